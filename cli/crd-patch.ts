@@ -31,8 +31,9 @@ export function nodePoolPatch(): readonly JsonObject[] {
         '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$',
       'x-kubernetes-validations': [
         {
-          rule: "self != 'karpenter.sh/termination'",
-          message: "must not be karpenter.sh/termination, which is Karpenter's own",
+          rule: "!self.matches('^(kubernetes[.]io|[^/]+[.]kubernetes[.]io|[^/]+[.]k8s[.]io|karpenter[.]sh)/')",
+          message:
+            'must not be in a domain of Kubernetes or Karpenter (kubernetes.io, *.kubernetes.io, *.k8s.io, karpenter.sh), whose finalizers are theirs',
         },
       ],
     }),

@@ -13,7 +13,9 @@ import {
 import { runScenario, type RunResult } from '../simulator/run.ts';
 import { parseScenarios } from '../simulator/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
+import { dayOf } from '../simulator/day-of.ts';
 import { formatLine } from '../simulator/trace.ts';
+import { linesOf } from '../simulator/trace-lines.ts';
 import { outcomeOf } from '../simulator/outcome.ts';
 import { clusterCatalog, UnusableObject } from '../simulator/world.ts';
 import { faultsFor } from '../simulator/swarm/trial-file.ts';
@@ -56,7 +58,11 @@ export function simulateCommand(
     const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
     let good = true;
     for (const run of runs) {
-      const result = await runOne(run, faults, process.stderr);
+      const result = await runOne(
+        run,
+        { faults, recordsObjects: options.output === 'jsonl' || (runs.length === 1 && options.output !== 'json') },
+        process.stderr,
+      );
       good &&= isGood(result);
       print(result, { form: options.output, isOnly: runs.length === 1, output });
     }
@@ -70,12 +76,17 @@ interface Run {
 }
 
 /** Throws `UsageError` for an object that only the running cluster refuses. */
-async function runOne({ scenario, seed }: Run, faults: FaultMixName, terminal: Terminal): Promise<RunResult> {
+async function runOne(
+  { scenario, seed }: Run,
+  { faults, recordsObjects }: { readonly faults: FaultMixName; readonly recordsObjects: boolean },
+  terminal: Terminal,
+): Promise<RunResult> {
   const progress = createLateProgress(terminal);
   try {
     return await runScenario(scenario, {
       seed,
       faults: toFaultMix(faultsFor(scenario, faults)),
+      recordsObjects,
       onProgress: every(ACTIONS_PER_LOOK, (now, end) => {
         const part = { done: now - scenario.start, of: end - scenario.start };
         progress.say(`${scenario.name}, seed ${seed}: ${toIsoText(now)},`, part);
@@ -98,13 +109,17 @@ interface Printing {
 function print(result: RunResult, { form, isOnly, output }: Printing): void {
   const remarks = [...formatFailures(result), ...formatNotes(result)];
   if (form === 'jsonl') {
-    output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
+    output.out(
+      linesOf(result)
+        .map(line => `${formatLine({ line })}\n`)
+        .join(''),
+    );
     if (!isOnly) output.error(`${formatSummary(result)}\n`);
     for (const line of remarks) output.error(`${line}\n`);
   } else if (form === 'json') {
     output.out(`${JSON.stringify({ ...toReport(result), outcome: outcomeOf(result.trace) })}\n`);
   } else if (isOnly) {
-    output.out(`${formatRun(result)}\n`);
+    output.out(`${formatRun(result, dayOf(result))}\n`);
   } else {
     output.out(`${formatSummary(result)}\n`);
     for (const line of remarks) output.out(`    ${line}\n`);

@@ -11,7 +11,6 @@ import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
 import { createRefusals } from './refusals.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { createTimeline } from './timeline.ts';
 import { createTrace } from './trace.ts';
 import { createWorld } from './world.ts';
 
@@ -32,7 +31,7 @@ export function createParts(
 ) {
   const world = createWorld(scenario, time);
   const { core } = world;
-  const timeline = createTimeline(() => time.now());
+  const trace = createTrace(() => time.now());
   const refusals = createRefusals(time, scenario.end);
   const watch = createInProcessClusterWatch(refusals.guard(core, 'forwarder', `${CURFEW_USER}forwarder`), time);
   refusals.onWatchRefused(isRefused => watch.endWatches(isRefused));
@@ -43,14 +42,13 @@ export function createParts(
     outages: createOutages(time),
     refusals,
     store: withDueIndex(createMemoryRecordStore()),
-    cloud: createCloud(time, onInstance),
+    cloud: createCloud(time, (providerID, state) => {
+      trace.addInstance(providerID, state);
+      onInstance(providerID, state);
+    }),
     reboot: createReboots(core, time),
     cleanups: createCleanupAnswers(),
     hooks: createHookAnswers(),
-    timeline,
-    trace: createTrace(
-      () => time.now(),
-      entry => timeline.addTrace(entry),
-    ),
+    trace,
   };
 }

@@ -5,18 +5,34 @@ import { onOneLine } from '../shared/domain/printable.ts';
 import { durationBetween, toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
 import { formatOutcome, objectOf, outcomeOf } from './outcome.ts';
+import { sparklines } from '../packages/timeline/src/day/sparkline.ts';
+import { verdictText } from '../packages/timeline/src/day/verdict.ts';
+import type { Day } from '../packages/timeline/src/day/types.ts';
 import type { Verdict } from './expect.ts';
 import type { RunResult } from './run.ts';
 import type { ScenarioFault } from './scenario/scenario.ts';
+import { timelineOf } from './timeline.ts';
 
 const BY_WIDTH = 10;
+/** Of a day, a letter is half an hour. */
+const SPARKLINE_WIDTH = 48;
 
-export function formatRun(result: RunResult): string {
-  const { scenario, timeline, verdicts } = result;
+/** @param day the run as a day, which leads the text */
+export function formatRun(result: RunResult, day: Day): string {
+  const { scenario, trace, verdicts } = result;
   const { name, start, end, file } = scenario;
   const span = `${toIsoText(start)}, ${formatDuration(durationBetween(start, end))}`;
-  const lines = [`${pc.bold(name)}  ${pc.dim(`${file}, ${span}`)}`];
-  for (const { time, by, text } of timeline) {
+  const lines = [
+    `${pc.bold(name)}  ${pc.dim(`${file}, ${span}`)}`,
+    `  ${pc.bold(onOneLine(verdictText(day.verdict)))}`,
+    ...day.badges.map(({ severity, title, detail }) => {
+      const text = `! ${title}: ${onOneLine(detail)}`;
+      return `  ${severity === 'red' ? pc.red(text) : pc.yellow(text)}`;
+    }),
+    ...sparklines(day, SPARKLINE_WIDTH).map(line => `  ${line}`),
+    '',
+  ];
+  for (const { time, by, text } of timelineOf(trace)) {
     lines.push(`  ${formatOffset(start, time)}  ${pc.cyan(by.padEnd(BY_WIDTH))}  ${onOneLine(text)}`);
   }
   if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));

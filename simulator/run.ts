@@ -16,15 +16,16 @@ import { FAULT_MIXES, type FaultKind, type FaultMix, type FaultMixName } from '.
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
 import { notesOf } from './never-there.ts';
+import { recordObjects } from './object-history.ts';
 import { warningNotes } from './notes.ts';
 import type { Outages } from './outages.ts';
 import type { Refusals } from './refusals.ts';
 import { createParts, CURFEW_USER } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
+import { recordRules } from './rules-in-force.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
 import { createSimulatedSystem, type Replacements } from './simulated-system.ts';
 import { carryOut, describeStep, REFUSED, type StepTargets } from './steps.ts';
-import type { TimelineEntry } from './timeline.ts';
 import type { TraceEntry } from './trace.ts';
 import { createVirtualTime, MAX_ACTIONS_PER_INSTANT, Standstill } from './virtual-time.ts';
 
@@ -34,6 +35,9 @@ const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
   karpenter: startKarpenter,
   disruption: startDisruption,
 };
+
+/** Who an actor is to the API server, before its name. */
+const ACTOR_USER = 'actor:';
 
 /** API servers send a bookmark about once a minute. */
 const BOOKMARK_PERIOD = minutes(1);
@@ -55,6 +59,8 @@ export interface RunOptions extends Replacements {
   readonly stopAtViolation?: boolean;
   /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
   readonly maxActionsPerInstant?: number;
+  /** Records what becomes of each object, which `explain` at an instant needs; default: no. */
+  readonly recordsObjects?: boolean;
   /** Called before each action, so often, with the virtual time and that of the run's end. */
   readonly onProgress?: (now: EpochMs, end: EpochMs) => void;
 }
@@ -63,7 +69,6 @@ export interface RunResult {
   readonly scenario: Scenario;
   readonly seed: number;
   readonly trace: readonly TraceEntry[];
-  readonly timeline: readonly TimelineEntry[];
   readonly verdicts: readonly Verdict[];
   /** Refused configurations and policies that no expectation asks for. */
   readonly refusals: readonly TraceEntry[];
@@ -93,7 +98,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const parts = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
-  const { world, core, cloud, outages, refusals, cleanups, hooks, timeline, trace } = parts;
+  const { world, core, cloud, outages, refusals, cleanups, hooks, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
   const invariants = createInvariantWatcher({
@@ -108,11 +113,16 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   });
 
   core.observe(write => {
-    if (!write.user.startsWith(CURFEW_USER)) return timeline.addWrite(write);
+    const actor = write.user.startsWith(ACTOR_USER) ? write.user.slice(ACTOR_USER.length) : undefined;
+    if (actor !== undefined) trace.addActor(write, actor);
+    if (!write.user.startsWith(CURFEW_USER)) return;
     const by = write.user.slice(CURFEW_USER.length);
     trace.addWrite(write, by);
     invariants.written(write, by);
   });
+
+  if (options.recordsObjects === true) recordObjects(core, trace, scenario);
+  recordRules(core, trace);
 
   const system = createSimulatedSystem(parts, {
     scenario,
@@ -121,7 +131,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     invariants,
     onBuried(message) {
       buried.push(message);
-      timeline.addBuried(message);
+      trace.addBuried(message);
     },
     faults: injector && { injector, random },
   });
@@ -137,7 +147,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   for (const step of scenario.steps) {
     time.at(step.time, () => {
       const problem = carryOut(step, { world, cloud, outages, refusals, cleanups, hooks, system: heard });
-      timeline.addStep(describeStep(step), problem);
+      trace.addStep({ ...describeStep(step), problem });
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
   }
@@ -173,7 +183,6 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     scenario,
     seed,
     trace: trace.entries,
-    timeline: timeline.entries,
     verdicts: evaluate(scenario.expectations, trace.entries, final),
     refusals: complaints.refusals,
     violations: invariants.violations,

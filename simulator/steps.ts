@@ -7,9 +7,11 @@ import type { CleanupAnswers } from './cleanups.ts';
 import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';
 import type { Outages } from './outages.ts';
+import type { RecordedStep } from './trace.ts';
 import type { Refusals } from './refusals.ts';
 import { CLUSTER_NAME, type Refusal, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
 import type { World } from './world.ts';
+import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
 
 export interface StepTargets {
   readonly world: World;
@@ -79,8 +81,12 @@ function perform(
   }
 }
 
-/** A step in a few words. */
-export function describeStep({ action }: Step): string {
+/** A step in a few words, and what it is about. */
+export function describeStep({ action }: Step): Omit<RecordedStep, 'problem'> {
+  return { action: action.kind, text: textOf(action), about: aboutOf(action) };
+}
+
+function textOf(action: StepAction): string {
   switch (action.kind) {
     case 'apply': {
       const { kind, namespace, name } = action.manifest;
@@ -104,6 +110,33 @@ export function describeStep({ action }: Step): string {
       return `outage of ${action.of} for ${action.for / 1000} s`;
     case 'restart':
       return `restart ${action.part}`;
+  }
+}
+
+function aboutOf(action: StepAction): JsonObject | undefined {
+  switch (action.kind) {
+    case 'apply': {
+      const { kind, namespace, name, body } = action.manifest;
+      return { kind, namespace, name, change: body };
+    }
+    case 'patch':
+      return { ...action.target, change: action.merge };
+    case 'delete':
+      return { ...action.target };
+    case 'busEvent':
+      return { source: action.source, detailType: action.detailType, detail: action.detail };
+    case 'cloud':
+      return { providerID: action.providerID, state: action.state, fail: action.fail };
+    case 'cleanup':
+      return { resource: 'cleanups', name: action.rule, result: action.result };
+    case 'hook':
+      return { resource: 'hooks', name: action.name, result: action.result };
+    case 'outage':
+      return { outage: action.of, seconds: action.for / 1000 };
+    case 'refuse':
+      return { refuse: describeRefusal(action.refusal, action.for) };
+    case 'restart':
+      return { restart: action.part };
   }
 }
 

@@ -1,21 +1,33 @@
 /**
- * The trace of a run: one line for each write of Curfew that took effect, each Kubernetes Event it recorded, each status of
- * a policy that it wrote, and each audit record, in order. Actors' and the scenario's own writes are not in it.
+ * The trace of a run, in order (schema: `packages/timeline/src/trace/lines.ts`): each write of Curfew that took effect, each Kubernetes
+ * Event it recorded, each status of a policy that it wrote, each audit record; what the scenario, the actors and the cloud did; and, where the
+ * run is asked for it, what became of each object.
  */
+import type { TraceLine } from '../packages/timeline/src/trace/lines.ts';
 import { CURFEW_GROUP } from '../shared/contract/names.ts';
 import { isJsonObject } from '../shared/domain/json.ts';
-import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.ts';
+import type { JsonObject, JsonValue, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { AuditRecord } from '../shared/ports/audit-log.ts';
 import type { ObservedWrite } from '../packages/kube-apiserver/src/types.ts';
+import type { BuriedMessage } from '../runtime/system-parts.ts';
 
 export interface TraceEntry {
   readonly time: EpochMs;
-  readonly kind: 'write' | 'event' | 'status' | 'audit';
+  readonly kind: TraceLine['kind'];
   /** API group of a write's resource, to tell two resources of one name apart; not printed. */
   readonly group: string;
   /** The line as it is printed, `t` and `kind` included. */
   readonly line: JsonObject;
+}
+
+/** What a step of the scenario was. */
+export interface RecordedStep {
+  readonly action: string;
+  readonly text: string;
+  readonly about?: JsonObject | undefined;
+  /** Why it had no effect. */
+  readonly problem?: string | undefined;
 }
 
 export interface Trace {
@@ -31,18 +43,27 @@ export interface Trace {
     readonly about?: JsonObject;
   }): void;
   addAudit(record: AuditRecord): void;
+  addStep(step: RecordedStep): void;
+  /** A write of what stands around Curfew. */
+  addActor(write: ObservedWrite, by: string): void;
+  addInstance(providerID: string, state: string): void;
+  addBuried(message: BuriedMessage): void;
+  addObject(
+    object: ResourceType & { readonly namespace?: string | undefined; readonly name: string } & (
+        { readonly object: JsonObject } | { readonly change: JsonObject } | { readonly gone: true }
+      ),
+  ): void;
+  addPolicy(policy: JsonObject): void;
+  addRules(rules: JsonObject): void;
 }
 
 const EVENT_GROUPS: readonly string[] = ['', 'events.k8s.io'];
 
-/** @param onEntry hears of each entry as it is added */
-export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => void): Trace {
+export function createTrace(now: () => EpochMs): Trace {
   const entries: TraceEntry[] = [];
   const add = (kind: TraceEntry['kind'], group: string, fields: JsonObject): void => {
     const time = now();
-    const entry: TraceEntry = { time, kind, group, line: { t: toIsoText(time), kind, ...fields } };
-    entries.push(entry);
-    onEntry(entry);
+    entries.push({ time, kind, group, line: { t: toIsoText(time), kind, ...fields } });
   };
   return {
     entries,
@@ -72,6 +93,25 @@ export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => 
       const about = { kind, namespace, name, uid };
       add('audit', '', { ...record, namespace, name, uid, about });
     },
+    addStep: step => add('step', '', { by: 'scenario', ...step }),
+    addActor({ verb, resource, ref, subresource, before, after }, by) {
+      const isGone = before !== undefined && after === undefined;
+      add('actor', resource.group, {
+        by,
+        verb,
+        resource: resource.resource,
+        namespace: ref.namespace,
+        name: ref.name,
+        uid: (after ?? before)?.metadata.uid,
+        subresource,
+        ...(isGone && { gone: true }),
+      });
+    },
+    addInstance: (providerID, state) => add('instance', '', { providerID, state }),
+    addBuried: ({ function: by, reason, explanation }) => add('buried', '', { by, reason, message: explanation }),
+    addObject: ({ group, ...fields }) => add('object', group, { group, ...fields }),
+    addPolicy: policy => add('policy', '', policy),
+    addRules: rules => add('rules', '', rules),
   };
 }
 
@@ -101,7 +141,7 @@ function toJson(value: unknown): JsonValue | undefined {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
-/** One line of `--output jsonl`. */
-export function formatLine({ line }: TraceEntry): string {
+/** One line of the trace. */
+export function formatLine({ line }: Pick<TraceEntry, 'line'>): string {
   return JSON.stringify(line);
 }

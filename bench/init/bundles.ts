@@ -1,13 +1,9 @@
-/**
- * The bundles that are compared: those of the functions as infra synthesizes them, and the DynamoDB client alone. Its bundle stays as it
- * was when the limit was set, in one file, so that ways of bundling which start faster count; beside it, the client as functions are
- * bundled now.
- */
+/** The bundles that are compared: those of the functions as infra synthesizes them, and the DynamoDB client alone, bundled with the same options. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { build, type BuildOptions } from 'esbuild';
+import { build } from 'esbuild';
 import { BUNDLING } from '../../infra/constructs/bundling.ts';
 import { loadAssembly } from '../../packages/local-aws/src/template.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
@@ -20,14 +16,6 @@ const WORK_FOLDER = join(import.meta.dirname, '..', '..', '.cache', 'bench');
 const REFERENCE_HANDLER = `import { DynamoDBClient, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 export const handler = () => [DynamoDBClient, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand];
 `;
-
-const { 'node:http': nodeHttp, 'node:process': nodeProcess } = BUNDLING.alias;
-/** How functions were bundled when the limit was set. */
-const ONE_FILE = {
-  ...BUNDLING,
-  splitting: false,
-  alias: { 'node:http': nodeHttp, 'node:process': nodeProcess },
-} satisfies BuildOptions;
 
 export interface Bundle {
   readonly name: string;
@@ -43,8 +31,6 @@ export interface Bundle {
 export interface Bundles extends Disposable {
   readonly functions: readonly Bundle[];
   readonly reference: Bundle;
-  /** The same client with all options of the functions. */
-  readonly referenceAsOurs: Bundle;
 }
 
 /** Rejects with what the synthesis said when it fails. */
@@ -55,8 +41,7 @@ export async function synthesizeBundles(): Promise<Bundles> {
   try {
     return {
       functions: await synthesize(join(folder, 'functions')),
-      reference: await bundleReference('reference', folder, ONE_FILE),
-      referenceAsOurs: await bundleReference('reference-as-ours', folder, BUNDLING),
+      reference: await bundleReference('reference', folder),
       [Symbol.dispose]: remove,
     };
   } catch (error) {
@@ -85,11 +70,11 @@ async function synthesize(outdir: string): Promise<readonly Bundle[]> {
   );
 }
 
-async function bundleReference(name: string, folder: string, options: BuildOptions): Promise<Bundle> {
+async function bundleReference(name: string, folder: string): Promise<Bundle> {
   const handler = join(folder, 'reference.ts');
   writeFileSync(handler, REFERENCE_HANDLER);
   const outdir = join(folder, name);
-  await build({ ...options, entryPoints: { index: handler }, outdir });
+  await build({ ...BUNDLING, entryPoints: { index: handler }, outdir });
   return toBundle(name, outdir, { AWS_REGION: 'us-west-2' });
 }
 

@@ -43,13 +43,12 @@ export function planDrain(
   drain: UnderWay,
   now: EpochMs,
 ): DrainPlan {
-  const { node, protection } = observation;
+  const { node, drainsHeld: held } = observation;
   const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
   const nothing = { node: node.name, custom: undefined, timeout: undefined, pods: [] };
   if (settings === undefined) {
     return { ...nothing, held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION };
   }
-  const held = protection.mode === 'Observe' ? 'mode is Observe: nothing is drained' : undefined;
   const rules: DrainRules = { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
   const active: ActiveDrain = { ...drain, requests: [], startTime: drain.since, warned: [], drained: 0, refusals: 0 };

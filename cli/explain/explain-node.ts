@@ -15,6 +15,8 @@ export interface PodExplanation {
   readonly value: string | undefined;
   readonly protection: Protection;
   readonly protected: boolean;
+  /** What the block that is only observed would make of it. */
+  readonly observed: Protection | undefined;
   /** Why the API server would refuse an eviction now, protection aside. */
   readonly evictionRefusal: string | undefined;
 }
@@ -55,7 +57,8 @@ export interface NodeExplanation {
   readonly compatibility: NodeObservation['protection']['policy']['compatibility'];
   /** Where the protection policy stands; undefined: the defaults hold. */
   readonly policy: string | undefined;
-  readonly observeOnly: boolean;
+  /** The policy whose protection block is only observed. */
+  readonly observed: string | undefined;
 }
 
 /** Lists the pods with an annotation or a refusal, by namespace and name; the others are counted. */
@@ -77,7 +80,7 @@ export function explainNode(observation: NodeObservation, now: EpochMs): NodeExp
     deadline: deadlineOf(observation),
     compatibility: protection.policy.compatibility,
     policy: protection.source,
-    observeOnly: protection.mode === 'Observe',
+    observed: protection.observed?.source,
   };
 }
 
@@ -93,6 +96,7 @@ export function explainPod(pod: PodView, { protection, budgets }: NodeObservatio
     value: pod.annotations[KARPENTER.doNotDisruptAnnotation],
     protection: found,
     protected: isActive(found, now),
+    observed: protection.observed && protectionOf(pod, protection.observed.policy),
     evictionRefusal: gone ? undefined : evictionRefusal(pod, budgets),
   };
 }

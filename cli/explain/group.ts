@@ -92,10 +92,12 @@ function selection({ nodePools, nodesWithoutNodePool }: GroupExplanation): strin
   return nodesWithoutNodePool === 0 ? pools : `${pools}, and ${counted(nodesWithoutNodePool)} without a NodePool`;
 }
 
-function describeRules({ repair, termination, policies }: PoolRules): readonly string[] {
+function describeRules({ repair, termination, drain, protection, policies }: PoolRules): readonly string[] {
   return [
     `  repair: ${repair}`,
     `  termination: ${termination}`,
+    `  drains: ${drain}`,
+    `  protection: ${protection}`,
     `  policies: ${policies.length === 0 ? 'none' : policies.map(each => `${each.name} (mode ${each.mode})`).join(', ')}`,
   ];
 }

@@ -17,6 +17,7 @@ import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { poolOf } from '../../functions/repair/pass/look.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
+import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface RepairExplanation {
@@ -27,9 +28,13 @@ export interface RepairExplanation {
   readonly dueTime: EpochMs | undefined;
   readonly source: string | undefined;
   readonly mode: 'Enforce' | 'Observe';
+  /** Behind the mode `Observe`: whose it is. */
+  readonly observedBy: string;
 }
 
 export interface DrainExplanation {
+  /** Why a drain that is asked for now does not begin. */
+  readonly held: string | undefined;
   /** The drain that has cordoned the node. */
   readonly cordonedBy: string | undefined;
   /** A person asks for a drain with this id. */
@@ -120,11 +125,14 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       source: termination.kind === 'none' ? undefined : termination.source,
       message: terminationText(termination),
       since,
-      held: isObserved ? 'mode is Observe: nothing is done, the deletion waits' : undefined,
+      held: isObserved
+        ? `${heldByMode(pool, 'termination', cluster.policies) ?? ''}: nothing is done, the deletion waits`
+        : undefined,
       waitsFor: since === undefined || isObserved ? undefined : progress?.message,
       pods: undefined,
     },
     drain: {
+      held: drainsHeld(pool, cluster.policies),
       cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],
       requested: node.annotations[ANNOTATIONS.drainRequested],
       state: node.labels[NVSENTINEL.stateLabel],
@@ -153,7 +161,8 @@ function explainRepair(
   const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
   const message = withoutDueTime(decision.message, dueTime);
   const aside = elsewhere(cluster, decision.kind, source);
-  const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode };
+  const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
+  const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode, observedBy: observed };
   if (decision.kind !== 'due') return own;
   const state = { passTime: now, attempts: [], outages: [], repairs: [], said: { againTime: now, nodes: {} } };
   const { verdicts } = decidePass({ now, pool, rules, nodes, claims, episodes: new Map(), state });

@@ -9,6 +9,7 @@ import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { drainsHeld } from './modes.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
@@ -18,6 +19,8 @@ export interface NodeObservation {
   readonly nodePool: string | undefined;
   readonly pods: readonly PodView[];
   readonly protection: EffectiveProtection;
+  /** Why drains that would begin are held: whose mode is Observe. */
+  readonly drainsHeld?: string | undefined;
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];
@@ -46,6 +49,7 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
     nodePool,
     pods,
     protection,
+    drainsHeld: drainsHeld(pool, policies),
     budgets: objectsOf(budgets, { notServed: 'notKnown' })
       .map(readDisruptionBudget)
       .filter(budget => budget !== undefined),

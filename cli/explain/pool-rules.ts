@@ -3,10 +3,13 @@ import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { policiesFor } from '../../shared/policies/policy-set.ts';
 import { terminationText, type LifecycleCluster } from './lifecycle.ts';
+import { drainsHeld, observedBy, protectionText } from './modes.ts';
 
 export interface PoolRules {
   readonly repair: string;
   readonly termination: string;
+  readonly drain: string;
+  readonly protection: string;
   /** That apply, in order of precedence. */
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
@@ -17,16 +20,22 @@ export function rulesOfPool({ pools, policies, gateOpen }: LifecycleCluster, nam
   const termination = effectiveTermination(pool, policies);
   const by = termination.kind === 'none' ? '' : `, by ${termination.source}`;
   return {
-    repair: repairRule(effectiveRepair(pool, policies), gateOpen),
-    termination: `${terminationText(termination)}${by}`,
+    repair: repairRule(effectiveRepair(pool, policies), gateOpen, observedBy(pool, 'repair', policies)),
+    termination: `${terminationText(termination)}${by}${termination.kind === 'custom' ? observedBy(pool, 'termination', policies) : ''}`,
+    drain: drainsHeld(pool, policies) ?? 'enforced',
+    protection: protectionText(pool, policies),
     policies: policiesFor(pool, policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
 }
 
-function repairRule({ settings, source, mode }: ReturnType<typeof effectiveRepair>, gateOpen: boolean): string {
+function repairRule(
+  { settings, source, mode }: ReturnType<typeof effectiveRepair>,
+  gateOpen: boolean,
+  observed: string,
+): string {
   if (settings === undefined || source === undefined)
     return 'none: neither the NodePool nor a policy has a repair block';
   if ('invalid' in settings) return `held until it is valid: ${settings.invalid}`;
   const off = gateOpen ? '' : '; off: featureGates.nodeRepair is off in ConfigMap curfew/curfew-config';
-  return `by ${source}, mode ${mode}${off}`;
+  return `by ${source}, mode ${mode}${observed}${off}`;
 }

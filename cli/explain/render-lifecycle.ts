@@ -18,12 +18,12 @@ export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): 
 
 /** When a repair comes, by whose settings, and why; or why none comes. */
 export function repairText({ repair }: LifecycleExplanation, now: EpochMs): string {
-  const { kind, message, dueTime, source, mode } = repair;
+  const { kind, message, dueTime, source, mode, observedBy } = repair;
   if (kind === 'refuse') return message;
   if (dueTime === undefined || kind === 'ignore') return `none: ${message}${from(source)}`;
   if (kind === 'finishing') return `under way${from(source)}: ${message}`;
   const when = dueTime > now ? `due at ${instant(dueTime, now)}` : `due since ${instant(dueTime, now)}`;
-  return `${when}${from(source)}${mode === 'Observe' ? ', mode Observe (reported, not done)' : ''}: ${message}`;
+  return `${when}${from(source)}${mode === 'Observe' ? `, mode Observe${observedBy} (reported, not done)` : ''}: ${message}`;
 }
 
 /** The one thing to know first, where it comes without anybody asking for it; undefined: there is no such thing. */
@@ -53,11 +53,15 @@ const askedFor = (annotation: string): string =>
     ? `${ANNOTATIONS.drainRequested} on the node is empty and asks for nothing: give it an id`
     : `drain ${annotation.trim()} is asked for on the node`;
 
-function drainLines({ cordonedBy, requested, state, underWay }: DrainExplanation, now: EpochMs): readonly string[] {
+function drainLines(
+  { held, cordonedBy, requested, state, underWay }: DrainExplanation,
+  now: EpochMs,
+): readonly string[] {
   const shown = state === undefined ? '' : `, its state is ${state}`;
   const cordon = cordonedBy === undefined ? 'none' : `none under way; drain ${cordonedBy} has cordoned the node`;
   const asked = requested === undefined ? '' : `, ${askedFor(requested)}`;
-  if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}`];
+  const holding = held === undefined ? '' : `; ${held}`;
+  if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}${holding}`];
   const { id, since, plan } = underWay;
   const [, ...details] = renderPlan(plan, '');
   const what = plan.pods.length === 0 ? (plan.held ?? summary(plan.pods)) : summary(plan.pods);

@@ -62,7 +62,7 @@ function describeVerdict({ verdict, now }: NodeExplanation): string {
   }
 }
 
-function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation): string {
+function describeAnnotation({ annotation, pods }: NodeExplanation): string {
   // Karpenter honours a plain "true" on the pod itself.
   const holdable = pods.some(
     pod => pod.protected && pod.protection.kind !== 'none' && pod.protection.source !== 'True',
@@ -75,15 +75,11 @@ function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation):
       return `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
     }
     case 'none':
-      return `Curfew holds no do-not-disrupt on the node${holdable ? whyNot(observeOnly) : ''}`;
+      return `Curfew holds no do-not-disrupt on the node${holdable ? NOT_HELD : ''}`;
   }
 }
 
-function whyNot(observeOnly: boolean): string {
-  return observeOnly
-    ? ': mode is Observe'
-    : ', although pods are protected: the grace-period function is late or not running';
-}
+const NOT_HELD = ', although pods are protected: the grace-period function is late or not running';
 
 /** Protected or not, by what, until when. */
 function describePod({ value, protection, protected: active }: PodExplanation, node: NodeExplanation): string {
@@ -130,8 +126,9 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
   }
 }
 
-function describePolicy({ policy, compatibility, observeOnly }: NodeExplanation): string {
+function describePolicy({ policy, compatibility, observed }: NodeExplanation): string {
   const rules =
     compatibility === 'Unknown' ? 'what either rule set protects is protected' : `rules of ${compatibility}`;
-  return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules}${observeOnly ? ', mode Observe' : ''})`;
+  const aside = observed === undefined ? '' : `; ${observed} is only observed and changes nothing`;
+  return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules})${aside}`;
 }

@@ -15,6 +15,7 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
@@ -128,7 +129,8 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     loadPolicies(deps),
     loadPodsOnNode(deps, view.name),
   ]);
-  const { policy: protection, mode } = effectiveProtection(poolObject, policies);
+  const { policy: protection } = effectiveProtection(poolObject, policies);
+  const { mode } = decisionFor(poolObject, 'drain', policies);
   const rules = config.drain && compiled(config.drain);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));

@@ -4,6 +4,7 @@
  */
 import {
   DRAIN_GROUPS,
+  drainGroupOf,
   drainStanding,
   stuckTime,
   type DrainGroup,
@@ -64,7 +65,13 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
   const counted: { pod: PodView; group: DrainGroup }[] = [];
   for (const pod of pods) {
     const standing = drainStanding(pod, now);
-    if (standing.kind === 'passedOver') passedOver.push({ pod, because: standing.because });
+    const isWaitedFor =
+      standing.kind === 'passedOver' &&
+      standing.because === 'ToleratesDisruption' &&
+      protectedWait(protectionOf(pod, protection), now) !== undefined;
+    // That it may stay on a tainted Node does not mean that it may end with the instance (I2).
+    if (isWaitedFor) counted.push({ pod, group: drainGroupOf(pod) });
+    else if (standing.kind === 'passedOver') passedOver.push({ pod, because: standing.because });
     else counted.push({ pod, group: standing.group });
   }
   // Forced pods of all groups go at once; the order is for those that still have a choice.

@@ -3,13 +3,31 @@ import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { readConditions, readNode } from '../../shared/domain/node.ts';
-import { parseTimestamp } from '../../shared/domain/time.ts';
+import { parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { DEFAULT_TERMINATION_FINALIZER } from '../../shared/domain/termination.ts';
 import type { TerminatedObject } from './decide.ts';
 
 /** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
 export function providerIDOf(object: KubernetesObject): string | undefined {
   return object.kind === 'Node' ? readNode(object).providerID : readNodeClaim(object).providerID;
+}
+
+/**
+ * When its instance was launched, as far as NodeClaim and Nodes say: the NodeClaim's condition `Launched`, else the creation of the NodeClaim,
+ * or of the first Node; undefined: nobody says.
+ */
+export function launchTimeOf({
+  claim,
+  nodes,
+}: {
+  readonly claim: KubernetesObject | undefined;
+  readonly nodes: readonly KubernetesObject[];
+}): EpochMs | undefined {
+  const launched = readConditions(claim?.status?.['conditions']).find(
+    ({ type, status }) => type === 'Launched' && status === 'True',
+  );
+  const [first] = claim === undefined ? nodes : [claim];
+  return launched?.lastTransitionTime ?? parseTimestamp(first?.metadata.creationTimestamp ?? '');
 }
 
 /** Whether it is not being deleted. */

@@ -1,4 +1,5 @@
 /** Conditions on the status of an object. */
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
@@ -26,6 +27,8 @@ export interface StatusWrite {
 }
 
 /**
+ * Writes nothing where the status keeps something else under `conditions`.
+ *
  * @returns `changed`: by somebody else meanwhile, and nothing is written. Where one is refused, by a schema or an admission policy, that
  * holds nothing up but what is read of the status alone
  */
@@ -36,6 +39,7 @@ export async function setConditions(
   { conditions, now, fields = {}, mayLackSubresource = false }: StatusWrite,
 ): Promise<'ok' | 'changed' | Refused> {
   const stored = object.status?.['conditions'];
+  if (isSomethingElse(object)) return 'ok';
   const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
   const before = readConditions(stored);
   const changed = conditions.filter(change => {
@@ -63,6 +67,13 @@ export async function setConditions(
   const outcome = isElsewhere ? await orRefused(kubernetes.patch(ref, patch)) : first;
   if (outcome.kind === 'refused') return outcome;
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
+}
+
+/** A kind may keep something else under `status` or `status.conditions`, such as a map: a list in its place would destroy it (I7). */
+function isSomethingElse({ status }: KubernetesObject): boolean {
+  if (status === undefined || status === null) return false;
+  const conditions = isJsonObject(status) ? status['conditions'] : status;
+  return conditions !== undefined && conditions !== null && !Array.isArray(conditions);
 }
 
 /** Whether the object's status says so already. */

@@ -1,6 +1,7 @@
 /**
  * Which termination settings are in force for a pool: what the NodePool says of itself wins field by field over the `termination`
- * block of a NodeLifecyclePolicy; of the policies the most specific one, ties by name. Pure.
+ * block of a NodeLifecyclePolicy; of the policies the most specific one, ties by name. Its mode is that of the policy that decides about
+ * terminations. Pure.
  */
 import type { Mode } from '../../shared/contract/policy-schema.ts';
 import {
@@ -10,7 +11,8 @@ import {
 } from '../../shared/contract/termination-schema.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isSetBy, type Deadline, type GracePeriod, type TerminationSettings } from '../../shared/domain/termination.ts';
-import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { decisionFor, states } from '../../shared/policies/deciding-policy.ts';
+import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 
 export type EffectiveTermination =
   /** No block applies: hands off. */
@@ -20,8 +22,6 @@ export type EffectiveTermination =
   | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: Mode; readonly source: string };
 
 const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
-const hasBlock = ({ object }: { readonly object: KubernetesObject }): boolean =>
-  object.spec?.['termination'] !== undefined;
 
 /** The settings for the NodeClaims and Nodes of a pool; `undefined` stands for those without a NodePool. */
 export function effectiveTermination(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveTermination {
@@ -29,10 +29,10 @@ export function effectiveTermination(pool: KubernetesObject | undefined, policyS
   if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message);
   const fromPool = ofPool.ok ? ofPool.value : undefined;
 
-  const applying = policiesFor(pool, policySet);
-  const unreadable = unreadableFor(pool, policySet).find(hasBlock);
+  const unreadable = unreadableFor(pool, policySet).find(({ object }) => states(object, 'termination'));
   if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message);
-  const holder = applying.find(hasBlock)?.object;
+  const decision = decisionFor(pool, 'termination', policySet);
+  const holder = decision.holder?.object;
   const block = holder && parseTerminationBlock(holder.spec?.['termination'], 'spec.termination');
   if (holder !== undefined && block?.ok === false) return invalid(holder, block.message);
   const fromPolicy = block?.ok === true ? block.value : undefined;
@@ -43,7 +43,7 @@ export function effectiveTermination(pool: KubernetesObject | undefined, policyS
   const sourceOfName = pool !== undefined && named !== undefined ? pool : holder;
   return {
     kind: 'custom',
-    mode: modeOf(applying, holder),
+    mode: decision.mode,
     source: sourceOfName === undefined ? '' : nameOf(sourceOfName),
     settings: {
       finalizerName: named ?? base.finalizerName,

@@ -41,11 +41,25 @@ export function annotatedPods(pods: readonly PodView[], policy: ProtectionPolicy
   });
 }
 
-/** Everything that is to be said about the pod at `now`; `policyName` says who set the caps. */
-export function announcementsFor(
-  { pod, value, protection }: AnnotatedPod,
-  { policy, policyName, now }: { policy: ProtectionPolicy; policyName: string | undefined; now: EpochMs },
-): readonly Announcement[] {
+/** A block in mode `Observe`, and whose it is. */
+export interface ObservedProtection {
+  readonly policy: ProtectionPolicy;
+  readonly source: string | undefined;
+}
+
+/** The rules in force, and what would be if a block were enforced that is only observed. */
+interface Rules {
+  readonly policy: ProtectionPolicy;
+  /** Who set the caps. */
+  readonly policyName: string | undefined;
+  readonly observed: ObservedProtection | undefined;
+  readonly now: EpochMs;
+}
+
+/** Everything that is to be said about the pod at `now`. */
+export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonly Announcement[] {
+  const { pod, value, protection } = annotated;
+  const { policy, policyName, now } = rules;
   const { namespace, name, uid } = pod;
   const say = (topic: AnnouncementTopic, key: string, message: string): Announcement => ({
     topic,
@@ -53,7 +67,8 @@ export function announcementsFor(
     message,
     about: { kind: 'Pod', namespace, name, uid },
   });
-  const said: Announcement[] = [];
+  const observed = observedEnd(annotated, rules);
+  const said: Announcement[] = observed === undefined ? [] : [say('observed', observed.key, observed.message)];
   const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
 
   const problem = problemOf(value, policy.compatibility);
@@ -81,6 +96,25 @@ export function announcementsFor(
     said.push(say('expiring', key, `the protection by ${annotation}${limit} ends at ${key}`));
   }
   return said;
+}
+
+/** What the pod's protection would be under the block that is only observed; undefined: the same, or none is active. */
+function observedEnd(
+  { pod, value, protection }: AnnotatedPod,
+  { observed, now }: Rules,
+): { readonly key: string; readonly message: string } | undefined {
+  if (observed === undefined || !isActive(protection, now)) return undefined;
+  const key = spanOf(protectionOf(pod, observed.policy));
+  const span = spanOf(protection);
+  if (key === span) return undefined;
+  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
+  const source = observed.source ?? 'the policy';
+  return { key, message: `${annotation} protects ${span}; in mode Enforce ${source} would make that ${key}` };
+}
+
+function spanOf(protection: Protection): string {
+  if (protection.kind === 'none') return 'not at all';
+  return protection.kind === 'until' ? `until ${toExactTimestamp(protection.expiry)}` : 'without end';
 }
 
 /** The next instant after `now` at which something about the pod changes; undefined: none is known. */

@@ -3,7 +3,14 @@
  * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it; each pod gets
  * an Event at its own expiry; at the last one the node is released. Pure: no I/O, no clock.
  */
-import { annotatedPods, announcementsFor, nextInstant, shown, type Announcement } from './announcements.ts';
+import {
+  annotatedPods,
+  announcementsFor,
+  nextInstant,
+  shown,
+  type Announcement,
+  type ObservedProtection,
+} from './announcements.ts';
 import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
 import { LONGEST_REFUSED, retryTimeOf } from './effort.ts';
 import { changeOf, heldUntil, isElapsed, mayBeReliedOn, type AnnotatedNode, type NodeChange } from './node-change.ts';
@@ -31,7 +38,8 @@ export interface GracePeriodObservation {
   readonly pods: readonly PodView[];
   readonly policy: ProtectionPolicy;
   readonly policyName: string | undefined;
-  readonly observeOnly: boolean;
+  /** What a block that is only observed would make of the pods. */
+  readonly observed: ObservedProtection | undefined;
   readonly record: GracePeriodRecord | undefined;
   /** The claim that this very run wrote. */
   readonly ownClaimTime: EpochMs | undefined;
@@ -102,7 +110,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const busy = claimedUntil !== undefined && claimTime !== ownClaimTime && !isDue(now, claimedUntil);
   const said = [
     ...aboutNode(observation, until, retryTime),
-    ...annotated.flatMap(pod => announcementsFor(pod, { policy, policyName, now })),
+    ...annotated.flatMap(pod => announcementsFor(pod, { policy, policyName, observed: observation.observed, now })),
   ];
   const unsaid = said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
   const announcements = busy ? [] : unsaid;
@@ -168,11 +176,11 @@ export const refusedText = (why: string): string =>
 
 /** What is to be said about the node itself. */
 function aboutNode(
-  { node, observeOnly, record }: GracePeriodObservation,
+  { node, record }: GracePeriodObservation,
   until: string | undefined,
   retryTime: EpochMs | undefined,
 ): readonly Announcement[] {
-  const { doNotDisrupt, protectedUntil, name, uid } = node;
+  const { doNotDisrupt, name, uid } = node;
   const about = { kind: 'Node', name, uid } as const;
   const effort = record?.effort;
   if (retryTime !== undefined && effort?.kind === 'refused') {
@@ -183,10 +191,6 @@ function aboutNode(
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') {
     const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected ${spanOf(until)}`;
     return [{ topic: 'notOurs', key: shown(doNotDisrupt), message, about }];
-  }
-  if (observeOnly && doNotDisrupt === undefined && protectedUntil === undefined) {
-    const message = `mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, ${spanOf(until)}`;
-    return [{ topic: 'observed', key: until, message, about }];
   }
   return [];
 }

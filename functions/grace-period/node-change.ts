@@ -34,7 +34,6 @@ export type NodeChange =
 interface Judged {
   readonly now: EpochMs;
   readonly node: AnnotatedNode;
-  readonly observeOnly: boolean;
 }
 
 /** Whether the pod's protection had an end that has passed. */
@@ -57,7 +56,7 @@ export function heldUntil(annotated: readonly AnnotatedPod[], now: EpochMs): str
 
 /** What is to be changed on the Node so that it is held until then; undefined: nothing holds it. */
 export function changeOf(
-  { node, observeOnly, now }: Judged,
+  { node, now }: Judged,
   until: string | undefined,
   annotated: readonly AnnotatedPod[],
 ): NodeChange {
@@ -65,7 +64,7 @@ export function changeOf(
   const leave: NodeChange = { kind: 'leave' };
   if (protectedUntil === undefined) {
     const free = doNotDisrupt === undefined;
-    return free && until !== undefined && !observeOnly ? { kind: 'hold', until, reason: 'PodsProtected' } : leave;
+    return free && until !== undefined ? { kind: 'hold', until, reason: 'PodsProtected' } : leave;
   }
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') return { kind: 'disown', reason: 'AnnotationTakenOver' };
   if (until === undefined) {
@@ -75,8 +74,6 @@ export function changeOf(
     };
   }
   if (doNotDisrupt === 'true' && protectedUntil === until) return leave;
-  // In Observe mode nothing new is held; what is held already goes at its end, above.
-  if (observeOnly) return leave;
   return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };
 }
 

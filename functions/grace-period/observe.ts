@@ -84,7 +84,7 @@ export async function look(
   const surroundings = known ? await loadSurroundings(deps, object) : await loadIfAnnotated(deps, object);
   if (surroundings === undefined) return { kind: 'nothing' };
   const { pods, protection } = surroundings;
-  const { policy, source, mode } = protection;
+  const { policy, source, observed } = protection;
   const observation: GracePeriodObservation = {
     now: deps.clock.now(),
     node: {
@@ -96,7 +96,7 @@ export async function look(
     pods,
     policy,
     policyName: source,
-    observeOnly: mode === 'Observe',
+    observed,
     record: { ...held, announced: withAnnouncements(held?.announced ?? {}, progress.announcements) },
     ownClaimTime: progress.claimTime,
     dueTime: target.dueTime,

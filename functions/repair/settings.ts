@@ -17,7 +17,8 @@ import { addDuration, hours } from '../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { decisionFor } from '../../shared/policies/deciding-policy.ts';
+import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { LimitsInForce } from './limits/concurrent.ts';
 import { limitsInForce } from './limits/in-force.ts';
@@ -47,7 +48,7 @@ export function effectiveRepair(pool: KubernetesObject | undefined, policySet: P
   const unreadable = unreadableFor(pool, policySet);
   const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
   const holder = holders.find(hasBlock);
-  const mode = modeOf(applying, holder);
+  const { mode } = decisionFor(pool, 'repair', policySet);
   const limits = policySet.policies.some(hasLimits) ? limitsInForce(applying, policySet, mode) : undefined;
   const found = { mode, ...(limits && { limits }) };
   if (holder === undefined) return { settings: undefined, source: undefined, ...found };

@@ -3,13 +3,13 @@
  * and the custom resource that it renders to. Apart from the configuration file, only what is named here is
  * the template's; apiVersion, kind, name and namespace are the configuration's.
  */
-import type { GoType, Template } from '../../packages/gotemplate/src/index.ts';
+
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
-import { gotemplate } from '../packages/gotemplate.ts';
+import * as gotemplate from '../../packages/gotemplate/src/index.ts';
 import { SAMPLE_EVENT, SAMPLE_PODS, type PodsToDrain } from './drain-sample.ts';
 import { TEMPLATE_LIMITS } from './object-template.ts';
 import { readRenderedYaml } from './rendered-yaml.ts';
@@ -31,7 +31,7 @@ export function checkDrainTemplate(text: string, file: string): readonly ConfigF
   const parsed = parseTemplate(text);
   if (!parsed.ok) return [{ file, key: '', ...parsed.fault }];
   const { template } = parsed;
-  const { TEMPLATE_DATA, unknownFields } = gotemplate();
+  const { TEMPLATE_DATA, unknownFields } = gotemplate;
   const unknown = unknownFields(template, TEMPLATE_DATA).map(({ line, column, message }): TemplateFault => ({
     line,
     column: column + 1,
@@ -62,7 +62,7 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
-  const rendered = renderObject(template, templateData(data), gotemplate().TEMPLATE_DATA);
+  const rendered = renderObject(template, templateData(data), gotemplate.TEMPLATE_DATA);
   return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
 }
 
@@ -75,7 +75,7 @@ export function renderRepairObject(
   data: DrainTemplateData,
   texts: Readonly<Record<string, string>>,
 ): RenderedObject {
-  const { HEALTH_EVENT, mapOf, pointerTo, sliceOf, STRING, structType } = gotemplate();
+  const { HEALTH_EVENT, mapOf, pointerTo, sliceOf, STRING, structType } = gotemplate;
   const type = structType('repair.TemplateData', {
     HealthEvent: pointerTo(HEALTH_EVENT),
     EventID: STRING,
@@ -90,7 +90,7 @@ export type RenderedObject =
   { readonly ok: true; readonly value: JsonObject } | Extract<RenderedResource, { ok: false }>;
 
 /** Renders one object of YAML; `type` says which fields the data has. Never throws. */
-function renderObject(template: string, data: JsonObject, type: GoType): RenderedObject {
+function renderObject(template: string, data: JsonObject, type: gotemplate.GoType): RenderedObject {
   const parsed = parseTemplate(template);
   if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
   const run = execute(parsed.template, data, type);
@@ -107,28 +107,30 @@ interface TemplateFault {
 
 function parseTemplate(
   text: string,
-): { readonly ok: true; readonly template: Template } | { readonly ok: false; readonly fault: TemplateFault } {
+):
+  | { readonly ok: true; readonly template: gotemplate.Template }
+  | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, template: gotemplate().parse(TEMPLATE_NAME, text, { limits: TEMPLATE_LIMITS }) };
+    return { ok: true, template: gotemplate.parse(TEMPLATE_NAME, text, { limits: TEMPLATE_LIMITS }) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }
 }
 
 function execute(
-  template: Template,
+  template: gotemplate.Template,
   data: JsonObject,
-  type: GoType,
+  type: gotemplate.GoType,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, text: template.execute(gotemplate().toGo(data, type)) };
+    return { ok: true, text: template.execute(gotemplate.toGo(data, type)) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }
 }
 
 function toFault(error: unknown): TemplateFault {
-  const { ExecError, TemplateError } = gotemplate();
+  const { ExecError, TemplateError } = gotemplate;
   if (!(error instanceof TemplateError)) throw error;
   const column = error instanceof ExecError && error.column !== undefined ? { column: error.column + 1 } : {};
   return { line: error.line ?? 1, ...column, message: error.message };

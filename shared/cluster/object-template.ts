@@ -1,8 +1,8 @@
 /** A template of the user's that renders one object: Go's text/template, then YAML. */
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
-import { gotemplate } from '../packages/gotemplate.ts';
-import { yaml } from '../packages/yaml.ts';
+import * as gotemplate from '../../packages/gotemplate/src/index.ts';
+import * as yaml from 'yaml';
 import { exactJson } from './exact-json.ts';
 import { messageOf } from '../errors.ts';
 
@@ -15,7 +15,7 @@ export function renderObject(
   template: string,
   data: JsonObject,
 ): { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string } {
-  const { parse, TemplateError, toGo } = gotemplate();
+  const { parse, TemplateError, toGo } = gotemplate;
   let text: string;
   try {
     text = parse(file, template, { limits: TEMPLATE_LIMITS }).execute(toGo(data));
@@ -23,7 +23,7 @@ export function renderObject(
     if (!(error instanceof TemplateError)) throw error;
     return { ok: false, message: `template ${file}: ${error.message}` };
   }
-  const document = yaml().parseDocument(text, { prettyErrors: false, logLevel: 'silent', intAsBigInt: true });
+  const document = yaml.parseDocument(text, { prettyErrors: false, logLevel: 'silent', intAsBigInt: true });
   const [fault] = document.errors;
   if (fault !== undefined) return { ok: false, message: `template ${file} rendered no YAML: ${fault.message}` };
   let value: unknown;

@@ -5,7 +5,7 @@
 import type { ScalarTag, Tags } from 'yaml';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
-import { yaml } from '../packages/yaml.ts';
+import * as yaml from 'yaml';
 import { exactJson } from './exact-json.ts';
 import { messageOf } from '../errors.ts';
 
@@ -16,7 +16,7 @@ export type ReadYaml =
 export function readRenderedYaml(text: string): ReadYaml {
   // Of a key that stands twice the last value holds, as in Go.
   const options = { version: '1.1', uniqueKeys: false, customTags: goTags, prettyErrors: false } as const;
-  const documents = yaml().parseAllDocuments(text, { ...options, logLevel: 'silent' });
+  const documents = yaml.parseAllDocuments(text, { ...options, logLevel: 'silent' });
   const [document] = Array.isArray(documents) ? documents : [];
   if (document === undefined) return { ok: false, message: 'the template rendered nothing' };
   const [error] = document.errors;

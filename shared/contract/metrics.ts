@@ -68,8 +68,8 @@ export const GRACE_PERIOD_METRICS = {
   announced: 'AnnouncedProtections',
   /** Nodes with protected pods that carry somebody else's annotation, which does not protect. */
   notHeld: 'NodesNotHeld',
-  /** Nodes that would be held in mode Observe. */
-  observed: 'NodesObserved',
+  /** Pods whose protection a block in mode Observe would change. */
+  observed: 'ProtectionsObserved',
   /** Changes of Nodes that the API server refused for good, once each. */
   refused: 'NodeChangesRefused',
 } as const;

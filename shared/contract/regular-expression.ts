@@ -1,6 +1,6 @@
 /** RE2, the regular expressions of Go: linear time, no lookahead, no backreference. */
 import { messageOf } from '../errors.ts';
-import { re2js } from '../packages/re2js.ts';
+import * as re2js from 're2js';
 
 /** Whether the expression occurs anywhere in a text. */
 export type RegularExpression = (text: string) => boolean;
@@ -10,7 +10,7 @@ export function compileRegularExpression(
   text: string,
 ): { readonly ok: true; readonly occursIn: RegularExpression } | { readonly ok: false; readonly message: string } {
   try {
-    const compiled = re2js().RE2JS.compile(text);
+    const compiled = re2js.RE2JS.compile(text);
     return { ok: true, occursIn: searched => compiled.test(searched) };
   } catch (error) {
     return { ok: false, message: messageOf(error) };

@@ -17,7 +17,6 @@ import {
   type TerminationScope,
 } from '../domain/termination.ts';
 import { minutes, seconds, type DurationMs } from '../domain/time.ts';
-import { KARPENTER } from './names.ts';
 import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 
 /** In force for a hook that names no deadline. */
@@ -47,13 +46,19 @@ export const positiveDuration = duration('positive');
 const QUALIFIED_NAME =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
+/** Domains of Kubernetes and of Karpenter: a finalizer there has an owner already, and ours would be taken for it (I7). */
+const DOMAINS_OF_OTHERS = /^(kubernetes\.io|[^/]+\.kubernetes\.io|[^/]+\.k8s\.io|karpenter\.sh)\//;
+
+/** Whether a finalizer of this name belongs to Kubernetes or to Karpenter. */
+const isFinalizerOfOthers = (name: string): boolean => DOMAINS_OF_OTHERS.test(name);
+
 /** A finalizer of the user's choice. */
 export const finalizerNameSchema = z.string().check(
   z.maxLength(317, { abort: true }),
   z.regex(QUALIFIED_NAME, 'must be a domain and a name, as in "example.com/node-termination"'),
   z.refine(
-    name => name !== KARPENTER.terminationFinalizer,
-    `must not be ${KARPENTER.terminationFinalizer}, which is Karpenter's own`,
+    name => !isFinalizerOfOthers(name),
+    'must not be in a domain of Kubernetes or Karpenter (kubernetes.io, *.kubernetes.io, *.k8s.io, karpenter.sh), whose finalizers are theirs',
   ),
 );
 

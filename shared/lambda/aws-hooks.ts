@@ -1,19 +1,15 @@
+import { connectEventBus } from '../adapters/eventbridge/connect.ts';
 import { createHooks } from '../adapters/hooks/hooks.ts';
+import { connectInvokeFunction } from '../adapters/lambda/connect.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import type { Hooks } from '../ports/hooks.ts';
-import { awsBus } from './aws-bus.ts';
 import { endOfCalls } from './run-time.ts';
-import { whenNeeded } from './when-needed.ts';
 
-/** For `createHandler(…, { others: { hooks: awsHooks } })`. The Lambda client is loaded when a function is first invoked. */
+/** For `createHandler(…, { others: { hooks: awsHooks } })`. */
 export function awsHooks(): Hooks {
-  const connected = whenNeeded('the Lambda client', async () => {
-    const { connectInvokeFunction } = await import('../adapters/lambda/connect.ts');
-    return connectInvokeFunction(endOfCalls);
-  });
   return createHooks({
-    bus: awsBus(requireEnv(process.env, ENV.eventBusName)),
+    bus: connectEventBus(requireEnv(process.env, ENV.eventBusName), endOfCalls),
     cluster: requireEnv(process.env, ENV.clusterName),
-    invokeFunction: async (functionName, payload) => (await connected())(functionName, payload),
+    invokeFunction: connectInvokeFunction(endOfCalls),
   });
 }

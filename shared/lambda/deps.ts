@@ -25,7 +25,7 @@ import type { Hooks } from '../ports/hooks.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import type { MetricSink } from '../ports/metrics.ts';
-import { awsBus } from './aws-bus.ts';
+import { connectEventBus } from '../adapters/eventbridge/connect.ts';
 import { endOfCalls } from './run-time.ts';
 import type { Env } from './sqs-queues.ts';
 
@@ -73,7 +73,7 @@ export function makeDeps<Name extends AdapterName>(
     ...(asked.has('records') && { records: createRecordStore(clients.table()) }),
     ...(asked.has('dueIndex') && { dueIndex: createDueIndex(clients.table()) }),
     ...(asked.has('wakeUps') && { wakeUps: options.queues.wakeUps }),
-    ...(asked.has('bus') && { bus: awsBus(requireEnv(options.env, ENV.eventBusName)) }),
+    ...(asked.has('bus') && { bus: connectEventBus(requireEnv(options.env, ENV.eventBusName), endOfCalls) }),
     ...(asked.has('events') && { events: makeEvents(options, clients.kubernetes()) }),
     ...(asked.has('deadLetters') && { deadLetters: options.queues.deadLetters }),
     audit,

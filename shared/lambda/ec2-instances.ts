@@ -1,15 +1,25 @@
 import { ENV, requireEnv } from '../contract/env.ts';
+import { messageOf, RetryableError } from '../errors.ts';
 import type { Instances } from '../ports/instances.ts';
 import { endOfCalls } from './run-time.ts';
-import { whenNeeded } from './when-needed.ts';
 
-/** For `createHandler(…, { others: { instances: ec2Instances } })`. The clients are loaded when an instance is first asked about. */
+/**
+ * For `createHandler(…, { others: { instances: ec2Instances } })`. The first call imports the clients, which make up more than half of a
+ * function's code. A failed import is a `RetryableError` with reason `NotLoaded`, and the next call imports again.
+ */
 export function ec2Instances(): Instances {
   const clusterName = requireEnv(process.env, ENV.clusterName);
-  const connected = whenNeeded('the EC2 client', async () => {
-    const { connectInstances } = await import('../adapters/ec2/connect.ts');
-    return connectInstances(clusterName, endOfCalls);
-  });
+  let connection: Promise<Instances> | undefined;
+  async function connect(): Promise<Instances> {
+    try {
+      const { connectInstances } = await import('../adapters/ec2/connect.ts');
+      return connectInstances(clusterName, endOfCalls);
+    } catch (error) {
+      connection = undefined;
+      throw new RetryableError(`loading the EC2 client: ${messageOf(error)}`, { cause: error, reason: 'NotLoaded' });
+    }
+  }
+  const connected = (): Promise<Instances> => (connection ??= connect());
   return {
     describe: async providerID => (await connected()).describe(providerID),
     list: async () => (await connected()).list(),

@@ -1,28 +1,19 @@
-import type { Queues, QueueUrls } from '../adapters/sqs/connect.ts';
+import { connectQueues, type Queues, type QueueUrls } from '../adapters/sqs/connect.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../contract/names.ts';
 import * as z from '../contract/zod.ts';
 import { endOfCalls } from './run-time.ts';
-import { whenNeeded } from './when-needed.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The function's inbox, its dead letters and the inboxes it wakes. The client is loaded when one of them is first used. */
+/** The function's inbox, its dead letters and the inboxes it wakes. */
 export function sqsQueues(env: Env, { sendsWakeUps }: { readonly sendsWakeUps: boolean }): Queues {
   const urls: QueueUrls = {
     inbox: requireEnv(env, ENV.inboxUrl),
     deadLetters: requireEnv(env, ENV.deadLetterQueueUrl),
     wakeUps: sendsWakeUps ? parseInboxUrls(requireEnv(env, ENV.inboxUrls)) : {},
   };
-  const connected = whenNeeded('the SQS client', async () => {
-    const { connectQueues } = await import('../adapters/sqs/connect.ts');
-    return connectQueues(urls, endOfCalls);
-  });
-  return {
-    visibility: { hideFor: async (receipt, duration) => (await connected()).visibility.hideFor(receipt, duration) },
-    deadLetters: { park: async message => (await connected()).deadLetters.park(message) },
-    wakeUps: { send: async wakeUps => (await connected()).wakeUps.send(wakeUps) },
-  };
+  return connectQueues(urls, endOfCalls);
 }
 
 function parseInboxUrls(json: string): QueueUrls['wakeUps'] {

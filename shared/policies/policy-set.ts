@@ -17,19 +17,22 @@ export interface UnreadablePolicy extends ConfigurationFault {
   readonly selector: LabelSelector | undefined;
 }
 
+/** A policy whose selector and mode can be read. */
+export interface ReadPolicy {
+  readonly object: KubernetesObject;
+  readonly selector: LabelSelector;
+  readonly mode: Mode;
+}
+
 /** Policies that can be read, in order of precedence for any pool, and those that cannot. */
 export interface PolicySet {
-  readonly policies: readonly {
-    readonly object: KubernetesObject;
-    readonly selector: LabelSelector;
-    readonly mode: Mode;
-  }[];
+  readonly policies: readonly ReadPolicy[];
   readonly faults: readonly UnreadablePolicy[];
 }
 
 /** Reads all policies and orders them: more requirements first, then by name. */
 export function readPolicies(objects: readonly KubernetesObject[]): PolicySet {
-  const policies: { object: KubernetesObject; selector: LabelSelector; mode: Mode }[] = [];
+  const policies: ReadPolicy[] = [];
   const faults: UnreadablePolicy[] = [];
   for (const object of objects) {
     const frame = parsePolicyFrame(object.spec);
@@ -50,17 +53,6 @@ export function readPolicies(objects: readonly KubernetesObject[]): PolicySet {
 /** The policies that apply to the nodes of a pool, the one with the most requirements first. */
 export function policiesFor(pool: KubernetesObject | undefined, { policies }: PolicySet): PolicySet['policies'] {
   return policies.filter(({ selector }) => appliesTo(selector, pool));
-}
-
-/**
- * The mode in which a block is in force: `Observe` where the policy that holds it says so, or the most specific one of the pool. A policy
- * about something else, whose mode is the default, must not put into force what its author only watches (I6).
- * @param applying the policies of the pool, in order
- * @param holder where the block stands; a NodePool has no mode of its own
- */
-export function modeOf(applying: PolicySet['policies'], holder: KubernetesObject | undefined): Mode {
-  const own = applying.find(({ object }) => object === holder);
-  return own?.mode === 'Observe' ? 'Observe' : (applying[0]?.mode ?? 'Enforce');
 }
 
 /** The policies that select the pool and cannot be read. */

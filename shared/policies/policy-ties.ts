@@ -1,7 +1,7 @@
 /** Policies with equally many requirements that can select one NodePool: the first by name wins, the others get a warning. Pure. */
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { canBothSelect, specificity } from '../domain/label-selector.ts';
-import type { PolicySet } from './policy-set.ts';
+import type { PolicySet, ReadPolicy } from './policy-set.ts';
 
 /** A policy that loses a tie, and why. */
 export interface Tie {
@@ -18,11 +18,16 @@ type TiedBlock = (typeof TIED_BLOCKS)[number];
 export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Tie[] {
   const holders = policies.filter(policy => policy.object.spec?.[block] !== undefined);
   return holders.flatMap((own, index) => {
+    // A protection that is only observed takes nothing from one that is enforced.
+    const isShadow = (other: ReadPolicy): boolean =>
+      block === 'protection' && other.mode === 'Observe' && own.mode === 'Enforce';
     const before = holders
       .slice(0, index)
       .find(
         other =>
-          specificity(other.selector) === specificity(own.selector) && canBothSelect(other.selector, own.selector),
+          !isShadow(other) &&
+          specificity(other.selector) === specificity(own.selector) &&
+          canBothSelect(other.selector, own.selector),
       );
     if (before === undefined) return [];
     const message = `NodeLifecyclePolicy ${before.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, spec.${block} of this one has no effect`;

@@ -1,40 +1,57 @@
 /**
- * Which `protection` block is in force for a pool: of the policies that apply, that of the most specific one, ties by name. Pure.
- * A block that cannot be read never takes protection away: what either rule set protects is protected, without caps.
+ * Which `protection` block is in force for a pool: that of the most specific policy that states one in mode `Enforce`, ties by name. One
+ * that is only observed changes no protection. A block that cannot be read never takes protection away: what either rule set protects
+ * is protected, without caps. Pure.
  */
-import type { Mode } from '../contract/policy-schema.ts';
 import { parseProtectionBlock } from '../contract/protection-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../domain/protection.ts';
-import { policiesFor, unreadableFor, type PolicySet } from './policy-set.ts';
+import { protectionDecisions, states } from './deciding-policy.ts';
+import { unreadableFor, type PolicySet } from './policy-set.ts';
 
-export interface EffectiveProtection {
+/** Rules of protection, and whose they are. */
+export interface SourcedProtection {
   readonly policy: ProtectionPolicy;
-  readonly mode: Mode;
   /** Where the block stands, e.g. `NodeLifecyclePolicy batch`; undefined: the defaults hold. */
   readonly source: string | undefined;
+}
+
+export interface EffectiveProtection extends SourcedProtection {
+  /** What would be in force if the most specific block, which is only observed, were enforced. */
+  readonly observed: SourcedProtection | undefined;
 }
 
 const UNREADABLE: ProtectionPolicy = { ...DEFAULT_PROTECTION_POLICY, compatibility: 'Unknown' };
 
 const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
-const hasBlock = (object: KubernetesObject): boolean => object.spec?.['protection'] !== undefined;
+const hasBlock = (object: KubernetesObject): boolean => states(object, 'protection');
+/** Of a policy that cannot be read as a whole: its mode alone can. */
+const isObserved = ({ spec }: KubernetesObject): boolean => spec?.['mode'] === 'Observe';
 
 /** The protection policy for the nodes of a pool; `undefined` stands for nodes without a NodePool. */
 export function effectiveProtection(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveProtection {
-  const applying = policiesFor(pool, policySet);
-  const mode = applying[0]?.mode ?? 'Enforce';
+  const { enforced, observed } = protectionDecisions(pool, policySet);
+  return { ...inForce(pool, policySet, enforced?.object), observed: observed && blockOf(observed.object) };
+}
+
+function inForce(
+  pool: KubernetesObject | undefined,
+  policySet: PolicySet,
+  holder: KubernetesObject | undefined,
+): SourcedProtection {
+  const isMeant = (object: KubernetesObject): boolean => hasBlock(object) && !isObserved(object);
   // One that selects the pool, and does not say all that it means, comes before what another one grants less.
-  const unreadable = unreadableFor(pool, policySet).find(({ object }) => hasBlock(object));
-  if (unreadable !== undefined) return { policy: UNREADABLE, mode, source: nameOf(unreadable.object) };
-  const holder = applying.find(({ object }) => hasBlock(object))?.object;
-  if (holder === undefined) {
-    // A policy whose selector cannot be read might be meant for this pool.
-    const isMeant = policySet.faults.some(({ object, selector }) => selector === undefined && hasBlock(object));
-    return { policy: isMeant ? UNREADABLE : DEFAULT_PROTECTION_POLICY, mode, source: undefined };
-  }
+  const unreadable = unreadableFor(pool, policySet).find(({ object }) => isMeant(object));
+  if (unreadable !== undefined) return { policy: UNREADABLE, source: nameOf(unreadable.object) };
+  if (holder !== undefined) return blockOf(holder);
+  // A policy whose selector cannot be read might be meant for this pool.
+  const isUnknown = policySet.faults.some(({ object, selector }) => selector === undefined && isMeant(object));
+  return { policy: isUnknown ? UNREADABLE : DEFAULT_PROTECTION_POLICY, source: undefined };
+}
+
+function blockOf(holder: KubernetesObject): SourcedProtection {
   const block = parseProtectionBlock(holder.spec?.['protection'], 'spec.protection');
-  return { policy: block.ok ? block.value : UNREADABLE, mode, source: nameOf(holder) };
+  return { policy: block.ok ? block.value : UNREADABLE, source: nameOf(holder) };
 }
 
 /** What is wrong with the protection block of a policy, as a message for its author; undefined when there is nothing. */

@@ -67,7 +67,7 @@ function isNodeHeld(
   const { name } = node.metadata;
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolNameOf(node));
-  const isObserved = !policies.every(isPolicyReadable) || modeFor(pool, policies) === 'Observe';
+  const isObserved = !policies.every(isPolicyReadable) || modeFor(pool, policies, 'drain') === 'Observe';
   // What a custom drain waits for is its resource, which is judged for itself; without a configuration it waits for one.
   if (isObserved || config === undefined || config.custom !== undefined) return true;
   const open = requests.open(name, Infinity);
@@ -99,7 +99,11 @@ function isResourceHeld(
   const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === nodeName);
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
   const pool = node && [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolNameOf(node));
-  if (config?.custom === undefined || !policies.every(isPolicyReadable) || modeFor(pool, policies) === 'Observe') {
+  if (
+    config?.custom === undefined ||
+    !policies.every(isPolicyReadable) ||
+    modeFor(pool, policies, 'drain') === 'Observe'
+  ) {
     return true;
   }
   const end = (instantOf(resource.metadata.creationTimestamp) ?? Infinity) + config.custom.timeoutMs;

@@ -131,7 +131,7 @@ function isObserved(node: KubernetesObject, run: Run, { mirror }: CheckContext):
   const name = poolNameOf(node);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
   const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
-  return modeFor(pool, policies) === 'Observe';
+  return modeFor(pool, policies, 'drain') === 'Observe';
 }
 
 /** Why a Node is not drained, by what the run saw; pods that came lately may have come in between. */

@@ -1,6 +1,6 @@
 /** Which policies apply to a NodePool, told from the raw objects: an answer of its own to what `shared/policies` decides. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { dig, isFrameReadable, isSelected, isSelectorReadable, requirementsOf } from './reading.ts';
+import { dig, fieldsOf, isFrameReadable, isSelected, isSelectorReadable, requirementsOf } from './reading.ts';
 import { isLimitsReadable, isRepairReadable } from './repair-block.ts';
 
 /** What a policy that only observes says binds nobody who enforces. */
@@ -17,9 +17,23 @@ export function isPolicyReadable(policy: KubernetesObject): boolean {
   return isFrameReadable(policy) && isReadable && (limits === undefined || isLimitsReadable(limits));
 }
 
-/** The mode of a pool, by its most specific policy. */
-export const modeFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
-  modeIn(applyingTo(pool, policies)[0]);
+/** In which mode a block of settings is in force for a pool: a mode belongs to its block, and a policy without a block is the brake. */
+export function modeFor(
+  pool: KubernetesObject | undefined,
+  policies: readonly KubernetesObject[],
+  block: 'repair' | 'drain' | 'termination',
+): unknown {
+  const applying = applyingTo(pool, policies);
+  const owner = applying.find(policy => dig(policy, 'spec', block) !== undefined);
+  const brake = applying.find(policy => Object.keys(fieldsOf(policy.spec)).every(isNoBlock));
+  const isBraked = owner === undefined || requirements(owner) < requirements(brake);
+  return modeIn(brake) === 'Observe' && isBraked ? 'Observe' : modeIn(owner);
+}
+
+const isNoBlock = (key: string): boolean => key === 'mode' || key === 'nodePoolSelector';
+
+const requirements = (policy: KubernetesObject | undefined): number =>
+  requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
 
 /** The repair block in force for a pool. */
 export const repairBlockFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
@@ -27,20 +41,17 @@ export const repairBlockFor = (pool: KubernetesObject | undefined, policies: rea
 
 const modeIn = (policy: KubernetesObject | undefined): unknown => dig(policy, 'spec', 'mode') ?? 'Enforce';
 
-/**
- * The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name. Its mode is that of the
- * pool, but never above that of the policy that holds it.
- */
+/** The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name; and its mode. */
 export function blockFor(
   pool: KubernetesObject | undefined,
   policies: readonly KubernetesObject[],
 ): { block: unknown; mode: unknown } {
   const applying = applyingTo(pool, policies);
-  const own = dig(pool, 'spec', 'repair');
-  if (own !== undefined) return { block: own, mode: modeIn(applying[0]) };
   const holder = applying.find(policy => dig(policy, 'spec', 'repair') !== undefined);
-  const modes = [modeIn(applying[0]), modeIn(holder)];
-  return { block: dig(holder, 'spec', 'repair'), mode: modes.find(mode => mode !== 'Enforce') ?? 'Enforce' };
+  return {
+    block: dig(pool, 'spec', 'repair') ?? dig(holder, 'spec', 'repair'),
+    mode: modeFor(pool, policies, 'repair'),
+  };
 }
 
 /** The policies that select the pool, the most specific one first. */
@@ -50,11 +61,7 @@ export function applyingTo(
 ): readonly KubernetesObject[] {
   return policies
     .filter(policy => isSelecting(policy, pool))
-    .toSorted((a, b) => {
-      const requirements = (policy: KubernetesObject): number =>
-        requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
-      return requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1);
-    });
+    .toSorted((a, b) => requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
 /** Nodes without a pool are selected by a selector without requirements; one that cannot be read selects nothing. */

@@ -82,6 +82,8 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
   const requirements = (policy: KubernetesObject): number => requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
   const holders = policies
     .filter(policy => dig(policy, 'spec', 'protection') !== undefined)
+    // What is only observed changes no protection.
+    .filter(policy => dig(policy, 'spec', 'mode') !== 'Observe')
     .filter(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')))
     .filter(policy =>
       pool === undefined

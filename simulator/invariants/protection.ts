@@ -116,8 +116,6 @@ function complainAboutNode(
 ): string | undefined {
   const facts = protectionFactsOf(node, mirror);
   if (node.metadata.deletionTimestamp !== undefined || !arePoliciesReadable(facts)) return undefined;
-  // Which policy's mode holds is the rule's business; where any only observes, nothing is asked of it.
-  if (facts.policies.some(policy => dig(policy, 'spec', 'mode') === 'Observe')) return undefined;
   const isProtected = pods.some(pod => (protectionEnd(pod, facts) ?? 0) > now());
   const held = annotationOf(node, DO_NOT_DISRUPT);
   if (isProtected && held === undefined) return 'has a pod that is protected for a time, and is not held';

@@ -10,7 +10,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts
 import { annotationOf, dig, instantOf, listOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { poolNameOf } from './node-pool.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
-import { countsForDrain, terminationPlan, type TerminationPlan } from './termination-oracle.ts';
+import { countsForDrain, isAttachedTo, terminationPlan, type TerminationPlan } from './termination-oracle.ts';
 
 const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
@@ -84,7 +84,8 @@ function isHeldUp(object: KubernetesObject, context: CheckContext): boolean {
   const state = instanceState(instance);
   const isGone = state === undefined || state === 'terminated';
   // While a Node is Ready its kubelet speaks, whatever the cloud says.
-  return nodes.some(node => !(isGone && !isReady(node)) && isBusy(node, context));
+  const runsNothing = (node: KubernetesObject): boolean => state === 'stopped' || (isGone && !isReady(node));
+  return nodes.some(node => !runsNothing(node) && isBusy(node, context));
 }
 
 const isReady = (node: KubernetesObject): boolean =>
@@ -114,7 +115,7 @@ function isBusy(node: KubernetesObject, { mirror, now }: CheckContext): boolean 
     (protectionEnd(pod, facts) ?? 0) > now();
   const pods = [...mirror.all('pods').values()].filter(pod => dig(pod, 'spec', 'nodeName') === name);
   return (
-    pods.some(pod => countsForDrain(pod, now()) && isStaying(pod)) ||
-    [...mirror.all('volumeattachments').values()].some(attachment => dig(attachment, 'spec', 'nodeName') === name)
+    pods.some(pod => isStaying(pod) && (countsForDrain(pod, now()) || (protectionEnd(pod, facts) ?? 0) > now())) ||
+    [...mirror.all('volumeattachments').values()].some(attachment => isAttachedTo(attachment, node))
   );
 }

@@ -3,6 +3,7 @@
  * (docs/finalizers.md).
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { modeFor } from './policy-oracle.ts';
 import {
   annotationOf,
   dig,
@@ -43,7 +44,7 @@ export function terminationPlan(
 ): TerminationPlan | 'none' | 'unknown' {
   const selectorOf = (policy: KubernetesObject): unknown => dig(policy, 'spec', 'nodePoolSelector') ?? {};
   if (!policies.every(policy => isSelectorReadable(selectorOf(policy)))) return 'unknown';
-  if (policies.some(policy => dig(policy, 'spec', 'mode') === 'Observe')) return 'unknown';
+  if (modeFor(pool, policies, 'termination') === 'Observe') return 'unknown';
   const [block] = policies
     .filter(policy => dig(policy, 'spec', 'termination') !== undefined)
     .filter(policy =>
@@ -85,6 +86,15 @@ export function countsForDrain(pod: KubernetesObject, now: number): boolean {
   if (toleratesEverything(pod)) return false;
   const end = instantOf(pod.metadata.deletionTimestamp);
   return end === undefined || now <= end + MINUTE;
+}
+
+/** Whether the VolumeAttachment is that of this very Node: an older one is of an earlier Node of the name (I10). */
+export function isAttachedTo(attachment: KubernetesObject, { metadata }: KubernetesObject): boolean {
+  const isIts = dig(attachment, 'spec', 'nodeName') === metadata.name;
+  const [attached, begun] = [attachment.metadata, metadata].map(({ creationTimestamp }) =>
+    instantOf(creationTimestamp),
+  );
+  return isIts && !(attached !== undefined && begun !== undefined && attached < begun);
 }
 
 /** The generator knows this toleration alone. */

@@ -9,10 +9,11 @@ import { deadlineOf, providerIDOf } from './deadline.ts';
 import { isOurFinalizer } from './finalizers.ts';
 import { createHookJournal, type HookJournal } from './hook-journal.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
-import { dig, listOf, nameOf, textOf } from './reading.ts';
+import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
+import { annotationOf, dig, listOf, nameOf, textOf } from './reading.ts';
 import { poolNameOf } from './node-pool.ts';
 import { does, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
-import { classOf, countsForDrain, graceOf, terminationPlan } from './termination-oracle.ts';
+import { classOf, countsForDrain, graceOf, isAttachedTo, terminationPlan } from './termination-oracle.ts';
 
 const POINTS = ['before-drain', 'before-terminate', 'after-terminate'] as const;
 type Point = (typeof POINTS)[number];
@@ -33,6 +34,9 @@ export const checkTermination: MakeCheck = context => {
           return context.violate('I1', `${run.by} ends ${instance}, of which nothing is deleted`);
         const why = leftToDo(ending, run, 'before-terminate', { context, hooks });
         if (why !== undefined) context.violate('I1', `${run.by} ends instance ${instance} although ${why}`);
+        const kept = ending.map(node => protectedPodOn(node, ending, run, context)).find(pod => pod !== undefined);
+        if (kept !== undefined)
+          context.violate('I2', `${run.by} ends instance ${instance} under ${nameOf(kept)}, which is protected`);
       }
       const released = releasedBy(call, context);
       if (released === undefined) return;
@@ -41,6 +45,25 @@ export const checkTermination: MakeCheck = context => {
     },
   };
 };
+
+/** What would die with the instance before its time; also a pod that tolerates every taint, and so is never evicted. */
+function protectedPodOn(
+  node: KubernetesObject,
+  ending: readonly KubernetesObject[],
+  run: Run,
+  { mirror, now, clockTolerance, instanceState }: CheckContext,
+): KubernetesObject | undefined {
+  const instance = providerIDOf(node);
+  const state = instance === undefined ? undefined : instanceState(instance);
+  // What runs nothing kills nothing.
+  if (node.kind !== 'Node' || (state !== 'running' && state !== 'pending')) return undefined;
+  if (ending.some(object => (deadlineOf(object, mirror) ?? Infinity) <= now() + clockTolerance)) return undefined;
+  const facts = protectionFactsOf(node, mirror);
+  return (lastList(run, 'pods') ?? [])
+    .filter(pod => dig(pod, 'spec', 'nodeName') === node.metadata.name)
+    .filter(pod => annotationOf(pod, 'kubernetes.io/config.mirror') === undefined)
+    .find(pod => (protectionEnd(pod, facts) ?? 0) > now() + clockTolerance);
+}
 
 /** Its NodeClaim was being deleted when the run saw it last, and has gone since: EC2 has no precondition that would notice. */
 function hasGoneSince(instance: string, run: Run, context: CheckContext): boolean {
@@ -92,8 +115,9 @@ function leftToDo(
     if (isBefore && !hooks.isOver(instance, hook)) return `hook ${hook.name} has not done its work`;
   }
   const state = instance === undefined ? undefined : instanceState(instance);
-  // Without an instance nothing runs on the Node.
-  if (state === undefined || state === 'terminated' || state === 'shutting-down') return undefined;
+  // Without an instance that runs nothing runs on the Node.
+  if (state === undefined || state === 'terminated' || state === 'shutting-down' || state === 'stopped')
+    return undefined;
   for (const node of objects.filter(object => object.kind === 'Node')) {
     const pods = lastList(run, 'pods')?.filter(pod => dig(pod, 'spec', 'nodeName') === node.metadata.name);
     if (pods === undefined) return `the run has not looked at the pods of ${nameOf(node)}`;
@@ -111,7 +135,7 @@ const isBlocking =
   (node: KubernetesObject, run: Run) =>
   (attachment: KubernetesObject): boolean => {
     const volume = textOf(dig(attachment, 'spec', 'source', 'persistentVolumeName'));
-    if (volume === undefined || dig(attachment, 'spec', 'nodeName') !== node.metadata.name) return false;
+    if (volume === undefined || !isAttachedTo(attachment, node)) return false;
     const claim = lastGet(run, 'persistentvolumeclaims', object => dig(object, 'spec', 'volumeName') === volume);
     return claim?.object === undefined;
   };

@@ -169,7 +169,11 @@ describe('curfew explain', () => {
       '5m',
       'waits: instance aws:///us-west-2a/i-n1 cannot be looked at',
     ],
-    ['finalizer-observes.yaml#a-termination-that-is-only-observed', '5m', 'held: mode is Observe: nothing is done'],
+    [
+      'finalizer-observes.yaml#a-termination-that-is-only-observed',
+      '5m',
+      'held: mode is Observe, by NodeLifecyclePolicy edge: nothing is done',
+    ],
     [
       'drain-is-held-in-observe-mode.yaml#drain-is-held-on-the-way',
       '30m',

@@ -108,7 +108,11 @@ describe('curfew simulate', () => {
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line) as { kind: string });
-    expect(new Set(lines.map(({ kind }) => kind))).toEqual(new Set(['write', 'event', 'audit']));
+    expect(lines.at(0)).toMatchObject({ kind: 'trace', version: 1, source: 'simulation', name: 'bad' });
+    expect(lines.at(-1)).toMatchObject({ kind: 'end', ok: false });
+    expect(new Set(lines.map(({ kind }) => kind))).toEqual(
+      new Set(['trace', 'object', 'policy', 'rules', 'instance', 'write', 'event', 'audit', 'actor', 'end']),
+    );
     expect(error).toMatch(/expected no write/);
   });
 

@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findKubectl } from '../../packages/kube-apiserver/test/http/kubectl.ts';
 import { DEFAULT_CONFIG, parseConfig } from '../../shared/contract/config-schema.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { isBlockless } from '../../shared/policies/deciding-policy.ts';
 import { parsePolicyFrame } from '../../shared/contract/policy-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
@@ -48,12 +50,14 @@ describe('deploy/', () => {
       expect(config).toMatch(new RegExp(`^#.*\\n${gate} = `, 'm'));
   });
 
-  it('has a sample policy that changes nothing', () => {
-    const { spec } = z
-      .object({ spec: z.looseObject({ repair: z.unknown() }) })
-      .parse(parse(text('samples/observe.yaml')));
-    expect(parsePolicyFrame(spec)).toMatchObject({ ok: true, value: { mode: 'Observe' } });
-    expect(parseRepairBlock(spec.repair, 'spec.repair')).toMatchObject({ ok: true });
+  it('has sample policies that repair, terminate and drain nothing', () => {
+    const policies = parseAllDocuments(text('samples/observe.yaml')).map(document =>
+      z.object({ spec: z.looseObject({ repair: z.optional(z.unknown()) }) }).parse(document.toJS()),
+    );
+    const specs = policies.map(({ spec }) => spec);
+    for (const spec of specs) expect(parsePolicyFrame(spec)).toMatchObject({ ok: true, value: { mode: 'Observe' } });
+    expect(specs.map(spec => isBlockless({ spec: spec as JsonObject }))).toEqual([false, true]);
+    expect(parseRepairBlock(specs[0]?.repair, 'spec.repair')).toMatchObject({ ok: true });
   });
 
   // Kustomize takes each `resourceNames` of a Role for names of ConfigMaps, whatever its resource, and puts the hash there, too.

@@ -12,6 +12,7 @@ import { LADDER_MUTANTS } from './ladder.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
+import { POLICY_MODE_MUTANTS } from './policy-modes.ts';
 import { POLICY_TIE_MUTANTS } from './policy-ties.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
 import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
@@ -37,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DENIAL_MUTANTS,
   ...DRAIN_LEFT_MUTANTS,
   ...POLICY_TIE_MUTANTS,
+  ...POLICY_MODE_MUTANTS,
   ...FORWARDER_MUTANTS,
   ...PERMISSION_MUTANTS,
 ];

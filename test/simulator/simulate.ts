@@ -2,6 +2,7 @@
 import { runScenario, type RunOptions, type RunResult } from '../../simulator/run.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
+import { timelineOf } from '../../simulator/timeline.ts';
 import { scenarioOf } from '../builders/scenario.ts';
 
 export function scenario(spec: string): Scenario {
@@ -21,8 +22,8 @@ export function complaints({ verdicts }: RunResult): string[] {
 }
 
 /** The timeline as `hh:mm:ss.mmm who what`, of these authors. */
-export function story({ timeline }: RunResult, ...by: string[]): string[] {
-  return timeline
+export function story({ trace }: RunResult, ...by: string[]): string[] {
+  return timelineOf(trace)
     .filter(entry => by.includes(entry.by))
     .map(entry => `${toIsoText(entry.time).slice(11, 23)} ${entry.by} ${entry.text}`);
 }

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { addDuration } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
@@ -57,7 +58,7 @@ export async function strip(
 }
 
 /** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
-export async function orphan({ reporter }: Parts, look: ObjectLook, because: string): Promise<Turn> {
+export async function orphan({ reporter }: Parts, look: ObjectLook, because: string): Promise<Saved> {
   const { observation, subject } = look;
   const value: LedgerEntry = { ...nextEntry(look), phase: 'orphaned', time: observation.now, message: because };
   // Said first: a run that dies in between says it again, and once the ledger has it nobody does.

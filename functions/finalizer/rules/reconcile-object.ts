@@ -5,7 +5,7 @@
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
-import { parseApiVersion } from '../../../shared/domain/kubernetes-object.ts';
+import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
@@ -121,15 +121,9 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: O
       return saveEntry(look, { ...entry, ...(decision.overdue && { overdue: true }) }, decision.until);
     case 'release': {
       if (object === undefined) return again('it went');
-      if (decision.because === 'cleaned') await clearDegraded(parts, look);
+      if (decision.because === 'deadline') return releaseUnclean(parts, look, object);
+      await clearDegraded(parts, look);
       if ((await strip(parts, look, object)) === 'changed') return again('it changed');
-      if (decision.because === 'deadline') {
-        return orphan(
-          parts,
-          look,
-          `its deadline passed, and FinalizerRule ${inForce.object.metadata.name} says Release`,
-        );
-      }
       const message = `clean-up is done, ${rule.finalizerName} is off`;
       await reportObject(parts.reporter, look, { decision: 'release', reason: 'FinalizationSucceeded', message });
       return record.closeGone();
@@ -137,6 +131,16 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: O
     case 'orphan':
       return orphan(parts, look, 'it went before its clean-up was done: somebody else took the finalizer off');
   }
+}
+
+/** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */
+async function releaseUnclean(parts: RuleParts, look: ObjectLook, object: KubernetesObject): Promise<Turn> {
+  if (look.entry?.phase !== 'orphaned') {
+    const rule = look.inForce.object.metadata.name;
+    const saved = await orphan(parts, look, `its deadline passed, and FinalizerRule ${rule} says Release`);
+    if (!saved.written) return saved;
+  }
+  return (await strip(parts, look, object)) === 'changed' ? again('it changed') : DONE;
 }
 
 /** Notes the next call down, or takes a place in the queue of its rule. */

@@ -18,6 +18,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 import { showProgress } from '../conditions.ts';
 import { KARPENTER_FINALIZER } from '../decide.ts';
+import { launchTimeOf } from '../objects.ts';
 import type { CallAttempt } from '../record.ts';
 import { FORCED, instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
@@ -33,6 +34,7 @@ export const terminateInstance = {
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
     const state = await lookAtInstance(context, providerID);
     if (isGone(state)) return stepDone;
+    if (state === 'notFoundYet') return waitForNews(context, providerID);
     const { instance } = context.progress();
     const isKarpenters = claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
     const deletion = parseTimestamp(claim.metadata.deletionTimestamp ?? '') ?? now;
@@ -77,17 +79,36 @@ function takeOverTime({ deadline }: TerminationContext, deletion: EpochMs): Epoc
   return addDuration(deadline.time > deletion ? deadline.time : deletion, KARPENTER_GRACE);
 }
 
+/** `notFoundYet`: EC2 knows no such instance, which says nothing while it is younger than `KNOWN_AFTER`. */
+export type SeenState = InstanceState | 'notFoundYet';
+
 /** `undefined`: the cloud knows no such instance. */
-export const isGone = (state: InstanceState | undefined): boolean => state === undefined || state === 'terminated';
+export const isGone = (state: SeenState | undefined): boolean => state === undefined || state === 'terminated';
+
+/** Answers about a new instance come from a copy of EC2's data that may be behind (its API is eventually consistent). */
+const KNOWN_AFTER = minutes(5);
+
+/** Until when "not found" is no answer about an instance. @param launchTime undefined: not known, and long ago */
+const unknownUntil = (launchTime: EpochMs | undefined): EpochMs | undefined =>
+  launchTime === undefined ? undefined : addDuration(launchTime, KNOWN_AFTER);
+
+/** Whether "not found" says nothing yet about an instance that was launched then. */
+function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
+  const until = unknownUntil(launchTime);
+  return until !== undefined && !isDue(now, until);
+}
+
+function waitForNews({ look, now }: TerminationContext, providerID: string): StepOutcome {
+  const message = `EC2 does not know instance ${providerID}, which is too young for that to be certain`;
+  return waitFor(message, unknownUntil(launchTimeOf(look)) ?? now);
+}
 
 /** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue. */
-export async function lookAtInstance(
-  context: TerminationContext,
-  providerID: string,
-): Promise<InstanceState | undefined> {
-  const { deps, forced } = context;
+export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<SeenState | undefined> {
+  const { deps, forced, look, now } = context;
   try {
-    return (await deps.instances.describe(providerID))?.state;
+    const found = await deps.instances.describe(providerID);
+    return found === undefined && isUnknownYet(launchTimeOf(look), now) ? 'notFoundYet' : found?.state;
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;
     const reported = `${forced ? FORCED : ''}instance ${providerID} cannot be looked at`;
@@ -112,7 +133,9 @@ async function call(context: TerminationContext, providerID: string, attempt: Ca
   const { deps } = context;
   try {
     const outcome = await deps.instances.terminate(providerID);
-    if (outcome.kind === 'notFound') return stepDone;
+    if (outcome.kind === 'notFound') {
+      return isUnknownYet(launchTimeOf(context.look), context.now) ? waitForNews(context, providerID) : stepDone;
+    }
     if (outcome.kind === 'refused') return await failed(context, providerID, attempt, outcome);
   } catch (error) {
     // What may have taken effect is resolved by looking; what certainly has not is tried again as a new attempt.

@@ -6,7 +6,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { drainStanding } from '../../../shared/domain/drainable-pod.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
+import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
@@ -31,12 +31,14 @@ export const awaitVolumes = {
 /** Which attachments keep the Nodes; undefined: none. */
 async function describeAttached(context: TerminationContext): Promise<string | undefined> {
   const { deps, now } = context;
-  const names = new Set(leaving(context).map(({ metadata }) => metadata.name));
+  const nodes = new Map(leaving(context).map(node => [node.metadata.name, node]));
+  const names = new Set(nodes.keys());
   const attachments = objectsOf(await deps.kubernetes.list(RESOURCES.VolumeAttachment), {
     notServed: 'notKnown',
-  }).filter(({ spec }) => {
-    const nodeName = spec?.['nodeName'];
-    return typeof nodeName === 'string' && names.has(nodeName);
+  }).filter(attachment => {
+    const nodeName = attachment.spec?.['nodeName'];
+    const node = typeof nodeName === 'string' ? nodes.get(nodeName) : undefined;
+    return node !== undefined && !isOlder(attachment, node);
   });
   const withVolume = attachments.flatMap(attachment => {
     const volume = volumeOf(attachment);
@@ -49,6 +51,12 @@ async function describeAttached(context: TerminationContext): Promise<string | u
   const listed = blocking.toSorted().slice(0, 5).join(', ');
   const more = blocking.length > 5 ? ` and ${blocking.length - 5} more` : '';
   return `volumes are attached: VolumeAttachments ${listed}${more}`;
+}
+
+/** Made for an earlier Node of that name (I10). A time that cannot be read says nothing. */
+function isOlder(attachment: KubernetesObject, node: KubernetesObject): boolean {
+  const [attached, begun] = [attachment, node].map(({ metadata }) => parseTimestamp(metadata.creationTimestamp));
+  return attached !== undefined && begun !== undefined && attached < begun;
 }
 
 /** Inline volumes have no PersistentVolume and do not count. */

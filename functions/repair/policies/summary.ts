@@ -3,6 +3,7 @@ import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubern
 import { specificity } from '../../../shared/domain/label-selector.ts';
 import { policiesFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
 import { TIED_BLOCKS, tiesOver } from '../../../shared/policies/policy-ties.ts';
+import { isBlockless, protectionDecisions, states } from '../../../shared/policies/deciding-policy.ts';
 import { effectiveRepair } from '../settings.ts';
 import { unwatchedTypes } from './watched.ts';
 
@@ -52,8 +53,21 @@ export interface PolicySummary {
 /** A status lists so many pools; the sums count all. */
 const LISTED_POOLS = 100;
 const BLOCKS = ['repair', 'repairLimits', 'termination', 'protection'] as const;
-/** Of these one policy is in force for a pool. */
-const EXCLUSIVE: readonly string[] = BLOCKS.filter(block => block !== 'repairLimits');
+
+/** The policies whose block counts for a pool: one as a rule. A protection that is only observed stands before one that is in force. */
+function holdersOf(
+  pool: KubernetesObject | undefined,
+  block: (typeof BLOCKS)[number],
+  inForce: PolicySet,
+): PolicySet['policies'] {
+  const stating = policiesFor(pool, inForce).filter(({ object }) => states(object, block));
+  if (block === 'repairLimits') return stating;
+  if (block === 'protection') {
+    const { enforced, observed } = protectionDecisions(pool, inForce);
+    return [enforced, observed].filter(each => each !== undefined);
+  }
+  return stating.slice(0, 1);
+}
 
 /**
  * Counts nodes of selected pools; `held` and `repairing` only where this policy is the source of the repair rules. At
@@ -67,12 +81,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   const selected = pools.filter(({ pool }) => policiesFor(pool, inForce).some(isOwn));
   const source = `${policy.object.kind} ${policy.object.metadata.name}`;
   const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
-  const isInForce = BLOCKS.some(block =>
-    selected.some(({ pool }) => {
-      const holders = policiesFor(pool, inForce).filter(({ object }) => object.spec?.[block]);
-      return (EXCLUSIVE.includes(block) ? holders.slice(0, 1) : holders).some(isOwn);
-    }),
-  );
+  const isInForce = BLOCKS.some(block => selected.some(({ pool }) => holdersOf(pool, block, inForce).some(isOwn)));
   const sum = (list: readonly PoolFacts[], key: 'nodes' | 'held' | 'repairing'): number =>
     list.reduce((total, each) => total + each[key], 0);
   const named = selected.filter(({ pool }) => pool !== undefined);
@@ -128,7 +137,8 @@ function active(
   }
   const pools = selected.filter(({ pool }) => pool !== undefined);
   if (pools.length === 0 && specificity(own.selector) > 0) return not('SelectsNothing', 'it selects no NodePool');
-  const blocks = BLOCKS.filter(block => own.object.spec?.[block] !== undefined);
+  if (isBlockless(own.object) && own.mode === 'Observe') return HOLDING;
+  const blocks = BLOCKS.filter(block => states(own.object, block));
   if (blocks.length === 0) return not('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
   if (!isInForce) return not('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
   if (blocks.every(block => block === 'repair' || block === 'repairLimits')) {
@@ -140,6 +150,15 @@ function active(
   const what = `in force${mode}: ${blocks.join(', ')}`;
   return { type: 'Active', status: 'True', reason: own.mode === 'Observe' ? 'Observing' : 'InForce', message: what };
 }
+
+/** The brake. */
+const HOLDING: PolicyCondition = {
+  type: 'Active',
+  status: 'True',
+  reason: 'Observing',
+  message:
+    'it has no block: repairs, terminations and drains that would begin in its NodePools are held, except by a policy at least as specific that has the block; protection is not affected',
+};
 
 /** What is accepted, and probably not what was meant. */
 function warning({ object }: PolicyFacts, { inForce, templates }: ClusterFacts): readonly PolicyCondition[] {

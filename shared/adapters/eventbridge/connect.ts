@@ -1,4 +1,4 @@
-/** `EventBus` with a client of its own: only what publishes loads this file. */
+/** `EventBus` with a client of its own. */
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import type { EventBus } from '../../ports/event-bus.ts';
 import { CLIENT_DEFAULTS } from '../aws-errors.ts';

@@ -1,4 +1,4 @@
-/** `InvokeFunction` with a client of its own: only a termination with a Lambda hook loads this file. */
+/** `InvokeFunction` with a client of its own. */
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { endingCalls, type EndOfCalls } from '../end-of-calls.ts';
 import type { InvokeFunction } from '../hooks/hooks.ts';

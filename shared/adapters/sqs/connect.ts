@@ -1,4 +1,4 @@
-/** The adapters on SQS, with one client for all. A run that waits for nothing soon and does not fail never loads this file. */
+/** The adapters on SQS, with one client for all. */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { WakeUpSender } from '../../ports/inbox.ts';

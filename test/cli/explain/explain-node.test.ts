@@ -15,7 +15,7 @@ function observation(pods: readonly PodView[], overrides: Partial<NodeObservatio
     node: aNode([]),
     nodePool: 'default',
     pods,
-    protection: { policy: aPolicy(), mode: 'Enforce', source: undefined },
+    protection: { policy: aPolicy(), source: undefined, observed: undefined },
     budgets: [],
     nodeClaims: [],
     ...overrides,
@@ -129,7 +129,11 @@ describe('text', () => {
     const overrides = {
       budgets: [budget()],
       nodeClaims: [aNodeClaim({ terminationGracePeriod: hours(72) })],
-      protection: { policy: aPolicy({ maxDuration: hours(4) }), mode: 'Enforce', source: 'NodeLifecyclePolicy caps' },
+      protection: {
+        policy: aPolicy({ maxDuration: hours(4) }),
+        source: 'NodeLifecyclePolicy caps',
+        observed: { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy tighter' },
+      },
     } as const;
     expect(podText([aPod('8h')], overrides)).toEqual([
       'Pod prod/web-0 on node n1: protected',
@@ -137,7 +141,7 @@ describe('text', () => {
       '  then it may be evicted, as far as PodDisruptionBudgets allow, and an Event DoNotDisruptGracePeriodElapsed says so',
       '  PodDisruptionBudget web allows no disruption now',
       '  deadline: none yet; 72h0m0s after its deletion begins, what is left is removed by force',
-      '  protection: NodeLifecyclePolicy caps (rules of Design)',
+      '  protection: NodeLifecyclePolicy caps (rules of Design); NodeLifecyclePolicy tighter is only observed and changes nothing',
     ]);
   });
 
@@ -152,7 +156,11 @@ describe('text', () => {
   });
 
   it('describes what Karpenter makes of it', () => {
-    const protection = { policy: aPolicy({ compatibility: 'Karpenter' }), mode: 'Enforce', source: undefined } as const;
+    const protection = {
+      policy: aPolicy({ compatibility: 'Karpenter' }),
+      source: undefined,
+      observed: undefined,
+    };
     expect(podText([aPod('4d')], { protection })[1]).toContain('has no effect: it is neither');
     expect(podText([aPod('4h', { startTime: undefined })], { protection })[1]).toContain('its clock does not run yet');
   });
@@ -173,22 +181,14 @@ describe('text', () => {
   });
 
   it.each([
-    [
-      'nothing more to say with a plain "true"',
-      [aPod('true')],
-      'Enforce',
-      'Curfew holds no do-not-disrupt on the node',
-    ],
+    ['nothing more to say with a plain "true"', [aPod('true')], 'Curfew holds no do-not-disrupt on the node'],
     [
       'that it should with a duration',
       [aPod('4h')],
-      'Enforce',
       'Curfew holds no do-not-disrupt on the node, although pods are protected: the grace-period function is late or not running',
     ],
-    ['why not in mode Observe', [aPod('4h')], 'Observe', 'Curfew holds no do-not-disrupt on the node: mode is Observe'],
-  ] as const)('of a node that is not held says %s', (_name, pods, mode, line) => {
-    const protection = { policy: aPolicy(), mode, source: undefined };
-    expect(renderNode(explain(pods, { protection })).split('\n')[1]).toBe(`  ${line}`);
+  ] as const)('of a node that is not held says %s', (_name, pods, line) => {
+    expect(renderNode(explain(pods)).split('\n')[1]).toBe(`  ${line}`);
   });
 
   it("says of somebody's annotation what it does", () => {

@@ -30,10 +30,7 @@ export interface TraceSources {
 /** Lines in the order of time; what is said at one instant in the order in which it was given. */
 export function traceOf({ requests, remarks, partOf }: TraceSources): readonly TraceEntry[] {
   let time: EpochMs;
-  const trace = createTrace(
-    () => time,
-    () => undefined,
-  );
+  const trace = createTrace(() => time);
   const answered = new Map<string, KubernetesObject>();
   const writes = requests.flatMap(request => {
     const by = partOf(request.user);

@@ -10,7 +10,7 @@ function said(value: string, time: string, overrides: Partial<ProtectionPolicy> 
   const policy = aPolicy(overrides);
   const now = at(`2024-01-01T${time}Z`);
   const all = annotatedPods([aPod(value)], policy).flatMap(pod =>
-    announcementsFor(pod, { policy, policyName: 'NodeLifecyclePolicy caps', now }),
+    announcementsFor(pod, { policy, policyName: 'NodeLifecyclePolicy caps', observed: undefined, now }),
   );
   return Object.fromEntries(all.map(({ topic, message }) => [topic, message]));
 }

@@ -20,7 +20,7 @@ function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDeci
     pods: [aPod('4h')],
     policy: aPolicy(),
     policyName: undefined,
-    observeOnly: false,
+    observed: undefined,
     record: undefined,
     ownClaimTime: undefined,
     dueTime: undefined,
@@ -49,36 +49,35 @@ describe('the annotations on the node', () => {
     readonly mark: string | undefined;
     readonly protectedPods: NodeChange;
     readonly none: NodeChange;
-    readonly observed: NodeChange;
   }
   const rows: readonly Row[] = [
-    { whose: "nobody's", doNotDisrupt: undefined, mark: undefined, protectedPods: hold, none: leave, observed: leave },
-    { whose: 'theirs', doNotDisrupt: 'true', mark: undefined, protectedPods: leave, none: leave, observed: leave },
+    { whose: "nobody's", doNotDisrupt: undefined, mark: undefined, protectedPods: hold, none: leave },
+    { whose: 'theirs', doNotDisrupt: 'true', mark: undefined, protectedPods: leave, none: leave },
     {
       whose: 'theirs, off',
       doNotDisrupt: 'false',
       mark: undefined,
       protectedPods: leave,
       none: leave,
-      observed: leave,
     },
-    { whose: 'ours', doNotDisrupt: 'true', mark: END, protectedPods: leave, none: release, observed: leave },
-    { whose: 'ours, other end', doNotDisrupt: 'true', mark: 'x', protectedPods: hold, none: release, observed: leave },
+    { whose: 'ours', doNotDisrupt: 'true', mark: END, protectedPods: leave, none: release },
+    { whose: 'ours, other end', doNotDisrupt: 'true', mark: 'x', protectedPods: hold, none: release },
     {
       whose: 'ours, removed',
       doNotDisrupt: undefined,
       mark: END,
       protectedPods: restore,
       none: release,
-      observed: leave,
     },
-    { whose: 'ours, edited', doNotDisrupt: '', mark: END, protectedPods: disown, none: disown, observed: disown },
+    { whose: 'ours, edited', doNotDisrupt: '', mark: END, protectedPods: disown, none: disown },
   ];
   it.each(rows)('$whose', ({ doNotDisrupt, mark, ...expected }) => {
     const node = { name: 'n1', uid: 'uid-n1', doNotDisrupt, protectedUntil: mark };
     expect(check({ node }).node).toEqual(expected.protectedPods);
     expect(check({ node, pods: [] }).node).toEqual(expected.none);
-    expect(check({ node, observeOnly: true }).node).toEqual(expected.observed);
+    // Whatever a block says that is only observed, no hold changes by it.
+    const observed = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
+    expect(check({ node, observed }).node).toEqual(expected.protectedPods);
   });
 
   it.each([
@@ -215,13 +214,26 @@ describe('a change of the node that the API server refuses', () => {
   });
 });
 
-describe('in mode Observe', () => {
-  it('says what the node would carry, and nothing where it carries it already', () => {
-    const saidOf = (doNotDisrupt: string | undefined, protectedUntil: string | undefined) =>
-      kept({ observeOnly: true, node: { name: 'n1', uid: 'uid-n1', doNotDisrupt, protectedUntil } }).announcements;
-    expect(saidOf(undefined, undefined)).toMatchObject([{ topic: 'observed' }]);
-    expect(saidOf('true', undefined)).toEqual([]);
-    expect(saidOf('true', END)).toEqual([]);
-    expect(saidOf(undefined, END)).toEqual([]);
+describe('a block in mode Observe', () => {
+  const trial = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
+
+  it('is said of each pod whose protection it would change', () => {
+    expect(kept({ observed: trial }).announcements).toMatchObject([
+      {
+        topic: 'observed',
+        about: { kind: 'Pod' },
+        message:
+          'karpenter.sh/do-not-disrupt: "4h" protects until 2024-01-01T14:00:00Z; in mode Enforce NodeLifecyclePolicy trial would make that until 2024-01-01T11:00:00Z',
+      },
+    ]);
+    expect(kept({ observed: trial, pods: [aPod('30m')] }).announcements).toEqual([]);
+  });
+
+  it('ends no protection and holds none longer', () => {
+    const now = addDuration(CREATED, hours(2));
+    expect(kept({ observed: trial, now }).node).toMatchObject({ kind: 'hold', until: END });
+    const longer = { policy: aPolicy(), source: 'NodeLifecyclePolicy trial' };
+    const policy = aPolicy({ maxDuration: hours(1) });
+    expect(kept({ observed: longer, policy, now }).node).toEqual({ kind: 'leave' });
   });
 });

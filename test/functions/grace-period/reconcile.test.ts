@@ -473,24 +473,24 @@ describe('policy', () => {
     expect(world.record()?.nextWakeTime).toBe(at('2024-01-01T11:00:00Z'));
   });
 
-  it('mode Observe reports and holds nothing', async () => {
-    seedPolicy(world, 'observed', { mode: 'Observe' });
+  it('a policy without a block changes no hold, whatever its mode', async () => {
+    seedPolicy(world, 'brake', { mode: 'Observe' });
     await runPod(world, 'ci', '1h');
-    await world.podEvent('ci');
-    expect(world.held()).toEqual(untouched);
-    expect(world.said()).toEqual(['DoNotDisruptObserved n1']);
-    expect(world.messages()).toEqual([
-      'mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, until 2024-01-01T11:00:00Z',
-    ]);
+    expect(world.held().until).toBe('2024-01-01T11:00:00Z');
+    expect(world.said()).toEqual([]);
   });
 
-  it('mode Observe says "without end" of a protection that has none', async () => {
-    seedPolicy(world, 'observed', { mode: 'Observe' });
-    await runPod(world, 'ci', '4d');
+  it('a block in mode Observe says what it would make of a protection, and changes nothing', async () => {
+    seedPolicy(world, 'observed', { mode: 'Observe', protection: { maxDuration: '30m' } });
+    await runPod(world, 'ci', '1h');
+    await runPod(world, 'other', 'true');
     await world.podEvent('ci');
-    expect(world.messages()).toContain(
-      'mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, without end',
-    );
+    expect(world.held().until).toBe('2024-01-01T11:00:00Z');
+    expect(world.said()).toEqual(['DoNotDisruptObserved ci', 'DoNotDisruptObserved other']);
+    expect(world.messages()).toEqual([
+      'karpenter.sh/do-not-disrupt: "1h" protects until 2024-01-01T11:00:00Z; in mode Enforce NodeLifecyclePolicy observed would make that until 2024-01-01T10:30:00Z',
+      'karpenter.sh/do-not-disrupt: "true" protects without end; in mode Enforce NodeLifecyclePolicy observed would make that until 2024-01-01T10:30:00Z',
+    ]);
   });
 
   it('mode Observe keeps a timer with its record, so that a node whose deletion was missed leaves none behind', async () => {

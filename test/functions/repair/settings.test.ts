@@ -56,7 +56,7 @@ describe('precedence', () => {
       source: 'NodeLifecyclePolicy default',
     });
     expect(effectiveRepair(poolWithBlock, readPolicies([observing, another]))).toMatchObject({
-      mode: 'Enforce',
+      mode: 'Observe',
       source: 'NodePool own',
     });
   });

@@ -75,15 +75,37 @@ describe('effectiveProtection', () => {
   it('is the default without a policy', () => {
     expect(effectiveProtection(gpuPool, readPolicies([]))).toEqual({
       policy: DEFAULT_PROTECTION_POLICY,
-      mode: 'Enforce',
       source: undefined,
+      observed: undefined,
     });
   });
 
-  it('is that of the most specific policy that has a block; the mode is that of the most specific', () => {
+  it('is that of the most specific policy that has a block; the brake says nothing of it', () => {
     const found = effectiveProtection(gpuPool, readPolicies([general, forTeam, withoutBlock]));
-    expect(found).toMatchObject({ source: 'NodeLifecyclePolicy team', mode: 'Observe' });
+    expect(found).toMatchObject({ source: 'NodeLifecyclePolicy team', observed: undefined });
     expect(found.policy).toMatchObject({ compatibility: 'Karpenter', maxDuration: hours(48) });
+  });
+
+  it('is not changed by a block that is only observed, readable or not', () => {
+    const trial = policy('team', { ...forTeam.spec, mode: 'Observe' });
+    const found = effectiveProtection(gpuPool, readPolicies([general, trial]));
+    expect(found).toMatchObject({
+      source: 'NodeLifecyclePolicy general',
+      policy: { compatibility: 'Design', maxDuration: hours(8) },
+      observed: { source: 'NodeLifecyclePolicy team', policy: { compatibility: 'Karpenter', maxDuration: hours(48) } },
+    });
+    for (const broken of [{ maxDuration: '2 hours' }, 'no block']) {
+      const spec = { mode: 'Observe', protection: broken, nodePoolSelector: { matchLabels: { gpu: 'yes' } } };
+      expect(effectiveProtection(gpuPool, readPolicies([general, policy('broken', spec)]))).toMatchObject({
+        source: 'NodeLifecyclePolicy general',
+        policy: { compatibility: 'Design', maxDuration: hours(8) },
+      });
+    }
+    const newer = policy('newer', { mode: 'Observe', protection: {}, future: {} });
+    expect(effectiveProtection(gpuPool, readPolicies([general, newer]))).toMatchObject({
+      source: 'NodeLifecyclePolicy general',
+      policy: { compatibility: 'Design' },
+    });
   });
 
   it('of a node without a pool is that of a policy for all', () => {

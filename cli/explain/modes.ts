@@ -1,0 +1,43 @@
+/** In which mode each block is in force, and who says so, as text. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { decisionFor, type Block } from '../../shared/policies/deciding-policy.ts';
+import type { PolicySet } from '../../shared/policies/policy-set.ts';
+import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
+
+/** Why what would begin under this block is held; undefined: it is enforced. */
+export function heldByMode(
+  pool: KubernetesObject | undefined,
+  block: Exclude<Block, 'protection'>,
+  policies: PolicySet,
+): string | undefined {
+  const { mode, by } = decisionFor(pool, block, policies);
+  if (mode === 'Enforce' || by === undefined) return undefined;
+  return `mode is Observe, by ${by.object.kind} ${by.object.metadata.name}`;
+}
+
+/** Whose mode `Observe` it is, behind a text that gives the mode; empty in mode `Enforce`. */
+export function observedBy(
+  pool: KubernetesObject | undefined,
+  block: Exclude<Block, 'protection'>,
+  policies: PolicySet,
+): string {
+  const { mode, by } = decisionFor(pool, block, policies);
+  return mode === 'Enforce' || by === undefined ? '' : ` (of ${by.object.kind} ${by.object.metadata.name})`;
+}
+
+/** Why drains that would begin are held. */
+export function drainsHeld(pool: KubernetesObject | undefined, policies: PolicySet): string | undefined {
+  const held = heldByMode(pool, 'drain', policies);
+  return held === undefined ? undefined : `${held}: nothing is drained`;
+}
+
+/** Which rules protect the pods of a pool, and which are only observed. */
+export function protectionText(pool: KubernetesObject | undefined, policies: PolicySet): string {
+  const { policy, source, observed } = effectiveProtection(pool, policies);
+  const rules =
+    policy.compatibility === 'Unknown'
+      ? 'what either rule set protects is protected'
+      : `rules of ${policy.compatibility}`;
+  const aside = observed?.source === undefined ? '' : `; ${observed.source} is only observed and changes nothing`;
+  return `${source ?? 'no policy, the defaults hold'} (${rules})${aside}`;
+}

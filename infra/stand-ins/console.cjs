@@ -1,3 +1,0 @@
-/** `node:console`, as `http.cjs`: an `import` of it opens the standard streams. */
-'use strict';
-module.exports = process.getBuiltinModule('node:console');

@@ -1,0 +1,98 @@
+/** The termination of a node: from its deletion to its end, what it waited for, and its hooks. */
+import type { LineOf } from '../trace/lines.ts';
+import { textAt, textsAt, timeAt, type Version } from './objects.ts';
+import type { Decided } from './repair.ts';
+import { isBudget } from './drain.ts';
+import { Stretches } from './spans.ts';
+import type { Bar, HookRow, Span, Wait } from './types.ts';
+
+export interface TerminationOfNode {
+  readonly bars: readonly Bar[];
+  readonly waits: readonly Wait[];
+  readonly hooks: readonly HookRow[];
+  readonly skippedHooks: readonly string[];
+  /** Curfew began it, and repair did not ask for it. */
+  readonly begun: number | undefined;
+}
+
+interface Sources {
+  /** The decisions of the finalizer about the node, its claim and its pods, in order. */
+  readonly decided: readonly Decided[];
+  /** Its calls of hooks. */
+  readonly calls: readonly { readonly index: number; readonly time: number; readonly line: LineOf<'write'> }[];
+  readonly versions: readonly Version[];
+}
+
+const WAITS: ReadonlySet<string> = new Set(['wait', 'retry', 'refuse', 'overdue']);
+const ENDS: ReadonlySet<string> = new Set([
+  'release',
+  'close',
+  'terminateInstance',
+  'hook',
+  'hookTimedOut',
+  'hookFailed',
+  'force',
+]);
+
+/** @param until the end of the node, or of the trace */
+export function terminationOf(
+  { decided, calls, versions }: Sources,
+  until: { readonly time: number; readonly isOpen: boolean },
+): TerminationOfNode {
+  const waits = new Stretches<Omit<Wait, keyof Span>>();
+  const skippedHooks = new Set<string>();
+  let begun: Decided | undefined;
+  for (const each of decided) {
+    const { index, time, line } = each;
+    const { decision, reason, message, details } = line;
+    for (const hook of textsAt(details, 'skippedHooks')) skippedHooks.add(hook);
+    if (decision === 'terminate') begun ??= each;
+    if (WAITS.has(decision)) {
+      if (waits.open?.detail === message) continue;
+      waits.begin(time, { by: 'termination', reason, detail: message, isBudget: isBudget(message), line: index });
+    } else if (ENDS.has(decision)) waits.end(time);
+  }
+  waits.end(until.time, until.isOpen);
+  const deleted = versions.find(({ object }) => textAt(object, 'metadata', 'deletionTimestamp') !== undefined);
+  const from = Math.min(
+    begun?.time ?? Infinity,
+    deleted === undefined ? Infinity : (timeAt(deleted.object, 'metadata', 'deletionTimestamp') ?? deleted.time),
+  );
+  const bars: Bar[] = [];
+  if (from < until.time || (from === until.time && !until.isOpen)) {
+    const line = begun?.index ?? deleted?.line ?? 0;
+    bars.push({
+      kind: 'termination',
+      label: 'Terminate',
+      detail: begun?.line.message ?? 'the node is being deleted',
+      from,
+      to: until.time,
+      isOpen: until.isOpen,
+      line,
+    });
+  }
+  return {
+    bars,
+    waits: waits.closed,
+    hooks: calls.map(call => hookOf(call, decided, until)),
+    skippedHooks: [...skippedHooks],
+    begun: begun?.time,
+  };
+}
+
+function hookOf(
+  { index, time, line }: Sources['calls'][number],
+  decided: readonly Decided[],
+  until: { readonly time: number; readonly isOpen: boolean },
+): HookRow {
+  const answer = decided.find(
+    each =>
+      each.time >= time && each.line.decision.startsWith('hook') && textAt(each.line.details, 'hook') === line.name,
+  );
+  const base = { name: line.name, from: time, line: index };
+  if (answer === undefined)
+    return { ...base, to: until.time, isOpen: until.isOpen, result: 'running', detail: 'no answer' };
+  const { decision, message } = answer.line;
+  const result = decision === 'hook' ? 'succeeded' : decision === 'hookTimedOut' ? 'timed out' : 'failed';
+  return { ...base, to: answer.time, isOpen: false, result, detail: message };
+}

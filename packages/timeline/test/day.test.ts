@@ -1,0 +1,209 @@
+/** A day out of a trace: lanes, limits, the sentence. */
+import { describe, expect, it } from 'vitest';
+import { readDay } from '../src/day/day.ts';
+import { objectAt, readObjects } from '../src/day/objects.ts';
+import { sparkline } from '../src/day/sparkline.ts';
+import { limitIn, valueAt } from '../src/day/strips.ts';
+import { clockText, dayText, shortClock, spanText } from '../src/day/text.ts';
+import { verdictText } from '../src/day/verdict.ts';
+import type { TraceLine } from '../src/trace/lines.ts';
+import { readTrace, UnreadableTrace } from '../src/trace/read.ts';
+
+const START = Date.parse('2024-11-01T15:00:00.000Z');
+const at = (minute: number): string => new Date(START + minute * 60_000).toISOString();
+const header = { t: at(0), kind: 'trace', version: 1, source: 'simulation', name: 'day', start: at(0), end: at(120) };
+const end = { t: at(120), kind: 'end', problems: [] };
+
+const condition = (status: string, minute: number) => ({
+  status: { conditions: [{ type: 'Ready', status, lastTransitionTime: at(minute) }] },
+});
+const node = (name: string, zone = 'a') => ({
+  t: at(0),
+  kind: 'object',
+  group: '',
+  version: 'v1',
+  resource: 'nodes',
+  name,
+  object: {
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      labels: { 'karpenter.sh/nodepool': 'web', 'topology.kubernetes.io/zone': zone },
+    },
+    spec: { providerID: `aws:///a/i-${name}` },
+    ...condition('True', -60),
+  },
+});
+const change = (name: string, minute: number, what: object) => ({
+  t: at(minute),
+  kind: 'object',
+  group: '',
+  version: 'v1',
+  resource: 'nodes',
+  name,
+  change: what,
+});
+const gone = (name: string, minute: number) => ({
+  t: at(minute),
+  kind: 'object',
+  group: '',
+  version: 'v1',
+  resource: 'nodes',
+  name,
+  gone: true,
+});
+const audit = (minute: number, decision: string, reason: string, details: object = {}, by = 'repair', name = 'n1') => ({
+  t: at(minute),
+  kind: 'audit',
+  function: by,
+  decision,
+  reason,
+  message: `${reason} said`,
+  name,
+  details,
+  about: { kind: 'Node', name },
+});
+const ill = { conditionType: 'Ready', conditionStatus: 'Unknown', lastTransitionTime: at(10), dueTime: at(40) };
+
+const lines = async (...all: object[]): Promise<readonly TraceLine[]> =>
+  (await readTrace([header, ...all, end].map(each => JSON.stringify(each)))).lines;
+const bars = async (...all: object[]): Promise<string[]> => {
+  const [lane] = readDay(await lines(node('n1'), ...all)).lanes;
+  return (lane?.bars ?? []).map(
+    ({ kind, from, to, isOpen, label }) => `${kind} ${shortClock(from)} ${isOpen ? 'open' : shortClock(to)} ${label}`,
+  );
+};
+const sentence = async (...all: object[]): Promise<string> => verdictText(readDay(await lines(...all)).verdict);
+
+describe('the lane of a node', () => {
+  it('shows an illness, its toleration, each cause of a hold, a reboot and the end', async () => {
+    expect(
+      await bars(
+        change('n1', 10, condition('Unknown', 10)),
+        audit(10, 'tolerate', 'WithinToleration', ill),
+        audit(40, 'blocked', 'ZoneOutage'),
+        audit(50, 'blocked', 'ConcurrencyBudget'),
+        audit(55, 'repair', 'TolerationElapsed', { action: 'Reboot' }),
+        audit(56, 'finishing', 'NodeClaimTerminating'),
+        audit(65, 'repair', 'TolerationElapsed', { action: 'Terminate' }),
+        change('n1', 65, { metadata: { deletionTimestamp: at(65) } }),
+        gone('n1', 66),
+      ),
+    ).toEqual([
+      'unhealthy 15:10 16:06 Ready=Unknown',
+      'tolerated 15:10 15:40 Ready=Unknown',
+      'held 15:40 15:50 ZoneOutage',
+      'held 15:50 15:55 ConcurrencyBudget',
+      'reboot 15:55 16:05 Reboot',
+      'termination 16:05 16:06 Terminate',
+    ]);
+  });
+
+  it('ends a toleration when the node recovers, and leaves open what has no end', async () => {
+    expect(
+      await bars(
+        change('n1', 10, condition('False', 10)),
+        audit(10, 'tolerate', 'WithinToleration', ill),
+        change('n1', 20, condition('True', 20)),
+        audit(20, 'ignore', 'Healthy'),
+        audit(30, 'begin', 'DrainStarted', {}, 'drain'),
+      ),
+    ).toEqual(['unhealthy 15:10 15:20 Ready=False', 'tolerated 15:10 15:20 Ready=Unknown', 'drain 15:30 open Drain']);
+  });
+
+  it('is another one when a name is used again', async () => {
+    const day = readDay(await lines(node('n1'), gone('n1', 30), { ...node('n1'), t: at(40) }));
+    expect(
+      day.lanes.map(({ name, from, end: over }) => [name, shortClock(from), over && shortClock(over.time)]),
+    ).toEqual([
+      ['n1', '15:00', '15:30'],
+      ['n1', '15:40', undefined],
+    ]);
+  });
+
+  it('comes out of an audit log alone, which has no objects', async () => {
+    const log = [audit(10, 'tolerate', 'WithinToleration', ill), audit(20, 'recovered', 'Recovered')];
+    const read = await readTrace(log.map(each => JSON.stringify(each)));
+    const [lane] = readDay(read.lines).lanes;
+    expect(lane?.bars.map(({ kind }) => kind)).toEqual(['unhealthy', 'tolerated']);
+  });
+});
+
+describe('the verdict', () => {
+  it('counts what ended, and why', async () => {
+    const repaired = [
+      audit(40, 'repair', 'TolerationElapsed', { action: 'Terminate', protectedPods: ['a/b', 'a/c'] }),
+      gone('n1', 41),
+    ];
+    expect(await sentence(node('n1'), node('n2'), ...repaired, gone('n2', 50))).toBe(
+      '2 h, 2 nodes: 1 terminated by repair; 1 gone by others; 2 protected pods taken',
+    );
+  });
+
+  it('says that nothing happened, and that repair is off', async () => {
+    expect(await sentence(node('n1'))).toBe('2 h, 1 node: nothing happened');
+    const off = { t: at(0), kind: 'rules', pool: 'web', mode: 'Enforce', gateOpen: false };
+    expect(await sentence(node('n1'), off, change('n1', 10, condition('False', 10)))).toBe(
+      '2 h, 1 node: 1 unhealthy, and repair is off (featureGates.nodeRepair)',
+    );
+  });
+});
+
+describe('strips, letters and words', () => {
+  it('count the unhealthy against a limit, which moves with the size of the pool', async () => {
+    const rules = { t: at(0), kind: 'rules', pool: 'web', mode: 'Enforce', gateOpen: true, maxUnhealthy: '50%' };
+    const day = readDay(
+      await lines(rules, node('n1'), node('n2'), node('n3'), change('n1', 10, condition('False', 10)), gone('n2', 30)),
+    );
+    const [strip] = day.strips;
+    expect(strip?.limitText).toBe('maxUnhealthy 50%');
+    expect(
+      [0, 20, 40].map(
+        minute =>
+          strip && [valueAt(strip.count, START + minute * 60_000), valueAt(strip.limit, START + minute * 60_000)],
+      ),
+    ).toEqual([
+      [0, 2],
+      [1, 2],
+      [1, 1],
+    ]);
+    expect([limitIn('20%', 15), limitIn('2', 9), limitIn('none', 9)]).toEqual([3, 2, undefined]);
+  });
+
+  it('draw a lane in letters', async () => {
+    const day = readDay(await lines(node('n1'), audit(60, 'blocked', 'ZoneOutage'), gone('n1', 90)));
+    expect(day.lanes.map(lane => sparkline(lane, day, 12))).toEqual(['······HHH×  ']);
+  });
+
+  it('write spans and instants', () => {
+    expect([90_000, 3_300_000, 17 * 3_600_000, 9_000_000, 5000].map(spanText)).toEqual([
+      '1 min 30 s',
+      '55 min',
+      '17 h',
+      '2 h 30 min',
+      '5 s',
+    ]);
+    expect([clockText(START), shortClock(START), shortClock(START + 5000), dayText(START)]).toEqual([
+      '15:00:00',
+      '15:00',
+      '15:00:05',
+      'Fri 1 Nov',
+    ]);
+  });
+
+  it('know how an object was at an instant', async () => {
+    const histories =
+      readObjects(await lines(node('n1'), change('n1', 10, condition('False', 10)), gone('n1', 30))).get('/nodes') ??
+      [];
+    const status = (minute: number): unknown => {
+      const object = histories[0] && objectAt(histories[0], START + minute * 60_000);
+      return object?.['status'];
+    };
+    expect([status(9), status(10), status(30)]).toEqual([
+      condition('True', -60).status,
+      condition('False', 10).status,
+      undefined,
+    ]);
+    await expect(readTrace([])).rejects.toBeInstanceOf(UnreadableTrace);
+  });
+});

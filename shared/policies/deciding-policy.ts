@@ -1,0 +1,67 @@
+/**
+ * Which policy decides about one block of settings in one pool, and in which mode. A mode belongs to its block: a policy that states
+ * some block says nothing about the others, and a policy that states none is the brake. Every concern asks here. Pure.
+ */
+import type { Mode } from '../contract/policy-schema.ts';
+import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { specificity } from '../domain/label-selector.ts';
+import { policiesFor, type PolicySet, type ReadPolicy } from './policy-set.ts';
+
+/** A key of a policy's `spec` that is a block. */
+export type Block = 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection';
+
+export interface Decision {
+  /** The policy whose block is in force; undefined: none states it. A NodePool's own block comes before it. */
+  readonly holder: ReadPolicy | undefined;
+  readonly mode: Mode;
+  /** The policy whose mode that is; undefined: none says anything, so `Enforce` holds. */
+  readonly by: ReadPolicy | undefined;
+}
+
+/** These are no blocks: they say where the blocks hold, and how. */
+const FRAME: readonly string[] = ['nodePoolSelector', 'mode'];
+
+/** Whether the policy has the block, readable or not. */
+export const states = ({ spec }: Pick<KubernetesObject, 'spec'>, block: Block): boolean => spec?.[block] !== undefined;
+
+/** Whether the policy has no block at all. */
+export const isBlockless = ({ spec = {} }: Pick<KubernetesObject, 'spec'>): boolean =>
+  Object.entries(spec).every(([key, value]) => FRAME.includes(key) || value === undefined);
+
+/**
+ * The most specific policy that states the block, with its own mode. The brake in mode `Observe` holds what no policy states that is at
+ * least as specific as the brake; of several brakes the most specific one counts. For `protection` ask `protectionDecisions`.
+ *
+ * @param pool undefined: the nodes without a NodePool
+ */
+export function decisionFor(
+  pool: KubernetesObject | undefined,
+  block: Exclude<Block, 'protection'>,
+  policySet: PolicySet,
+): Decision {
+  const applying = policiesFor(pool, policySet);
+  const holder = applying.find(({ object }) => states(object, block));
+  const brake = applying.find(({ object }) => isBlockless(object));
+  const isHeld =
+    brake?.mode === 'Observe' && (holder === undefined || specificity(brake.selector) > specificity(holder.selector));
+  const by = isHeld ? brake : (holder ?? brake);
+  return { holder, mode: by?.mode ?? 'Enforce', by };
+}
+
+/**
+ * Who decides about protection: the most specific policy that states it in mode `Enforce`. One in mode `Observe` neither shortens nor
+ * lengthens any protection, so it is as if it were not there; the brake says nothing of it either.
+ *
+ * @returns `observed`: the policy that would decide if it were enforced
+ */
+export function protectionDecisions(
+  pool: KubernetesObject | undefined,
+  policySet: PolicySet,
+): { readonly enforced: ReadPolicy | undefined; readonly observed: ReadPolicy | undefined } {
+  const holders = policiesFor(pool, policySet).filter(({ object }) => states(object, 'protection'));
+  const [first] = holders;
+  return {
+    enforced: holders.find(({ mode }) => mode === 'Enforce'),
+    observed: first?.mode === 'Observe' ? first : undefined,
+  };
+}

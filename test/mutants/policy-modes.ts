@@ -1,0 +1,45 @@
+/** Mistakes about the mode of a policy: whose it is, and what it holds. */
+import type { FunctionName } from '../../shared/contract/names.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { withListed, type Mutant } from './mutant.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
+
+/** The function shown the policies as if they said something else. */
+const withPolicies = (name: FunctionName, change: (spec: JsonObject) => JsonObject): Mutation =>
+  withListed(name, 'NodeLifecyclePolicy', policy => ({ ...policy, spec: change(policy.spec ?? {}) }));
+
+const FILE = 'modes-belong-to-their-blocks.yaml';
+
+export const POLICY_MODE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'mode-of-another-block-holds-a-drain',
+    mistake: 'takes a policy that states some block for the brake',
+    breaks: ['I5'],
+    scenario: `${FILE}#observed-repair-leaves-termination-and-drain-alone`,
+    mutation: withPolicies('drain', ({ nodePoolSelector, mode }) => ({
+      ...(nodePoolSelector !== undefined && { nodePoolSelector }),
+      ...(mode !== undefined && { mode }),
+    })),
+  },
+  {
+    name: 'mode-of-a-block-ignored',
+    mistake: 'enforces terminations whatever the mode of the policy that states them',
+    breaks: ['I7'],
+    scenario: 'finalizer-observes.yaml#a-termination-that-is-only-observed',
+    mutation: withPolicies('finalizer', spec => ({ ...spec, mode: 'Enforce' })),
+  },
+  {
+    name: 'observed-protection-counts',
+    mistake: 'ends protections at a limit that is only observed',
+    breaks: ['I2'],
+    scenario: `${FILE}#an-observed-limit-ends-no-protection`,
+    mutation: withPolicies('drain', spec => ({ ...spec, mode: 'Enforce' })),
+  },
+  {
+    name: 'brake-forgotten',
+    mistake: 'does not know that a policy without a block holds what would begin',
+    breaks: ['I7'],
+    scenario: `${FILE}#the-brake-holds-all-but-protection`,
+    mutation: withPolicies('finalizer', spec => ({ protection: {}, ...spec })),
+  },
+];
