@@ -13,6 +13,7 @@ import {
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
+import { mustWait } from './queue.ts';
 import { bytesOf, newestOf } from './record-size.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './scope.ts';
 
@@ -154,6 +155,7 @@ export function begin(
     warned: [],
     drained: 0,
     refusals: 0,
+    ...(mustWait(observation.limits, requests) && { queue: { since: now, takes: false } }),
   };
   return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }
