@@ -5,7 +5,7 @@ import { RetryableError } from '../../../shared/errors.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
-import { isGone, lookAtInstance } from './instance.ts';
+import { isGone, lookAtInstance, stateOf } from './instance.ts';
 
 /** The step, done at once where the instance is stopped or gone. */
 export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
@@ -22,12 +22,14 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
   const { nodes, providerID } = context.look;
   if (providerID === undefined) return false;
-  // What EC2 refuses for good is known by nobody: the Node is emptied like any other. Neither a kubelet that speaks nor a deadline waits for
-  // an answer.
+  // What EC2 refuses for good is known by nobody: the Node is emptied like any other. Nor is an answer waited for where a kubelet speaks, or
+  // at the deadline.
   const isSpeaking = nodes.some(isReady);
-  const state = await orNotKnown(lookAtInstance(context, providerID).then(seen => ({ kind: 'seen', seen }) as const));
-  if (state.kind === 'seen') return state.seen === 'stopped' || (isGone(state.seen) && !isSpeaking);
-  if (state.error instanceof RetryableError && !isSpeaking && !context.forced) throw state.error;
+  const isNeeded = !isSpeaking && !context.forced;
+  const look = isNeeded ? lookAtInstance(context, providerID) : stateOf(context, providerID);
+  const answer = await orNotKnown(look.then(state => ({ kind: 'seen', state }) as const));
+  if (answer.kind === 'seen') return answer.state === 'stopped' || (isGone(answer.state) && !isSpeaking);
+  if (isNeeded && answer.error instanceof RetryableError) throw answer.error;
   return false;
 }
 
