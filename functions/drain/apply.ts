@@ -7,15 +7,29 @@ import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
-import type { ActiveDrain } from './model.ts';
+import type { ActiveDrain, FinishedDrain } from './model.ts';
 import type { DrainPass } from './pass.ts';
 import { withReturned } from './returns.ts';
-import { disownCordon, prepareNode } from './node.ts';
+import { answerNode, disownCordon, prepareNode, type NodeChange } from './node.ts';
 import { noticesOf, saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
 import { withTried } from './tried.ts';
-import { after, lookAgain, proceed, report, safely, save, saveForNow, saveUntil, SOON, type Parts } from './turn.ts';
+import { orLater } from './refused.ts';
+import { tellAnswers } from './answers.ts';
+import {
+  after,
+  lookAgain,
+  nodeOf,
+  proceed,
+  report,
+  safely,
+  save,
+  saveForNow,
+  saveUntil,
+  SOON,
+  type Parts,
+} from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -35,6 +49,10 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {
+      if (decision.answers !== undefined) {
+        const told = await replaced(parts, decision.answers, look);
+        if (told.kind !== 'ok') return lookAgain(told.kind);
+      }
       const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
       await reportTaken(parts, decision, look);
@@ -88,6 +106,22 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
 /** Another run ended the drain a moment ago and is about to say so; should it have died, the timer that it set comes. */
 const isAnothers = ({ ended }: Parts['run'], { active }: Of<'close'>, { now, armed }: Look): boolean =>
   ended !== active.id && armed !== undefined && !isDue(now, armed);
+
+/** Who gave a place up learns of it before the record forgets it. */
+async function replaced(
+  parts: Parts,
+  answers: readonly FinishedDrain[],
+  look: Look,
+): Promise<NodeChange | { kind: 'ok' }> {
+  const changed = await orLater(answerNode(parts.deps, look.object, answers));
+  if (changed.kind !== 'ok') return changed;
+  await tellAnswers(parts.deps, nodeOf(look), answers);
+  for (const { id, status, reason, message } of answers) {
+    const details = { id, status, repeated: false };
+    await report(parts, look, { decision: 'answer', reason, message: `${status}: ${message}`, details });
+  }
+  return { kind: 'ok' };
+}
 
 async function reportTaken(
   parts: Parts,
