@@ -7,7 +7,12 @@ export interface Finding {
   /** Path in the document; empty for the document as a whole. */
   readonly path: string;
   readonly message: string;
+  /** `warning`: it works, and is probably not what is meant. Absent: it is refused. */
+  readonly severity?: 'warning';
 }
+
+/** Whether Curfew refuses it. */
+export const isFault = ({ severity }: Finding): boolean => severity === undefined;
 
 /** One thing that was checked: a configuration, an object, a scenario. */
 export interface Checked {
@@ -21,7 +26,8 @@ export interface Checked {
 }
 
 /** `FILE:LINE:COLUMN: PATH: MESSAGE`, as editors and CI read it. */
-export function formatFinding({ file, line, column, path, message }: Finding): string {
+export function formatFinding({ file, line, column, path, message, severity }: Finding): string {
   const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
-  return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+  const what = severity === undefined ? message : `${severity}: ${message}`;
+  return path === '' ? `${place}: ${what}` : `${place}: ${path}: ${what}`;
 }
