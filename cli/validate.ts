@@ -19,7 +19,7 @@ export interface ValidateOptions {
   readonly output?: string;
 }
 
-/** Exit code 0: all is valid, warnings apart. 1: something is not; each fault is printed with its line. 2: a file cannot be read. */
+/** Exit code 0: all is valid, warnings included. 1: something is not; each fault is printed with its line. 2: a file cannot be read. */
 export async function validateCommand(
   paths: readonly string[],
   options: ValidateOptions,

@@ -7,11 +7,11 @@ export interface Finding {
   /** Path in the document; empty for the document as a whole. */
   readonly path: string;
   readonly message: string;
-  /** `warning`: it works, and is probably not what is meant. Absent: it is refused. */
+  /** Curfew accepts it, and it may do nothing of what its author expects. */
   readonly severity?: 'warning';
 }
 
-/** Whether Curfew refuses it. */
+/** Whether Curfew refuses what was found. */
 export const isFault = ({ severity }: Finding): boolean => severity === undefined;
 
 /** One thing that was checked: a configuration, an object, a scenario. */
@@ -28,6 +28,6 @@ export interface Checked {
 /** `FILE:LINE:COLUMN: PATH: MESSAGE`, as editors and CI read it. */
 export function formatFinding({ file, line, column, path, message, severity }: Finding): string {
   const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
-  const what = severity === undefined ? message : `${severity}: ${message}`;
-  return path === '' ? `${place}: ${what}` : `${place}: ${path}: ${what}`;
+  const kind = severity === undefined ? '' : `${severity}: `;
+  return path === '' ? `${place}: ${kind}${message}` : `${place}: ${kind}${path}: ${message}`;
 }

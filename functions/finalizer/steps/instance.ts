@@ -93,7 +93,7 @@ const unknownUntil = (launchTime: EpochMs | undefined): EpochMs | undefined =>
   launchTime === undefined ? undefined : addDuration(launchTime, KNOWN_AFTER);
 
 /** Whether "not found" says nothing yet about an instance that was launched then. */
-function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
+export function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
   const until = unknownUntil(launchTime);
   return until !== undefined && !isDue(now, until);
 }
