@@ -50,7 +50,7 @@ it('puts one on and takes the other off, of the Node that was looked at', async 
     version: '8',
     bodies: [
       {
-        metadata: { uid: 'u1', resourceVersion: '7', creationTimestamp: '2024-11-01T12:00:00Z' },
+        metadata: { uid: 'u1', resourceVersion: '7' },
         status: {
           conditions: [
             { type: 'DrainInProgress', $patch: 'delete' },
