@@ -118,4 +118,5 @@ export const EVENT_REASONS = {
   invalidFinalizerRule: 'InvalidFinalizerRule',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
+  kindNotServed: 'KindNotServed',
 } as const;
