@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(
         'test/examples/managed-database/life.test.ts',
       ]);
       const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-      expect(child.exitCode, output + errors).toBe(0);
+      expect({ code: child.exitCode, output, errors }).toMatchObject({ code: 0 });
       expect(output).toMatch(/\d+ passed/);
       expect(output).not.toMatch(/skipped/);
     });
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(
         if (line.includes('Ctrl-C ends it') && child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
       }
       if (child.exitCode === null) await once(child, 'exit');
-      expect(child.exitCode, lines.join('\n') + (await errors)).toBe(0);
+      expect({ code: child.exitCode, lines, errors: await errors }).toMatchObject({ code: 0 });
       expect(lines.join('\n')).toMatch(/export DATABASE_URL=postgres:/);
       expect(readdirSync(closed)).toEqual(['a clone of']);
     });
