@@ -71,8 +71,12 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
-/** One for each run. @param wakeUp the one that the run is about */
-export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
+/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
+export function createObserver(
+  deps: DrainDeps,
+  wakeUp: UsedWakeUp | undefined,
+  onRecord: (record: TimedRecord<DrainRecord>) => void = () => undefined,
+) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
 
   return async (target: Target, incoming: Incoming | undefined): Promise<Seen> => {
@@ -81,7 +85,11 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       ref: { type: RESOURCES.Node, name },
       uid,
       onlyIfKnown,
-      recordOf: id => records(recordIdOf(id)),
+      recordOf: id => {
+        const record = records(recordIdOf(id));
+        onRecord(record);
+        return record;
+      },
       isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
     if (found.kind === 'gone') {
