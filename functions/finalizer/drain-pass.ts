@@ -1,6 +1,7 @@
 /** Carries out one plan of a drain: every eviction and every forced deletion of it, each with its answer. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import type { DrainPlan, PodStep } from './drain-plan.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { deletePod, evictPod, type EvictionAnswer, type RefusedPod } from '../../shared/pods/eviction.ts';
 
@@ -18,7 +19,7 @@ export type PodOutcome =
  * (`RetryableError`): the next look makes a new plan.
  */
 export async function carryOutDrain(
-  deps: { readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete'> },
+  deps: { readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete' | 'patch'>; readonly clock: Pick<Clock, 'now'> },
   { steps }: Pick<DrainPlan, 'steps'>,
 ): Promise<readonly PodOutcome[]> {
   const active = steps.filter(step => step.kind !== 'wait');
