@@ -112,6 +112,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     forceDelete: ['Disrupted'],
     terminateInstance: ['InstanceTerminating'],
     force: ['TerminationForced', 'TerminationHooksForced'],
+    passOver: ['ConditionNotWritten', 'NodeChangeRefused'],
     release: ['FinalizationSucceeded', 'TerminationFinished', OTHERS],
     retry: ['FinalizationError', 'InstanceTerminationFailed', OTHERS],
     refuse: [
