@@ -88,7 +88,7 @@ async function applyRule(
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(deps, object, standing))) return CHANGED;
 
-  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
   const accepted = await withCarriers(deps, acceptedOf(standing), current, standing);
   const news = watch !== undefined && isNews(watch, current) ? watch : undefined;

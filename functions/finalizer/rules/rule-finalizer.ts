@@ -94,7 +94,7 @@ export function listed(objects: readonly KubernetesObject[]): string {
 /** A rule that is being deleted, and that nothing waits for. */
 export async function endUnused({ kubernetes }: Deps, { object, record }: SeenRule): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  const current = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  const current = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { uid, resourceVersion, finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;

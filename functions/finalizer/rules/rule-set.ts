@@ -36,11 +36,11 @@ export type Standing =
 export const cleanUpOf = (standing: Standing): RuleInForce | undefined =>
   standing.kind === 'inForce' ? standing.value : standing.cleansUp;
 
-/** @returns undefined when the definition of FinalizerRules is not installed */
+/** @throws {OutOfSight} when the definition of FinalizerRules is not served: which rules there are is not known */
 export async function loadRules({
   kubernetes,
 }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'none' });
+  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'notKnown' });
 }
 
 /** How one rule stands among all: for each kind the oldest counts, ties by name. */
