@@ -85,17 +85,20 @@ export function entryRecord(
   };
 }
 
-function entryIn({ others, wakeTime: _, ...main }: LedgerRecord, rule: string): LedgerEntry | undefined {
+function entryIn(record: LedgerRecord, rule: string): LedgerEntry | undefined {
+  const { others, wakeTime: _, ...main } = record;
   if (main.rule === rule) return main;
   const other = others !== undefined && Object.hasOwn(others, rule) ? others[rule] : undefined;
   return other && withoutTime(other);
 }
 
-function withoutTime({ wakeTime: _, ...entry }: TimedEntry): LedgerEntry {
+function withoutTime(timed: TimedEntry): LedgerEntry {
+  const { wakeTime: _, ...entry } = timed;
   return entry;
 }
 
-function timeOf({ others: _, wakeTime, ...main }: LedgerRecord): TimedEntry | undefined {
+function timeOf(record: LedgerRecord): TimedEntry | undefined {
+  const { others: _, wakeTime, ...main } = record;
   return wakeTime === undefined ? undefined : { ...main, wakeTime };
 }
 
