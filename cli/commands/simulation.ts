@@ -16,6 +16,7 @@ export function addSimulation({ program, output, ends }: Place): void {
         .choices(['text', 'json', 'jsonl'])
         .default('text'),
     )
+    .option('--html <file>', 'write the run as a page: one file, which opens from disk')
     .action(async (files: string[], options: Record<string, string>) => {
       const { simulateCommand } = await import('../simulate.ts');
       ends(await simulateCommand(files, options, output));
@@ -24,6 +25,7 @@ export function addSimulation({ program, output, ends }: Place): void {
     'curfew simulate examples/scenarios/repair-empty-block-means-on.yaml':
       'what happens, and whether it is as expected',
     'curfew simulate my.yaml --seeds 1..50 --faults heavy': 'the same under crashes, delays and lost answers',
+    'curfew simulate my.yaml --html day.html': 'the day on one page, to click through',
     'curfew simulate my.yaml --output jsonl': 'each write, Event and decision, one JSON object a line',
   });
 

@@ -45,10 +45,10 @@ function happeningOf(group: readonly Found[], lanes: readonly Lane[]): Happening
     nodes.length < 2
       ? first.title
       : first.key === 'back'
-        ? `${zone ?? unitOf(nodes.length, 'node')} back`
+        ? `${zone ?? unitOf(nodes.length, 'node')} is back`
         : zone === undefined
           ? `${unitOf(nodes.length, 'node')}: ${first.key}`
-          : `${zone} lost`;
+          : `${zone} is lost`;
   return { time: first.time, title, detail: group.map(({ line }) => line.text).join('\n'), nodes, line: first.index };
 }
 
@@ -57,7 +57,9 @@ function zoneOf(nodes: readonly string[], lanes: readonly Lane[]): string | unde
   const zone = lanes.find(({ name }) => name === nodes[0])?.zone;
   if (zone === undefined || zone === '' || nodes.length < 3) return undefined;
   const inZone = lanes.filter(lane => lane.zone === zone).map(({ name }) => name);
-  return inZone.every(name => nodes.includes(name)) && inZone.length === nodes.length ? `zone ${zone}` : undefined;
+  return inZone.every(name => nodes.includes(name)) && inZone.length === nodes.length
+    ? `zone ${zone.replace(/^.*-(?=\d)/, '')}`
+    : undefined;
 }
 
 function keyOf({ about, action }: LineOf<'step'>, node: string | undefined): string {
