@@ -7,9 +7,10 @@ import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
+import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNode } from '../../shared/domain/node.ts';
+import { kubeletSilentSince, readConditions, readNode } from '../../shared/domain/node.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -19,7 +20,10 @@ import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
+import { isCustomDrain } from './decide.ts';
 import { isForced } from './forced.ts';
+import { drainLimitsFor } from './limits.ts';
+import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
@@ -102,6 +106,8 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       rules: undefined,
       template: undefined,
       mode: 'Enforce',
+      limits: NO_DRAIN_LIMITS,
+      neighbours: undefined,
       pods: [],
       protection: DEFAULT_PROTECTION_POLICY,
       protectionOverridden: false,
@@ -134,11 +140,25 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const rules = config.drain && compiled(config.drain);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
-  const isCustom = rules?.isCustom(view.labels) === true && record.active !== undefined;
+  const { active } = record;
+  const limits = drainLimitsFor(poolObject, policies);
+  const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
+  const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
-    ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
+    ? await findResource(deps, rules.settings.customDrain, active, view.name)
     : ({ kind: 'notAsked' } as const);
-  return { ...base, rules, mode, pods, protection, protectionOverridden, resource, template: config.template };
+  return {
+    ...base,
+    rules,
+    mode,
+    limits,
+    neighbours,
+    pods,
+    protection,
+    protectionOverridden,
+    resource,
+    template: config.template,
+  };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();
@@ -153,11 +173,13 @@ function compiled(settings: DrainSettings): DrainRules {
 }
 
 function toDrainedNode(object: KubernetesObject): DrainedNode {
-  const { metadata, spec } = object;
+  const { metadata, spec, status } = object;
   const annotations = metadata.annotations ?? {};
   const text = annotations[NVSENTINEL.quarantineAnnotation];
   return {
     name: metadata.name,
+    uid: metadata.uid,
+    kubeletSilentSince: kubeletSilentSince(readConditions(status?.['conditions'])),
     labels: metadata.labels ?? {},
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],

@@ -14,6 +14,7 @@ import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './gone.ts';
 import type { Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { reportDrainFaults } from './limits.ts';
 import { holdWhenRefused } from './refused.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import type { RunMemory } from './turn.ts';
@@ -77,6 +78,7 @@ const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
 
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, resync } = event;
+  const { deps } = parts;
   switch (subject.kind) {
     case 'Node':
       if (event.hints.podsFor !== undefined && event.hints.podsFor !== OWNER) return;
@@ -97,7 +99,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'NodeLifecyclePolicy':
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
-      if (subject.kind === 'ConfigMap') await loadConfig(OWNER, parts.deps);
+      if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
+      else await reportDrainFaults(deps, parts.reporter, subject, resync === true && change === 'Modified');
       // When everything is published again, the Nodes come in events of their own.
       return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':

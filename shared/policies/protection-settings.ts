@@ -53,10 +53,3 @@ function blockOf(holder: KubernetesObject): SourcedProtection {
   const block = parseProtectionBlock(holder.spec?.['protection'], 'spec.protection');
   return { policy: block.ok ? block.value : UNREADABLE, source: nameOf(holder) };
 }
-
-/** What is wrong with the protection block of a policy, as a message for its author; undefined when there is nothing. */
-export function protectionFault(object: KubernetesObject): string | undefined {
-  if (!hasBlock(object)) return undefined;
-  const block = parseProtectionBlock(object.spec?.['protection'], 'spec.protection');
-  return block.ok ? undefined : block.message;
-}
