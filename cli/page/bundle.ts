@@ -18,13 +18,13 @@ const NODE_MODULES: Readonly<Record<string, string>> = {
 };
 const browserOnly: Plugin = {
   name: 'browser-only',
-  setup({ onResolve, onLoad }) {
+  setup(plugin) {
     // What a command loads when it runs, a page never calls.
-    onResolve({ filter: /./ }, ({ path, kind }) =>
+    plugin.onResolve({ filter: /./ }, ({ path, kind }) =>
       kind === 'dynamic-import' ? { path, namespace: 'node', sideEffects: false } : undefined,
     );
-    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: 'node', sideEffects: false }));
-    onLoad({ filter: /.*/, namespace: 'node' }, ({ path }) => ({
+    plugin.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: 'node', sideEffects: false }));
+    plugin.onLoad({ filter: /.*/, namespace: 'node' }, ({ path }) => ({
       contents: NODE_MODULES[path] ?? 'module.exports = {};',
     }));
   },
@@ -37,6 +37,7 @@ function bundleScript(): Promise<string> {
   script ??= build({
     absWorkingDir: ROOT,
     entryPoints: ['cli/page/browser/entry.ts'],
+    inject: ['cli/page/browser/node-globals.ts'],
     bundle: true,
     minify: true,
     format: 'esm',

@@ -14,7 +14,7 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
     if (typeof value === 'function' && key.startsWith('on')) {
       element.addEventListener(key.slice(2), event => void Reflect.apply(value, element, [event]));
     } else if (key === 'class' || key === 'style' || key === 'role' || key.includes('-'))
-      element.setAttribute(key, String(value));
+      element.setAttribute(key, textOf(value));
     else Reflect.set(element, key, value);
   }
   element.append(...children.filter(child => child !== undefined && child !== false));
@@ -27,3 +27,5 @@ export function byId(id: string): HTMLElement {
   if (element === null) throw new Error(`the page has no element ${id}`);
   return element;
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -8,11 +8,11 @@ import type { ThemeName } from './theme.ts';
 export interface HeadHost {
   readonly day: () => Day;
   readonly view: View;
-  theme(): ThemeName;
-  changed(): void;
-  showKeys(): void;
-  goTo(): void;
-  select(node: string, time: number): void;
+  readonly theme: () => ThemeName;
+  readonly changed: () => void;
+  readonly showKeys: () => void;
+  readonly goTo: () => void;
+  readonly select: (node: string, time: number) => void;
   /** What is wrong with what was read, for all to see. */
   readonly notices: readonly string[];
 }

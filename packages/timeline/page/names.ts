@@ -10,8 +10,8 @@ interface NamesHost {
   readonly top: number;
   readonly height: number;
   readonly time: number;
-  select(lane: Lane, row: LaneRow): void;
-  toggleGroup(title: string): void;
+  readonly select: (lane: Lane, row: LaneRow) => void;
+  readonly toggleGroup: (title: string) => void;
 }
 
 export function namesOf(host: NamesHost): readonly HTMLElement[] {

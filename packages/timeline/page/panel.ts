@@ -58,7 +58,9 @@ export async function showPanel(panel: HTMLElement, host: PanelHost, lane: Lane,
     auditElement(day, lane, time, host),
   );
   panel.scrollTop = 0;
-  const text = host.explain === undefined ? undefined : await host.explain(lane.name, time);
+  const text = await host
+    .explain?.(lane.name, time)
+    .catch((error: unknown) => `explain failed: ${error instanceof Error ? error.message : ''}`);
   const words =
     text ?? (host.explain === undefined ? saidBy(day, lane, time) : `node ${lane.name} does not exist at this instant`);
   explained.replaceChildren(...explainElements(words, values(decided)));
