@@ -16,7 +16,7 @@ export function addSimulation({ program, output, ends }: Place): void {
         .choices(['text', 'json', 'jsonl'])
         .default('text'),
     )
-    .option('--html <file>', 'write the run as a page: one file, which opens from disk')
+    .option('--html <file>', 'write the run as a page: one file, which opens from disk (default: no page)')
     .action(async (files: string[], options: Record<string, string>) => {
       const { simulateCommand } = await import('../simulate.ts');
       ends(await simulateCommand(files, options, output));

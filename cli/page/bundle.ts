@@ -37,7 +37,8 @@ function bundleScript(): Promise<string> {
   script ??= build({
     absWorkingDir: ROOT,
     entryPoints: ['cli/page/browser/entry.ts'],
-    inject: ['cli/page/browser/node-globals.ts'],
+    // The only global of Node's that `explain` uses.
+    banner: { js: 'globalThis.Buffer??={byteLength:text=>new TextEncoder().encode(text).length};' },
     bundle: true,
     minify: true,
     format: 'esm',

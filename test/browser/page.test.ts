@@ -104,11 +104,8 @@ describe.skipIf(skipped !== undefined)(`the page${skipped === undefined ? '' : `
       const { page, complaints } = await openFile(browser, own);
       const nodes = await page.evaluate(() => (globalThis.curfewPage?.day.lanes ?? []).map(lane => lane.name));
       const bars = (await Promise.all(nodes.map(node => barsOf(page, node)))).flat();
-      expect(bars.filter(each => bar.test(each)).length, scenario.name).toBeGreaterThan(0);
-      expect(
-        kinds.filter(kind => !bars.some(each => each.startsWith(kind))),
-        scenario.name,
-      ).toEqual([]);
+      expect(bars.filter(each => bar.test(each)).length).toBeGreaterThan(0);
+      expect(kinds.filter(kind => !bars.some(each => each.startsWith(kind)))).toEqual([]);
       expect(complaints).toEqual([]);
       await page.close();
     }
@@ -195,7 +192,7 @@ describe.skipIf(skipped !== undefined)(`the page${skipped === undefined ? '' : `
     for (const moment of moments) {
       const [node = '', at = ''] = moment.split(' ');
       const { page } = await openFile(browser, file, { fragment: `node=${node}&at=${at}` });
-      expect(await explained(page), moment).toBe(await says('node', node, BAD_DAY, at));
+      expect(await explained(page)).toBe(await says('node', node, BAD_DAY, at));
       await page.close();
     }
   });
