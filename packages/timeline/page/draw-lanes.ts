@@ -290,9 +290,11 @@ function drawHook(frame: Frame, { hook }: Extract<LaneRow, { kind: 'hook' }>, y:
   const words =
     hook.result === 'succeeded'
       ? `hook, done after ${spanText(hook.to - hook.from)}`
-      : hook.result === 'running'
-        ? 'hook, no answer so far'
-        : `hook, ${hook.result} at ${shortClock(hook.to)}`;
+      : hook.result === 'not waited for'
+        ? 'hook, called and not waited for'
+        : hook.result === 'running'
+          ? 'hook, no answer so far'
+          : `hook, ${hook.result} at ${shortClock(hook.to)}`;
   text(frame, words, [left + wide + 6, y + 7.5], { colour: colours.soft, size: 10.5 });
 }
 

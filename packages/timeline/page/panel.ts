@@ -53,7 +53,19 @@ export async function showPanel(panel: HTMLElement, host: PanelHost, lane: Lane,
     ),
     h('section', {}, h('h2', {}, 'Explain'), explained),
     ...(decided.length > 0
-      ? [h('section', {}, h('h2', {}, 'Policy lines that decided'), ...decided.map(policyElement))]
+      ? [
+          h(
+            'section',
+            {},
+            h('h2', {}, 'Policy lines that decided'),
+            ...decided.map((each, index) =>
+              policyElement(
+                each,
+                decided.slice(0, index).reduce((sum, { paths }) => sum + paths.length, 0),
+              ),
+            ),
+          ),
+        ]
       : []),
     auditElement(day, lane, time, host),
   );
@@ -140,7 +152,9 @@ function wordsFor(path: string, text: string): readonly string[] {
 const goText = (value: string): string =>
   /^\d+m$/.test(value) ? `${value}0s` : /^\d+h$/.test(value) ? `${value}0m0s` : value;
 
-function policyElement({ policy, paths }: Decided): HTMLElement {
+/** @param before how many facts come before those of this policy */
+function policyElement({ policy, paths }: Decided, before: number): HTMLElement {
+  let fact = before;
   const { hits, shown } = excerptOf(yamlLines(policy.text), paths);
   const place =
     policy.file === undefined
@@ -160,6 +174,7 @@ function policyElement({ policy, paths }: Decided): HTMLElement {
         h('i', {}, String(line.number)),
         h('b', {}, key),
         rest.length > 0 ? `:${rest.join(':')}` : '',
+        hits.has(line.number) && h('span', { class: 'pin', 'data-pin': String((fact += 1)) }),
       );
     }),
   );

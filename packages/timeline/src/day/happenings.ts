@@ -33,7 +33,7 @@ export function happeningsOf(
   }
   const groups = Map.groupBy(found, ({ time, key }) => `${time} ${key}`);
   const happenings = [...groups.values()].map(group => happeningOf(group, lanes));
-  return withoutFlapping(happenings, found);
+  return withoutFlapping(onePerNode(happenings), found);
 }
 
 function happeningOf(group: readonly Found[], lanes: readonly Lane[]): Happening {
@@ -72,8 +72,9 @@ function keyOf({ about, action }: LineOf<'step'>, node: string | undefined): str
 function titleOf({ about, action, text }: LineOf<'step'>, node: string | undefined): string {
   const condition = conditionOfStep(about);
   const name = node ?? textAt(about, 'name') ?? '';
+  if (node !== undefined && textAt(about, 'change', 'metadata', 'annotations', 'sim.curfew.dev/kubelet') === 'dead')
+    return `${node} dies`;
   if (condition !== undefined && node !== undefined) {
-    if (textAt(about, 'change', 'metadata', 'annotations', 'sim.curfew.dev/kubelet') === 'dead') return `${node} dies`;
     return condition === 'Ready=True' ? `${node} is back` : `${node} ${condition}`;
   }
   switch (action) {
@@ -117,5 +118,20 @@ function withoutFlapping(happenings: readonly Happening[], found: readonly Found
     return each.time === flapping.get(node)
       ? [{ ...each, title: `${node} flaps`, detail: `${count} times\n${each.detail}` }]
       : [];
+  });
+}
+
+/** Several steps about one node at one instant are one thing: what says most leads. */
+function onePerNode(happenings: readonly Happening[]): readonly Happening[] {
+  const groups = Map.groupBy(happenings, each =>
+    each.nodes.length === 1 ? `${each.time} ${each.nodes[0] ?? ''}` : each,
+  );
+  return [...groups.values()].map(group => {
+    const lead =
+      group.find(({ title }) => title.endsWith(' dies')) ??
+      group.find(({ title }) => !title.endsWith(': patch')) ??
+      group[0];
+    if (lead === undefined) throw new TypeError('a group has a member');
+    return { ...lead, detail: group.map(({ detail }) => detail).join('\n') };
   });
 }

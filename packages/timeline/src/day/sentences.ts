@@ -61,7 +61,7 @@ function wordsOf(lane: Lane, day: Pick<Day, 'lanes' | 'lines'>): Omit<Sentence, 
 }
 
 function endOf(lane: Lane, day: Pick<Day, 'lanes' | 'lines'>): { readonly strong: string; readonly rest: string } {
-  const { end, bars, takenPods, skippedHooks, hooks, waits } = lane;
+  const { end, bars, takenPods, skippedHooks, unawaitedHooks, hooks, waits } = lane;
   if (end?.by === 'others') return { strong: 'Gone', rest: '' };
   const reboot = bars.find(({ kind }) => kind === 'reboot');
   const failedHook = hooks.find(({ result }) => result === 'timed out' || result === 'failed');
@@ -71,9 +71,11 @@ function endOf(lane: Lane, day: Pick<Day, 'lanes' | 'lines'>): { readonly strong
       ? `Hook ${failedHook.result}`
       : skippedHooks.length > 0
         ? 'Terminated, hook skipped'
-        : forced !== undefined && end?.by === 'request'
-          ? forced.strong
-          : 'Terminated';
+        : unawaitedHooks.length > 0 && end?.by === 'repair'
+          ? 'Terminated, hook not waited for'
+          : forced !== undefined && end?.by === 'request'
+            ? forced.strong
+            : 'Terminated';
   const rest = [
     reboot && `: the reboot (${shortClock(reboot.from)} to ${shortClock(reboot.to)}) did not help`,
     takenPods.length > 0 &&
