@@ -30,6 +30,8 @@ export const EVENT_REASONS = {
   invalidDoNotDisrupt: 'InvalidDoNotDisruptAnnotation',
   /** Warning on a Pod: it asks for more protection than `protection.maxDuration` grants. */
   protectionCapped: 'DoNotDisruptDurationCapped',
+  /** Warning on a Node: nothing is drained for an event that is too old; the message says how to ask again. */
+  staleEvent: 'StaleEvent',
   /** Warning on a Node: somebody's own do-not-disrupt annotation stands where Curfew would hold one for protected pods. */
   protectionNotHeld: 'DoNotDisruptNotHeld',
   /** Normal on a Node in `Observe` mode: it would have been held for its protected pods. */
@@ -118,4 +120,6 @@ export const EVENT_REASONS = {
   invalidFinalizerRule: 'InvalidFinalizerRule',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
+  /** Warning on a Node or NodeClaim with something under way: the API server does not serve a kind that tells about it. */
+  kindNotServed: 'KindNotServed',
 } as const;
