@@ -47,7 +47,13 @@ export async function reconcileTarget(
   const { deps } = parts;
   let opened: TimedRecord<TerminationRecord> | undefined;
   const observe = createObserver(deps, wakeUp, record => (opened = record));
-  const run: RunMemory = { ownAttempt: undefined, ownHooks: new Set(), answers: new Map(answers), progressed: false };
+  const run: RunMemory = {
+    ownAttempt: undefined,
+    ownHooks: new Set(),
+    answers: new Map(answers),
+    progressed: false,
+    lostRaces: 0,
+  };
   let left: readonly Target[] = [];
   const concern: Concern<Look, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,

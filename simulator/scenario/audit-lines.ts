@@ -100,6 +100,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     prepare: ['FinalizerAdded'],
     hold: ['FinalizerAdded', 'FinalizerRestored'],
     terminate: ['TerminationStarted'],
+    delete: ['DeletedTogether'],
     wouldTerminate: ['TerminationObserved'],
     hook: ['HookSucceeded', 'HooksDoNotHold', 'TerminationHookFailed'],
     warn: ['FinalizerWithoutRule', 'ReplaceNotInForce'],

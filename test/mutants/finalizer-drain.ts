@@ -1,5 +1,6 @@
 /** Mistakes in how a node that is terminated is emptied, and in the hooks around that. */
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
+import { drainNodes } from '../../functions/finalizer/steps/drain.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import {
@@ -21,6 +22,29 @@ const withoutPriority = ({ spec, ...pod }: KubernetesObject): KubernetesObject =
 };
 
 export const FINALIZER_DRAIN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a-conflict-counts-as-done',
+    mistake: 'does not look at what a change of a Node was answered, and takes a conflict for progress',
+    breaks: ['I5'],
+    scenario: 'one-failure-holds-one-thing.yaml#conflicts-without-end',
+    mutation: withKubernetes('finalizer', api => ({
+      patch: async (ref, patch, options) => {
+        const outcome = await api.patch(ref, patch, options);
+        if (outcome.kind !== 'conflict' || ref.type.resource !== 'nodes') return outcome;
+        const seen = await api.get(ref);
+        return seen.kind === 'there' ? { kind: 'ok', object: seen.object } : outcome;
+      },
+    })),
+  },
+  {
+    name: 'an-ended-instance-is-emptied',
+    mistake: 'waits for the pods of an instance that is stopped, or that it has ended itself',
+    breaks: ['I5'],
+    scenario: 'finalizer-instance.yaml#stopped-instance-under-protected-pods',
+    mutation: withFinalizerRules({
+      steps: TERMINATION_STEPS.map(step => (step.name === drainNodes.name ? drainNodes : step)),
+    }),
+  },
   {
     name: 'finalizer-evicts-without-uid',
     mistake: 'evicts the pod of that name, whichever it is',

@@ -13,6 +13,7 @@ import {
 import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { Look } from '../observe.ts';
@@ -51,6 +52,8 @@ export interface RunMemory {
   readonly answers: Map<string, HookAnswer>;
   /** Something was carried out, and the next look starts from there. */
   progressed: boolean;
+  /** Writes of steps that were not made, because the object had changed or gone. */
+  lostRaces: number;
 }
 
 /** Begins what the record says was reported, from the deadline on. */
@@ -67,6 +70,25 @@ export function waitFor(on: string, until: EpochMs): StepOutcome {
 export function lookAgain(context: TerminationContext, because: string): StepOutcome {
   context.run.progressed = true;
   return waitFor(because, context.now);
+}
+
+/** One run loses so many races before the call counts as one that fails. */
+const LOST_RACES = 3;
+
+/**
+ * Ends the turn after a write: the next one looks at what has changed, by it or by somebody else.
+ *
+ * @throws {RetryableError} `Contended`, where writes are not made again and again: nobody's progress is waited for then
+ */
+export function lookAgainAfter(
+  context: TerminationContext,
+  write: { readonly kind: 'ok' | 'notFound' | 'conflict' },
+  because: string,
+): StepOutcome {
+  if (write.kind === 'ok') return lookAgain(context, because);
+  if (context.run.lostRaces++ < LOST_RACES) return lookAgain(context, 'it changed in between');
+  const answer = write.kind === 'conflict' ? 'conflicts with another change' : 'finds no such object';
+  throw new RetryableError(`a write to what is terminated ${answer}, again and again`, { reason: 'Contended' });
 }
 
 const FIRST_SAFETY_LOOK = minutes(1);

@@ -8,7 +8,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from '../finalizers.ts';
 import { KARPENTER_FINALIZER } from '../decide.ts';
 import { isLive, isRegistered, toTerminated } from '../objects.ts';
-import { lookAgain, stepDone, type TerminationContext } from './context.ts';
+import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {
   name: 'DeleteObjects',
@@ -46,11 +46,17 @@ const isOurs = ({ finalizerNames }: TerminationContext, { metadata: { finalizers
   finalizers.some(name => finalizerNames.includes(name));
 
 /** The version that was looked at is the precondition: nothing is deleted twice (I4), nor what changed in between. */
-async function remove(context: TerminationContext, { kind, metadata }: KubernetesObject): Promise<StepOutcome> {
+async function remove(context: TerminationContext, object: KubernetesObject): Promise<StepOutcome> {
+  const { kind, metadata } = object;
   const { name, uid, resourceVersion } = metadata;
   const type = kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim;
-  await context.deps.kubernetes.delete({ type, name }, { preconditions: { uid, resourceVersion } });
-  return lookAgain(context, `${kind} ${name} was deleted`);
+  const outcome = await context.deps.kubernetes.delete({ type, name }, { preconditions: { uid, resourceVersion } });
+  // Here, for the steps that follow may fail for hours.
+  if (outcome.kind === 'ok') {
+    const message = 'deleted: it goes with the other of NodeClaim and Node';
+    await context.reporter.report({ about: object, decision: 'delete', reason: 'DeletedTogether', message });
+  }
+  return lookAgainAfter(context, outcome, `${kind} ${name} was deleted`);
 }
 
 async function hold(
@@ -61,8 +67,9 @@ async function hold(
   const { name, finalizers } = toTerminated(node);
   const finalizerName = isOurs(context, node) ? undefined : nameToHold(context, finalizers, claim);
   if (finalizerName === undefined) return undefined;
-  await setFinalizers(context.deps, node, [...finalizers, finalizerName], finalizerName);
-  return lookAgain(context, `Node ${name} got the finalizer`);
+  const answer = await setFinalizers(context.deps, node, [...finalizers, finalizerName], finalizerName);
+  const kind = answer === 'changed' ? 'conflict' : answer === 'gone' ? 'notFound' : 'ok';
+  return lookAgainAfter(context, { kind }, `Node ${name} got the finalizer`);
 }
 
 /**

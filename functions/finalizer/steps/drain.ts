@@ -41,7 +41,7 @@ export const drainNodes = {
       if (context.forced) await fewAtATime(outcomes, outcome => sayDenied(context, outcome));
       if (isDrained(context, plan, outcomes)) return;
       const retry = await countRefusals(context, outcomes);
-      waits.push(describeWait(plan, outcomes));
+      waits.push(describeWait(plan, outcomes, context.progress().refusedEvictions));
       until = earliest(until, earliest(plan.nextLook, earliest(retry, stuckAfter(context, outcomes))));
     });
     if (waits.length === 0) {
@@ -55,14 +55,16 @@ export const drainNodes = {
 
 /**
  * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
- * instance does, as it does those whose deletion is refused or fails.
+ * instance does, as it does those whose deletion is refused or fails, or finds no such pod although it is listed.
  */
 function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, outcomes: readonly PodOutcome[]): boolean {
   if (plan.drained) return true;
   if (!forced || outcomes.some(({ answer }) => answer.kind === 'deleted')) return false;
-  const unanswered = new Set(outcomes.flatMap(({ step, answer }) => (isUnanswered(answer) ? [step.pod.uid] : [])));
+  const unawaited = new Set(
+    outcomes.flatMap(({ step, answer }) => (isUnanswered(answer) || answer.kind === 'gone' ? [step.pod.uid] : [])),
+  );
   return plan.steps.every(
-    ({ pod }) => unanswered.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
+    ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
   );
 }
 
@@ -81,6 +83,7 @@ function stuckAfter({ now }: TerminationContext, outcomes: readonly PodOutcome[]
   return first;
 }
 
+/** A pod that changes between look and eviction is looked at again at once; the second time in a row it waits as a refused one does. */
 async function countRefusals(
   context: TerminationContext,
   outcomes: readonly PodOutcome[],
@@ -88,21 +91,26 @@ async function countRefusals(
   const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || isUnanswered(answer));
   const changed = outcomes.some(({ answer }) => answer.kind === 'changed');
   const before = context.progress().refusedEvictions;
-  const failures = refused.length === 0 ? 0 : Math.min(before + 1, REFUSALS_COUNTED);
+  const failures = refused.length === 0 && !changed ? 0 : Math.min(before + 1, REFUSALS_COUNTED);
   if (failures !== before) await context.remember({ refusedEvictions: failures });
-  if (changed) return context.now;
-  if (refused.length === 0) return undefined;
+  if (changed && failures === 1) return context.now;
+  if (failures === 0) return undefined;
   const asked = refused.map(({ answer }) =>
     answer.kind === 'blocked' || answer.kind === 'failed' ? (answer.retryAfter ?? 0) : 0,
   );
-  return addDuration(context.now, evictionRetryDelay(failures, toDurationMs(Math.max(...asked))));
+  return addDuration(context.now, evictionRetryDelay(failures, toDurationMs(Math.max(0, ...asked))));
 }
 
-/** In words that stay the same while nothing changes, so that they are said once. */
-function describeWait({ steps }: DrainPlan, outcomes: readonly PodOutcome[]): string {
-  const refusals = outcomes.flatMap(({ step, answer }) =>
-    answer.kind === 'blocked' || isUnanswered(answer) ? [`${nameOf(step.pod)}: ${answer.message}`] : [],
-  );
+/** Fewer conflicts in a row are nothing to tell anybody about. */
+const CONFLICTS_SAID = 5;
+
+/** In words that stay the same while nothing changes, so that they are said once. @param failures looks in a row with a refusal */
+function describeWait({ steps }: DrainPlan, outcomes: readonly PodOutcome[], failures: number): string {
+  const refusals = outcomes.flatMap(({ step, answer }) => {
+    if (answer.kind === 'blocked' || isUnanswered(answer)) return [`${nameOf(step.pod)}: ${answer.message}`];
+    const isKept = answer.kind === 'changed' && failures >= CONFLICTS_SAID;
+    return isKept ? [`${nameOf(step.pod)}: each eviction ends in a conflict`] : [];
+  });
   const held = steps.flatMap(step =>
     step.kind === 'wait' && step.because === 'Protected'
       ? [`${nameOf(step.pod)} is protected${step.until === undefined ? '' : ` until ${toTimestamp(step.until)}`}`]

@@ -17,7 +17,7 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 
 /**
  * A stopped instance runs nothing, whatever its Node still says. One that is gone counts so only while no Node of it is Ready: a Ready Node
- * has a kubelet that speaks (N18, N19). Whether a NodeClaim still stands for the instance does not matter.
+ * has a kubelet that speaks (N18, N19). One whose end this termination has asked for is not emptied once more while it goes. Whether a NodeClaim still stands for the instance does not matter.
  */
 export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
   const { nodes, providerID } = context.look;
@@ -28,7 +28,14 @@ export async function isInstanceMissing(context: TerminationContext): Promise<bo
   const isNeeded = !isSpeaking && !context.forced;
   const look = isNeeded ? lookAtInstance(context, providerID) : stateOf(context, providerID);
   const answer = await orNotKnown(look.then(state => ({ kind: 'seen', state }) as const));
-  if (answer.kind === 'seen') return answer.state === 'stopped' || (isGone(answer.state) && !isSpeaking);
+  if (answer.kind === 'seen') {
+    const { state } = answer;
+    const isEnded =
+      !context.forced &&
+      context.progress().instance?.phase === 'accepted' &&
+      (state === 'shutting-down' || isGone(state));
+    return state === 'stopped' || isEnded || (isGone(state) && !isSpeaking);
+  }
   if (isNeeded && answer.error instanceof RetryableError) throw answer.error;
   return false;
 }

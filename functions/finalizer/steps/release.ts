@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from '../finalizers.ts';
 import { isLive } from '../objects.ts';
-import { lookAgain, stepDone, type TerminationContext } from './context.ts';
+import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const releaseObjects = {
   name: 'Release',
@@ -15,7 +15,7 @@ export const releaseObjects = {
       ...(claim === undefined || isLive(claim) ? [] : [claim]),
     ]) {
       if ((await release(context, object)) === 'changed') {
-        return lookAgain(context, `${object.kind} ${object.metadata.name} changed`);
+        return lookAgainAfter(context, { kind: 'conflict' }, `${object.kind} ${object.metadata.name} changed`);
       }
     }
     return stepDone;

@@ -7,7 +7,8 @@ import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { isLive } from '../objects.ts';
-import { lookAgain, stepDone, type TerminationContext } from './context.ts';
+import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
+import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 const EXCLUDE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
@@ -15,15 +16,16 @@ export const taintNodes = {
   name: 'Taint',
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { nodes } = context.look;
-    let changed = false;
+    const writes: WriteOutcome[] = [];
     const leaves = nodes.filter(each => !isLive(each));
     await oneByOne(leaves, async node => {
       const body = disruptedPatch(node);
       if (body === undefined) return;
-      await context.deps.kubernetes.patch({ type: RESOURCES.Node, name: node.metadata.name }, { type: 'merge', body });
-      changed = true;
+      const ref = { type: RESOURCES.Node, name: node.metadata.name };
+      writes.push(await context.deps.kubernetes.patch(ref, { type: 'merge', body }));
     });
-    return changed ? lookAgain(context, 'Nodes were tainted') : stepDone;
+    const write = writes.find(({ kind }) => kind !== 'ok') ?? writes[0];
+    return write === undefined ? stepDone : lookAgainAfter(context, write, 'Nodes were tainted');
   },
 };
 
