@@ -25,6 +25,7 @@ import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { isForced } from './forced.ts';
 import { drainLimitsFor } from './limits.ts';
+import { readShownDrain } from './node-conditions.ts';
 import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
@@ -105,7 +106,7 @@ export function createObserver(
     const record = held.kind === 'held' ? held.value : NO_DRAINS;
     const node = toDrainedNode(object);
     const asked = incoming ?? requestOnNode(node, record);
-    if (held.kind === 'none' && asked === undefined) return { kind: 'nothing' };
+    if (held.kind === 'none' && asked === undefined && !isShownFalsely(node)) return { kind: 'nothing' };
     const base = {
       object,
       store,
@@ -129,6 +130,10 @@ export function createObserver(
     return { kind: 'here', look: isIdle ? base : await lookAround(deps, base) };
   };
 }
+
+/** A condition of ours that is not true any more, on a Node whose drains are forgotten. */
+const isShownFalsely = ({ shown, unschedulable }: DrainedNode): boolean =>
+  shown === 'inProgress' || (shown === 'drained' && !unschedulable);
 
 /** Throws when the Node is there: its record is a newer version's, and the message must not be lost. */
 async function assertGone({ kubernetes }: DrainDeps, { name, uid }: Target): Promise<void> {
@@ -188,12 +193,14 @@ function compiled(settings: DrainSettings): DrainRules {
 
 function toDrainedNode(object: KubernetesObject): DrainedNode {
   const { metadata, spec, status } = object;
+  const conditions = readConditions(status?.['conditions']);
   const annotations = metadata.annotations ?? {};
   const text = annotations[NVSENTINEL.quarantineAnnotation];
   return {
     name: metadata.name,
     uid: metadata.uid,
-    kubeletSilentSince: kubeletSilentSince(readConditions(status?.['conditions'])),
+    kubeletSilentSince: kubeletSilentSince(conditions),
+    shown: readShownDrain(conditions),
     labels: metadata.labels ?? {},
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],

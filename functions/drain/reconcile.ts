@@ -90,7 +90,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
         name: subject.name,
         uid: subject.uid,
         // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
-        onlyIfKnown: leavesAlone(event, 'drain'),
+        // One that is opened is not drained any more.
+        onlyIfKnown: leavesAlone(event, 'drain') && leavesAlone(event, 'unschedulable'),
         eventVersion: mayBeOwnWrite(event) ? event.resourceVersion : undefined,
       });
       return;
