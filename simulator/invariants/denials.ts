@@ -11,10 +11,16 @@ export interface Denials {
 
 const keyOf = (resource: string, { name = '', namespace = '' }: Named): string => `${resource} ${namespace}/${name}`;
 
-export function createDenials(mirror: Mirror, now: () => number): Denials {
+/** @param refusedUntil what the scenario lets the API server refuse */
+export function createDenials(mirror: Mirror, now: () => number, refusedUntil: LastDenial): Denials {
   const last = new Map<string, number>();
   return {
-    last: (resource, target) => last.get(keyOf(resource, target)) ?? -Infinity,
+    last: (resource, target) =>
+      Math.max(
+        last.get(keyOf(resource, target)) ?? -Infinity,
+        refusedUntil(resource, target),
+        ...(resource === 'nodes' ? podsOn(target.name, mirror).map(pod => refusedUntil('pods', pod)) : []),
+      ),
     onAnswer(call) {
       if (denialIn(call) === undefined) return;
       const target = changedBy(call);
@@ -43,6 +49,11 @@ export function changedBy(call: PortCall): Target {
   };
   return { ...target, name: textOf(name), namespace: textOf(namespace) };
 }
+
+const podsOn = (node: string | undefined, mirror: Mirror): readonly Named[] =>
+  [...mirror.all('pods').values()]
+    .filter(pod => textOf(dig(pod, 'spec', 'nodeName')) === node)
+    .map(({ metadata }) => metadata);
 
 /** Undefined for a pod that is gone, or has no node. */
 export const nodeOfPod = ({ name, namespace }: Named, mirror: Mirror): string | undefined =>

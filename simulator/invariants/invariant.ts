@@ -72,7 +72,7 @@ export interface CheckContext {
   /** How far a function's clock may be off. */
   readonly clockTolerance: DurationMs;
   readonly lastDenial: LastDenial;
-  /** Since when nothing is disturbed: no fault, no outage. Undefined while something is. */
+  /** Since when nothing is disturbed: no fault, no outage, no refusal but of changes of one object (`lastDenial`). Undefined while something is. */
   readonly quietSince: () => EpochMs | undefined;
   readonly violate: (invariant: InvariantName, message: string) => void;
 }
