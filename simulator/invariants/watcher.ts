@@ -73,6 +73,8 @@ export function createInvariantWatcher({
     now: () => scheduler.now(),
     mirror,
     lastDenial: denials.last,
+    lastDenialOfItself: denials.ofItself,
+    refusedUntil,
     objects(resource: string): readonly KubernetesObject[] {
       const [plural, ...group] = resource.split('.');
       const known = core.resources().find(each => each.resource === plural && each.group === group.join('.'));
