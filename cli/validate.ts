@@ -59,7 +59,7 @@ function readEvent(text: string, file: string): HealthEvent {
   const { documents, findings } = readYaml(text, file);
   const [finding] = findings;
   if (finding !== undefined) throw new UsageError(formatFinding(finding));
-  const parsed = parseHealthEvent(documents[0]?.value, undefined);
+  const parsed = parseHealthEvent(documents[0]?.value, { id: 'an-event' });
   if (!parsed.ok) throw new UsageError(`${file}: ${parsed.message}`);
   return parsed.value.event;
 }
@@ -68,7 +68,11 @@ function format(checked: readonly Checked[]): string {
   const lines: string[] = [];
   for (const { file, kind, name, findings, rendered } of checked) {
     lines.push(...findings.map(formatFinding));
-    if (!findings.some(isFault)) lines.push(`${file}: ${kind} ${name} is valid`);
+    const warnings = findings.length;
+    if (warnings === 0) lines.push(`${file}: ${kind} ${name} is valid`);
+    else if (!findings.some(isFault)) {
+      lines.push(`${file}: ${kind} ${name} is accepted, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`);
+    }
     if (rendered !== undefined) lines.push(...rendered.trimEnd().split('\n').map(line => `    ${line}`)); // prettier-ignore
   }
   const faults = checked.reduce((sum, { findings }) => sum + findings.filter(isFault).length, 0);

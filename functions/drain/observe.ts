@@ -4,6 +4,7 @@ import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
@@ -25,8 +26,9 @@ import { isForced } from './forced.ts';
 import { drainLimitsFor } from './limits.ts';
 import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
-import { requestedId, requestOnNode } from './node-request.ts';
+import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { listedFaults, quarantineIds } from './quarantine-list.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import { isSentBefore } from './requests.ts';
 import { compileSettings } from './settings.ts';
@@ -34,7 +36,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock'
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
 >;
 
 export interface Target {
@@ -104,6 +106,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       now: deps.clock.now(),
       node,
       rules: undefined,
+      maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
       template: undefined,
       mode: 'Enforce',
       limits: NO_DRAIN_LIMITS,
@@ -147,9 +150,11 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, active, view.name)
     : ({ kind: 'notAsked' } as const);
+  const { template, healthEvents } = config;
   return {
     ...base,
     rules,
+    maxEventAge: healthEvents.maxEventAge,
     mode,
     limits,
     neighbours,
@@ -157,7 +162,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     protection,
     protectionOverridden,
     resource,
-    template: config.template,
+    template,
   };
 }
 
@@ -184,24 +189,11 @@ function toDrainedNode(object: KubernetesObject): DrainedNode {
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
     quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
+    quarantineFaults: () => listedFaults(text),
     released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
     underWay: annotations[ANNOTATIONS.drainUnderWay],
     requested: requestedId(annotations[ANNOTATIONS.drainRequested]),
+    answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
     watched: isWatchedFor(object, 'drain'),
   };
-}
-
-/** Ids of the HealthEvents in the annotation; entries without one name none. */
-function quarantineIds(text: string): readonly string[] | 'unreadable' {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'unreadable';
-  }
-  if (!Array.isArray(value)) return 'unreadable';
-  return (value as readonly unknown[]).flatMap(each => {
-    const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
-    return typeof id === 'string' && id !== '' ? [id] : [];
-  });
 }

@@ -1,4 +1,5 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
+import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
@@ -67,7 +68,7 @@ export async function reconcileTarget(
     await settle(concern);
     if (!run.progressed) break;
   }
-  for (const node of left) await reconcileTarget(parts, node, undefined);
+  await oneByOne(left, node => reconcileTarget(parts, node, undefined));
 }
 
 function toObservation({

@@ -113,6 +113,8 @@ const schema = z.object({
   observed: z.exactOptional(z.boolean()),
   /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
   unheld: z.exactOptional(z.boolean()),
+  /** Steps that fail, without which it went on past its deadline, as that was said. */
+  passedOver: z.exactOptional(z.readonly(z.array(z.string()))),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */

@@ -1,6 +1,6 @@
 /** Writes the status of the NodeLifecyclePolicies: what each applies to, and what of it cannot be used. Only what differs is written. */
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
-import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { inParallel, oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../../shared/cluster/node-pool.ts';
 import { CONFIG_MAP, KARPENTER } from '../../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -38,20 +38,20 @@ export async function writeStatuses(deps: Deps): Promise<readonly RefusedStatus[
   if (objects.length === 0) return undefined;
   const [facts, generations] = await inParallel([loadFacts(deps, objects), acceptedGenerations(deps, objects)]);
   const left: RefusedStatus[] = [];
-  for (const object of objects) {
+  await oneByOne(objects, async object => {
     const { uid, name, generation } = object.metadata;
     const fault = faultOf(object, 'all');
     const acceptedGeneration = faultOf(object) === undefined ? generation : generations.get(uid);
     const summary = summarize({ object, fault, acceptedGeneration }, facts);
     const status = statusOf(object, summary, deps.clock.now());
-    if (status === undefined) continue;
+    if (status === undefined) return;
     await sayNew(deps, object, summary);
     const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
     const body = { metadata: { uid }, status };
     // One that was replaced by another of its name has an event of its own.
     const outcome = await orRefused(deps.kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
     if (outcome.kind === 'refused') left.push({ policy: object, refused: outcome });
-  }
+  });
   return left;
 }
 
