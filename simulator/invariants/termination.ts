@@ -140,8 +140,20 @@ const isBlocking =
     return claim?.object === undefined;
   };
 
+/** Whether an instance ends with this termination: else no hook is called. A Node that no NodeClaim stands for goes after one that has ended. */
+function endsInstance(object: KubernetesObject, { mirror, instanceState }: CheckContext): boolean {
+  const instance = providerIDOf(object);
+  if (instance === undefined) return false;
+  const claims = [...mirror.all('nodeclaims').values()].filter(claim => providerIDOf(claim) === instance);
+  const state = instanceState(instance);
+  const isEnding = state === undefined || state === 'terminated' || state === 'shutting-down';
+  return claims.length === 0 ? isEnding : claims.every(isDeleted);
+}
+
 /** The hooks in force, by what the run saw of pool and policies. */
-function planOf(object: KubernetesObject, run: Run, { mirror }: CheckContext) {
+function planOf(object: KubernetesObject, run: Run, context: CheckContext) {
+  const { mirror } = context;
+  if (!endsInstance(object, context)) return [];
   const name = poolNameOf(object);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
   const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);

@@ -3,7 +3,7 @@
  * while, settings turn unreadable, a policy observes beside those in force, NodePools and policies go in any order. Faults of single calls
  * never show what one failure holds back. They are drawn from a stream of their own, so that clusters without them stay as they are.
  */
-import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import {
   addDuration,
   minutes,
@@ -14,7 +14,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import { FUNCTION_NAMES } from '../../../shared/contract/names.ts';
 import type { Random } from '../../random.ts';
-import type { RefusedAs, RefusedRequests, TargetRef } from '../../scenario/scenario.ts';
+import type { RefusedAs, RefusedRequests, StepAction, TargetRef } from '../../scenario/scenario.ts';
 import { drawDuration, pickWeighted, times } from './draw.ts';
 import { toManifest, type Draft, type Model, type Story } from './model.ts';
 
@@ -93,27 +93,29 @@ const notServed: Story = ({ random, model: { kinds }, time }) => {
   return [refuse(random, { resource }, time, { notServed: true })];
 };
 
-/** What the code of today cannot read: a bound that only it has, fields of a later version. */
-const UNREADABLE: readonly JsonObject[] = [
-  { protection: { maxDuration: '9999999h' } },
-  { protection: { fromTheFuture: true } },
-  { termination: { terminationGracePeriod: '9999999h' } },
-  { termination: { fromTheFuture: true } },
-  { repair: { fromTheFuture: true } },
-  { repair: { defaultTolerationDuration: '9999999h' } },
+/** What the code of today cannot read, by block and field: a bound that only it has, fields of a later version. */
+const UNREADABLE: readonly (readonly [block: string, field: string, value: JsonValue])[] = [
+  ['protection', 'maxDuration', '9999999h'],
+  ['protection', 'fromTheFuture', true],
+  ['termination', 'terminationGracePeriod', '9999999h'],
+  ['termination', 'fromTheFuture', true],
+  ['repair', 'fromTheFuture', true],
+  ['repair', 'defaultTolerationDuration', '9999999h'],
 ];
 
 const settingsUnreadable: Story = ({ random, model: { policies }, time }) => {
   const [name] = policies;
   if (name === undefined) return [];
   const target: TargetRef = { resource: 'nodelifecyclepolicies', name };
-  const spec = random.pick(UNREADABLE);
-  const drafts: Draft[] = [{ time, act: () => ({ kind: 'patch', target, merge: { spec } }) }];
+  const [block, field, value] = random.pick(UNREADABLE);
+  const set = (next: JsonValue): StepAction => ({
+    kind: 'patch',
+    target,
+    merge: { spec: { [block]: { [field]: next } } },
+  });
+  const drafts: Draft[] = [{ time, act: () => set(value) }];
   if (random.chance(0.4)) return drafts;
-  const [[block, fields] = ['', {}]] = Object.entries(spec);
-  const taken = Object.fromEntries(Object.keys(fields as JsonObject).map(key => [key, null]));
-  const back = addDuration(time, drawLength(random));
-  return [...drafts, { time: back, act: () => ({ kind: 'patch', target, merge: { spec: { [block]: taken } } }) }];
+  return [...drafts, { time: addDuration(time, drawLength(random)), act: () => set(null) }];
 };
 
 const BLOCKS: readonly JsonObject[] = [
