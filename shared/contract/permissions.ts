@@ -94,6 +94,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     ...NOTHING,
     kubernetes: [
       on('Node', ['get', 'list', 'patch']),
+      // `DrainInProgress` and `Drained`.
+      on('Node', ['patch'], { subresource: 'status' }),
       on('Pod', ['list', 'delete']),
       on('Pod', ['create'], { subresource: 'eviction' }),
       on('NodePool', ['get']),

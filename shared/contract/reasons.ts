@@ -120,4 +120,6 @@ export const EVENT_REASONS = {
   invalidFinalizerRule: 'InvalidFinalizerRule',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
+  /** Warning on a Node or NodeClaim with something under way: the API server does not serve a kind that tells about it. */
+  kindNotServed: 'KindNotServed',
 } as const;

@@ -86,7 +86,7 @@ async function applyRule(
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(deps, object, standing))) return CHANGED;
 
-  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
   const accepted = acceptedOf(standing);
   const news = watch !== undefined && isNews(watch, current) ? watch : undefined;

@@ -46,7 +46,7 @@ export async function endWhenFree(deps: Deps, { object, record }: SeenRule, inFo
 /** A rule that is being deleted, and that nothing waits for. */
 export async function endUnused({ kubernetes }: Deps, { object, record }: SeenRule): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  const current = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  const current = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { uid, resourceVersion, finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;

@@ -23,11 +23,11 @@ export type Standing =
   /** An older rule has the kind. */
   | { readonly kind: 'conflict'; readonly with: string };
 
-/** @returns undefined when the definition of FinalizerRules is not installed */
+/** @throws {OutOfSight} when the definition of FinalizerRules is not served: which rules there are is not known */
 export async function loadRules({
   kubernetes,
 }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'none' });
+  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'notKnown' });
 }
 
 /** How one rule stands among all: for each kind the oldest counts, ties by name. */
