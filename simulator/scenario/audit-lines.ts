@@ -102,7 +102,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     terminate: ['TerminationStarted'],
     wouldTerminate: ['TerminationObserved'],
     hook: ['HookSucceeded', 'HooksDoNotHold', 'TerminationHookFailed'],
-    warn: ['ReplaceNotInForce'],
+    warn: ['FinalizerWithoutRule', 'ReplaceNotInForce'],
     hookTimedOut: ['TerminationHookFailed'],
     wait: [
       'AwaitingInstanceTermination',

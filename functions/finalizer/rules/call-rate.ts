@@ -1,39 +1,78 @@
 /** How often the clean-up of one rule is called, whatever fails: places in a queue that all of its objects share. */
-import { addDuration, hours, toEpochMs, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { instant } from '../../../shared/contract/instant.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import { addDuration, hours, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { takeSlot } from './decide.ts';
+import { endCall, takeSlot, type CallQueue } from './decide.ts';
+import type { RuleInForce } from './rule-set.ts';
 
 const TRIES = 5;
+const SCHEMA_VERSION = 2;
+
+/** Version 1 had no `running`. */
+const schema = z.object({
+  taken: z.exactOptional(instant),
+  running: z.exactOptional(z.record(z.string(), instant)),
+});
+
+type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
 /**
  * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError` (`Contended`) when
  * others are always first.
+ *
+ * @param isPlaced the place that the object had taken before has come
  */
 export async function reserveCall(
-  { records, clock }: Pick<FunctionDeps, 'records' | 'clock'>,
-  rule: KubernetesObject,
+  deps: Deps,
+  { object, rule }: RuleInForce,
+  uid: string,
+  isPlaced: boolean,
 ): Promise<EpochMs> {
-  const { kind, apiVersion, metadata } = rule;
-  const key = { owner: 'finalizer', id: `rule-calls/${metadata.uid}` } as const;
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const now = clock.now();
-    const stored = await records.get(key);
-    const before = stored?.state['taken'];
-    const { slot, taken } = takeSlot(typeof before === 'number' ? toEpochMs(before) : undefined, now);
-    const outcome = await records.put(
-      {
-        ...key,
-        subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
-        state: { schemaVersion: 1, taken },
-        expireTime: addDuration(now, hours(24)),
-      },
-      stored?.version ?? 0,
-    );
-    if (outcome.kind === 'written') return slot;
+    const now = deps.clock.now();
+    let slot = now;
+    const isWritten = await change(deps, object, queue => {
+      const taken = takeSlot(queue, { uid, isPlaced }, rule.rateLimit, now);
+      slot = taken.slot;
+      return taken.queue;
+    });
+    if (isWritten) return slot;
   }
-  throw new RetryableError(`FinalizerRule ${metadata.name} has many calls at ${toTimestamp(clock.now())}`, {
+  throw new RetryableError(`FinalizerRule ${object.metadata.name} has many calls at ${toTimestamp(deps.clock.now())}`, {
     reason: 'Contended',
   });
+}
+
+/** The call has ended, and another may begin. One that is not noted down counts as under way for a minute. */
+export async function callEnded(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    if (await change(deps, object, queue => endCall(queue, uid))) return;
+  }
+}
+
+async function change(
+  { records, clock }: Deps,
+  { kind, apiVersion, metadata }: RuleInForce['object'],
+  next: (queue: CallQueue) => CallQueue,
+): Promise<boolean> {
+  const key = { owner: 'finalizer', id: `rule-calls/${metadata.uid}` } as const;
+  const stored = await records.get(key);
+  const { schemaVersion: _, ...state } = stored?.state ?? {};
+  const { taken, running } = next(schema.parse(state));
+  const outcome = await records.put(
+    {
+      ...key,
+      subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
+      state: {
+        schemaVersion: SCHEMA_VERSION,
+        ...(taken !== undefined && { taken }),
+        ...(running !== undefined && { running: { ...running } }),
+      },
+      expireTime: addDuration(clock.now(), hours(24)),
+    },
+    stored?.version ?? 0,
+  );
+  return outcome.kind === 'written';
 }
