@@ -24,7 +24,7 @@ const LONGEST_MINUTES = 180;
 const drawLength = (random: Random): DurationMs =>
   toDurationMs(Math.floor(minutes(1) * LONGEST_MINUTES ** random.next()));
 
-/** Permission, conflicts, throttling, a schema, a server in trouble, time-outs. */
+/** Permission, conflicts, throttling, a schema, a server in trouble, time-outs. A read meets neither a conflict nor a schema. */
 const STATUSES: readonly (readonly [weight: number, status: number])[] = [
   [5, 403],
   [1, 409],
@@ -35,11 +35,14 @@ const STATUSES: readonly (readonly [weight: number, status: number])[] = [
   [2, 504],
 ];
 
+const OF_READS = STATUSES.filter(([, status]) => status !== 409 && status !== 422);
+const isRead = ({ verb }: RefusedRequests): boolean => verb === 'get' || verb === 'list' || verb === 'watch';
+
 function refuse(random: Random, requests: RefusedRequests, time: EpochMs, as?: RefusedAs): Draft {
   const refusal = {
     ...requests,
     ...(random.chance(0.25) && { by: random.pick(FUNCTION_NAMES) }),
-    as: as ?? { status: pickWeighted(random, STATUSES) },
+    as: as ?? { status: pickWeighted(random, isRead(requests) ? OF_READS : STATUSES) },
   };
   const duration = drawLength(random);
   return { time, act: () => ({ kind: 'refuse', refusal, for: duration }) };
