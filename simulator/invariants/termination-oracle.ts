@@ -7,6 +7,7 @@ import { modeFor } from './policy-oracle.ts';
 import {
   annotationOf,
   dig,
+  fieldsOf,
   instantOf,
   isSelected,
   isSelectorReadable,
@@ -57,6 +58,7 @@ export function terminationPlan(
         requirementsOf(selectorOf(b)) - requirementsOf(selectorOf(a)) || (a.metadata.name < b.metadata.name ? -1 : 1),
     )
     .map(policy => dig(policy, 'spec', 'termination'));
+  if (!isReadable(block)) return 'unknown';
   const disruption = dig(pool, 'spec', 'disruption');
   if (block === undefined && dig(disruption, 'customFinalizerName') === undefined) return 'none';
   const ofPool = dig(disruption, 'terminationGracePeriodSeconds');
@@ -77,6 +79,15 @@ export function terminationPlan(
     periodMs: typeof ofPool === 'number' ? ofPool * 1000 : millisecondsOf(dig(block, 'terminationGracePeriod')),
   };
 }
+
+const FIELDS: readonly string[] = ['finalizerName', 'scope', 'terminationGracePeriod', 'builtin', 'hooks'];
+/** The bound of a duration: a hundred years; ms. */
+const LONGEST = 100 * 8766 * 60 * MINUTE;
+
+/** Of one that cannot be read, the last version that could be is in force, or none. */
+const isReadable = (block: unknown): boolean =>
+  Object.keys(fieldsOf(block)).every(field => FIELDS.includes(field)) &&
+  (millisecondsOf(dig(block, 'terminationGracePeriod')) ?? 0) <= LONGEST;
 
 /** Whether the end of a node must wait for the pod. */
 export function countsForDrain(pod: KubernetesObject, now: number): boolean {
