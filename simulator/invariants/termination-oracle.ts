@@ -85,9 +85,13 @@ const FIELDS: readonly string[] = ['finalizerName', 'scope', 'terminationGracePe
 const LONGEST = 100 * 8766 * 60 * MINUTE;
 
 /** Of one that cannot be read, the last version that could be is in force, or none. */
-const isReadable = (block: unknown): boolean =>
-  Object.keys(fieldsOf(block)).every(field => FIELDS.includes(field)) &&
-  (millisecondsOf(dig(block, 'terminationGracePeriod')) ?? 0) <= LONGEST;
+function isReadable(block: unknown): boolean {
+  const period = dig(block, 'terminationGracePeriod');
+  return (
+    Object.keys(fieldsOf(block)).every(field => FIELDS.includes(field)) &&
+    (period === undefined || (millisecondsOf(period) ?? Infinity) <= LONGEST)
+  );
+}
 
 /** Whether the end of a node must wait for the pod. */
 export function countsForDrain(pod: KubernetesObject, now: number): boolean {
