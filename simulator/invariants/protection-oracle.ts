@@ -106,12 +106,11 @@ export function arePoliciesReadable(facts: ProtectionFacts): boolean {
   );
 }
 
-/** The facts about the pods of a node, as the cluster is now. */
+/** The facts about the pods of a node, as the cluster is now; a NodePool that went leaves in force what it had. */
 export function protectionFactsOf(node: KubernetesObject | undefined, mirror: Mirror): ProtectionFacts {
   const poolName = node && labelOf(node, 'karpenter.sh/nodepool');
-  const pools = [...mirror.all('nodepools').values()];
   return {
-    pool: pools.find(({ metadata }) => metadata.name === poolName),
+    pool: mirror.lastPools().get(poolName ?? ''),
     policies: [...mirror.all('nodelifecyclepolicies').values()],
   };
 }
