@@ -25,6 +25,7 @@ import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
 import { FOCUSES, type Focus } from './focus.ts';
 import { drawHookWork } from './hook-resources.ts';
 import { GENERATED, type Draft, type Model } from './model.ts';
+import { drawRefusals } from './refusals.ts';
 import { names } from './settings.ts';
 import { drawUpheavals } from './upheavals.ts';
 
@@ -62,6 +63,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawCleanupWorkers(root.stream('workers'), model, START, span),
     ...drawHookWork(root.stream('hook work'), model, START, span),
     ...drawRuleDeletions(root.stream('rules'), model, START, span),
+    ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
   ];
   return {
