@@ -11,7 +11,7 @@ import { cancelledBy, isCordonKnown, takenBack } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
 import type { DrainDecision } from './decision.ts';
-import { forget, isFree } from './ends.ts';
+import { forget, isFree, released } from './ends.ts';
 import type { ActiveDrain, DrainOutcome, Incoming } from './model.ts';
 import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
@@ -52,6 +52,8 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
   if (before.queue !== undefined) return decideQueued(observation, before);
+  if (before.custom !== undefined && rules.settings.customDrain === undefined)
+    return { kind: 'fallBack', active: before, because: NO_CUSTOM_DRAIN };
   const { limits } = observation;
   const deleteTime = addDuration(sinceOf(before), rules.settings.deleteAfterTimeout);
   const timed = until(before, deleteTime);
@@ -88,6 +90,14 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (pass.drained) return finish(active, succeeded(active, pass), pass);
   return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
 }
+
+/** The custom resource goes first: two never drain one node at the same time. */
+const NO_CUSTOM_DRAIN: DrainOutcome = {
+  status: 'Failed',
+  reason: 'ConfigurationChanged',
+  message: 'the configuration has no custom drain any more',
+  left: [],
+};
 
 const NEVER = toEpochMs(Number.MAX_SAFE_INTEGER);
 
@@ -155,10 +165,11 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { watched, cordonMark, unschedulable, shown } = observation.node;
-  if (watched) return tidy(observation);
-  if (shown === 'inProgress' || (shown === 'drained' && !unschedulable)) return { kind: 'hide' };
-  return cordonMark !== undefined && !unschedulable ? { kind: 'disownCordon' } : rest(observation);
+  const { node, record } = observation;
+  if (node.watched) return tidy(observation);
+  if (node.cordonMark === undefined || node.unschedulable) return rest(observation);
+  // Who opens the node wants it whatever it was drained for: the next cordon is not for that.
+  return isFree(record) ? { kind: 'disownCordon' } : { kind: 'note', record: released(record) };
 }
 
 function tidy({ node, record }: DrainObservation): DrainDecision {

@@ -22,7 +22,7 @@ import { commands, DOCUMENTS, ROOT } from './documents.ts';
 /** What is not run, and why. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [
-    /^npm (ci|test)\b|^npm run (check|bench|test:control-plane|test:slurm)\b|^bash \.ci\/run$/,
+    /^npm (ci|test)\b|^npm run (check|bench|test:control-plane|test:slurm|test:browser|pictures|measure:page)\b|^bash \.ci\/run$/,
     'installs, or is the gate itself',
   ],
   [/^(npm ci && )?npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
@@ -43,6 +43,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
+  [/curfew -- (compare|audit)\b/, 'needs files of the reader: test/cli/compare.test.ts, test/cli/audit.test.ts'],
+  [/--html day\.html/, 'half a minute: test/browser'],
   [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
   [/^curfew (…|explain$|validate$|drain NODE$|uninstall$)/, 'names a command; its full form is run'],
   [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
