@@ -1,7 +1,8 @@
 /** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
@@ -147,7 +148,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const pool = nodePoolOf(view);
   const [config, poolObject, policies, pods] = await inParallel([
     loadConfig('drain', deps),
-    loadNodePool(deps, pool),
+    loadPool(deps, pool),
     loadPolicies(deps),
     loadPodsOnNode(deps, view.name),
   ]);

@@ -57,7 +57,7 @@ export type Look =
 export type Here = Extract<Look, { kind: 'here' }>;
 export type Gone = Extract<Look, { kind: 'gone' }>;
 
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
 /** Reads the Node, its record and, where it may matter, its pods and settings. */
 export async function look(
