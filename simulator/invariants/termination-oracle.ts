@@ -1,6 +1,6 @@
 /**
  * What a termination must wait for, told from raw objects: an answer of its own to what `functions/finalizer` and the drain plan decide
- * (docs/finalizers.md).
+ * (docs/terminations.md).
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { modeFor } from './policy-oracle.ts';

@@ -24,6 +24,7 @@ import { FOCUSES, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHookWork } from './hook-resources.ts';
 import { drawLasting } from './lasting.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
+import { drawRefusals } from './refusals.ts';
 import { names } from './settings.ts';
 import { drawUpheavals } from './upheavals.ts';
 
@@ -62,6 +63,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawHookWork(root.stream('hook work'), model, START, span),
     ...drawRuleDeletions(root.stream('rules'), model, START, span),
     ...drawLasting(root.stream('lasting'), model, START, span),
+    ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
   ];
   return {
