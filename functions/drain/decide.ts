@@ -39,7 +39,7 @@ export function decide(seen: DrainObservation): DrainDecision {
   if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return idle(observation);
-    const held = holdOf(rules, mode) ?? coverageUnknown(observation);
+    const held = holdOf(rules, mode) ?? policyUnknown(observation) ?? coverageUnknown(observation);
     if (held !== undefined) return held;
     return rules === undefined ? rest(observation) : beginAndPrepare(observation, rules);
   }
@@ -88,8 +88,8 @@ function take(observation: DrainObservation, asked: DrainRequest): DrainDecision
   if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
   const { rules, mode } = observation;
   const taken = { ...observation, record: admission.record };
-  if (rules === undefined || holdOf(rules, mode) !== undefined || coverageUnknown(taken) !== undefined)
-    return admission;
+  const held = holdOf(rules, mode) ?? policyUnknown(taken) ?? coverageUnknown(taken);
+  if (rules === undefined || held !== undefined) return admission;
   const begun = beginAndPrepare(taken, rules);
   return begun.kind === 'begin' ? { ...begun, takes: admission.request } : admission;
 }
@@ -149,6 +149,13 @@ function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): Dra
   }
   if (mode === 'Enforce') return undefined;
   return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+}
+
+/** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */
+function policyUnknown({ unreadable }: DrainObservation): DrainDecision | undefined {
+  if (unreadable === undefined) return undefined;
+  const message = `${unreadable}; whether it holds drains is not known: nothing begins until it can be read`;
+  return { kind: 'hold', reason: 'UnreadablePolicy', message };
 }
 
 function coverageUnknown({ node, record }: DrainObservation): DrainDecision | undefined {

@@ -40,8 +40,10 @@ export interface DrainObservation {
   readonly incoming: Incoming | undefined;
   /** Undefined: no configuration was ever valid. */
   readonly rules: DrainRules | undefined;
-  /** Of the policy that applies to the node's pool. */
+  /** Of drains in the node's pool. */
   readonly mode: 'Enforce' | 'Observe';
+  /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
+  readonly unreadable: string | undefined;
   /** All pods on the node. */
   readonly pods: readonly PodView[];
   readonly protection: ProtectionPolicy;

@@ -1,7 +1,8 @@
 /** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
@@ -15,8 +16,9 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { decisionFor } from '../../shared/policies/deciding-policy.ts';
-import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { decisionFor, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
+import { effectiveProtection, PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
 import { isForced } from './forced.ts';
@@ -64,6 +66,11 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
+/** The mode of drains is said by policies with a `drain` block, and by the brake. */
+const DRAINS: BlockReader = { block: 'drain', parse: block => ({ ok: true, value: block }) };
+/** What a drain goes by. */
+export const DRAIN_BLOCKS = [DRAINS, PROTECTION] as const;
+
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
@@ -102,6 +109,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       rules: undefined,
       template: undefined,
       mode: 'Enforce',
+      unreadable: undefined,
       pods: [],
       protection: DEFAULT_PROTECTION_POLICY,
       protectionOverridden: false,
@@ -123,14 +131,15 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
-  const [config, poolObject, policies, pods] = await inParallel([
+  const [config, poolObject, [drains, protections], pods] = await inParallel([
     loadConfig('drain', deps),
     loadNodePool(deps, pool),
-    loadPolicies(deps),
+    loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
     loadPodsOnNode(deps, view.name),
   ]);
-  const { policy: protection } = effectiveProtection(poolObject, policies);
-  const { mode } = decisionFor(poolObject, 'drain', policies);
+  const { policy: protection } = effectiveProtection(poolObject, protections);
+  const { mode } = decisionFor(poolObject, 'drain', drains);
+  const unreadable = unreadableMaybeFor(poolObject, drains);
   const rules = config.drain && compiled(config.drain);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
@@ -138,7 +147,17 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
     : ({ kind: 'notAsked' } as const);
-  return { ...base, rules, mode, pods, protection, protectionOverridden, resource, template: config.template };
+  return {
+    ...base,
+    rules,
+    mode,
+    unreadable: unreadable && faultText(unreadable),
+    pods,
+    protection,
+    protectionOverridden,
+    resource,
+    template: config.template,
+  };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();

@@ -1,5 +1,6 @@
 /** Drains: look at a node with its requests, decide, act. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -13,7 +14,7 @@ import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './gone.ts';
 import type { Incoming } from './model.ts';
-import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { createObserver, DRAIN_BLOCKS, type DrainDeps, type Look, type Target } from './observe.ts';
 import { holdWhenRefused } from './refused.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import type { RunMemory } from './turn.ts';
@@ -56,6 +57,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
         if (isRound(message.subject, DRAINS_ROUND)) return parts.drains.timerDue(message);
+        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, OWNER, DRAIN_BLOCKS, { name, uid }, message);
         if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
         return;
       }
@@ -98,6 +100,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
       if (subject.kind === 'ConfigMap') await loadConfig(OWNER, parts.deps);
+      else await keepPolicy(parts.deps, OWNER, DRAIN_BLOCKS, subject);
       // When everything is published again, the Nodes come in events of their own.
       return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':

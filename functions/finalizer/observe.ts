@@ -10,15 +10,19 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadPolicies } from '../../shared/cluster/node-pool.ts';
-import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import {
+  effectiveProtection,
+  PROTECTION,
+  type EffectiveProtection,
+} from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isMarked, providerIDOf } from './objects.ts';
 import { loadPool } from './pools.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
-import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
+import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -69,6 +73,7 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
+const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
 /** One for each run. @param wakeUp the one that the run is about */
@@ -90,10 +95,10 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
     const named = { stored, viaNode: target.viaNode };
-    const [namedNodes, poolObject, policies] = await inParallel([
+    const [namedNodes, poolObject, [policies, protections]] = await inParallel([
       kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
       loadPool(deps, pool),
-      loadPolicies(deps),
+      loadPolicySets(deps, OWNER, [TERMINATION, PROTECTION]),
     ]);
     const termination = effectiveTermination(poolObject, policies);
     // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
@@ -114,7 +119,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
       nodePool: poolObject,
       termination,
       takesBackDeadline: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
-      protection: effectiveProtection(poolObject, policies),
+      protection: effectiveProtection(poolObject, protections),
       record,
       stored,
       armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,

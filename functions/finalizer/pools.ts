@@ -4,7 +4,8 @@
  */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import { loadNodePool } from '../../shared/cluster/node-pool.ts';
 import { CURFEW_GROUP, KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { parsePoolTermination } from '../../shared/contract/termination-schema.ts';
@@ -15,7 +16,7 @@ import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { checkedCodec } from './checked-codec.ts';
-import { effectiveTermination } from './settings.ts';
+import { effectiveTermination, TERMINATION } from './settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -74,7 +75,8 @@ export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): P
   const record = open(deps, name, wakeUp);
   const held = await record.load();
   if (pool !== undefined) {
-    const isAsked = effectiveTermination(pool, await loadPolicies(deps)).kind === 'custom';
+    const [policies] = await loadPolicySets(deps, 'finalizer', [TERMINATION]);
+    const isAsked = effectiveTermination(pool, policies).kind === 'custom';
     if (isAsked || held.kind === 'held') await rememberPool(deps, pool, wakeUp);
     return;
   }

@@ -11,8 +11,12 @@ import {
 } from '../../shared/contract/termination-schema.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isSetBy, type Deadline, type GracePeriod, type TerminationSettings } from '../../shared/domain/termination.ts';
-import { decisionFor, states } from '../../shared/policies/deciding-policy.ts';
-import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { faultIn } from '../../shared/cluster/kept-policies.ts';
+import { decisionFor, states, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { unreadableMaybeFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+
+/** How a `termination` block is read. */
+export const TERMINATION: BlockReader = { block: 'termination', parse: parseTerminationBlock };
 
 export type EffectiveTermination =
   /** No block applies: hands off. */
@@ -29,7 +33,7 @@ export function effectiveTermination(pool: KubernetesObject | undefined, policyS
   if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message);
   const fromPool = ofPool.ok ? ofPool.value : undefined;
 
-  const unreadable = unreadableFor(pool, policySet).find(({ object }) => states(object, 'termination'));
+  const unreadable = unreadableMaybeFor(pool, policySet);
   if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message);
   const decision = decisionFor(pool, 'termination', policySet);
   const holder = decision.holder?.object;
@@ -109,12 +113,8 @@ const invalid = (object: KubernetesObject, message: string): EffectiveTerminatio
 });
 
 /** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
-export function terminationFault({ kind, spec }: KubernetesObject): string | undefined {
-  const result =
-    kind === 'NodePool'
-      ? parsePoolTermination(spec?.['disruption'], 'spec.disruption')
-      : spec?.['termination'] === undefined
-        ? undefined
-        : parseTerminationBlock(spec['termination'], 'spec.termination');
-  return result?.ok === false ? result.message : undefined;
+export function terminationFault({ kind, spec = {} }: KubernetesObject): string | undefined {
+  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, TERMINATION) : undefined;
+  const result = parsePoolTermination(spec['disruption'], 'spec.disruption');
+  return result.ok ? undefined : result.message;
 }

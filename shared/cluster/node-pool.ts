@@ -12,8 +12,13 @@ import { objectOf, objectsOf } from '../ports/read-answer.ts';
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
 /** All policies; none where the CRD is not installed. */
-export async function loadPolicies({ kubernetes }: Deps): Promise<PolicySet> {
-  return readPolicies(objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' }));
+export async function listPolicies({ kubernetes }: Deps): Promise<readonly KubernetesObject[]> {
+  return objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
+}
+
+/** All policies as they stand, without what is kept of those that cannot be read. */
+export async function loadPolicies(deps: Deps): Promise<PolicySet> {
+  return readPolicies(await listPolicies(deps));
 }
 
 /** The NodePool of that name; undefined when there is none of that name or the CRD is not installed. */

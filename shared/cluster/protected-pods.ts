@@ -6,6 +6,7 @@ import type { FunctionDeps } from '../ports/function-deps.ts';
 import { inParallel } from './in-parallel.ts';
 import { listPods } from './lists.ts';
 import { loadNodePool, loadPolicies } from './node-pool.ts';
+import type { PolicySet } from '../policies/policy-set.ts';
 import { effectiveProtection, type EffectiveProtection } from '../policies/protection-settings.ts';
 import { nodePoolOf } from './node-pool.ts';
 
@@ -17,8 +18,12 @@ export async function loadPodsOnNode(deps: Deps, nodeName: string): Promise<read
   return pods.map(readPod);
 }
 
-/** The protection policy in force for the pods on a node. */
-export async function loadProtection(deps: Deps, node: KubernetesObject): Promise<EffectiveProtection> {
-  const [pool, policies] = await inParallel([loadNodePool(deps, nodePoolOf(readNode(node))), loadPolicies(deps)]);
+/** The protection policy in force for the pods on a node. @param load the policies: as they stand, or as a function keeps them */
+export async function loadProtection(
+  deps: Deps,
+  node: KubernetesObject,
+  load: () => Promise<PolicySet> = () => loadPolicies(deps),
+): Promise<EffectiveProtection> {
+  const [pool, policies] = await inParallel([loadNodePool(deps, nodePoolOf(readNode(node))), load()]);
   return effectiveProtection(pool, policies);
 }

@@ -107,6 +107,7 @@ export function observation(
     incoming: undefined,
     rules: modes('Immediate'),
     mode: 'Enforce',
+    unreadable: undefined,
     pods: [],
     protection: DEFAULT_PROTECTION_POLICY,
     protectionOverridden: false,

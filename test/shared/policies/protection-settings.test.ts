@@ -4,7 +4,7 @@ import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubern
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
 import { tiesOf } from '../../../shared/policies/policy-ties.ts';
-import { effectiveProtection, protectionFault } from '../../../shared/policies/protection-settings.ts';
+import { effectiveProtection } from '../../../shared/policies/protection-settings.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {
@@ -130,7 +130,6 @@ describe('effectiveProtection', () => {
     const broken = policy('broken', { protection: { maxDuration: '2 hours' } });
     const found = effectiveProtection(gpuPool, readPolicies([broken]));
     expect(found.policy).toEqual({ ...DEFAULT_PROTECTION_POLICY, compatibility: 'Unknown' });
-    expect(protectionFault(broken)).toContain('spec.protection.maxDuration');
   });
 
   it('protects what any rule set protects while a policy that selects the pool cannot be read', () => {
