@@ -66,7 +66,7 @@ async function run(cluster: Cluster, name: string, options: DrainOptions, output
   const plan = planDrain(
     observation,
     await loadConfiguration(kubernetes),
-    underWay ?? { id, since: now, scope: FULL, force: false },
+    underWay ?? { id, since: now, scope: FULL, force: false, waits: false },
     now,
   );
   const isDryRun = options.dryRun === true;

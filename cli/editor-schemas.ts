@@ -6,6 +6,7 @@ import { finalizerRuleSchema } from '../shared/contract/finalizer-rule-schema.ts
 import { DRAIN_MODES } from '../shared/domain/drain-settings.ts';
 import { labelSelectorSchema, MODES } from '../shared/contract/policy-schema.ts';
 import { protectionSchema } from '../shared/contract/protection-schema.ts';
+import { drainLimitsSchema } from '../shared/contract/drain-limits-schema.ts';
 import { repairLimitsSchema } from '../shared/contract/repair-limits-schema.ts';
 import { repairSchema } from '../shared/contract/repair-schema.ts';
 import { terminationSchema } from '../shared/contract/termination-schema.ts';
@@ -26,6 +27,7 @@ const policySpec = z.strictObject({
   mode: z.optional(z.enum(MODES)),
   repair: z.optional(repairSchema()),
   repairLimits: z.optional(repairLimitsSchema()),
+  drain: z.optional(drainLimitsSchema()),
   protection: z.optional(protectionSchema()),
   termination: z.optional(terminationSchema()),
 });

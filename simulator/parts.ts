@@ -7,6 +7,7 @@ import { createCleanupAnswers } from './cleanups.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { createHookAnswers } from './hooks.ts';
+import { createLaunches } from './launches.ts';
 import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
 import { createRefusals } from './refusals.ts';
@@ -47,6 +48,7 @@ export function createParts(
       onInstance(providerID, state);
     }),
     reboot: createReboots(core, time),
+    launches: createLaunches(),
     cleanups: createCleanupAnswers(),
     hooks: createHookAnswers(),
     trace,

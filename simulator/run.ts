@@ -98,7 +98,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const parts = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
-  const { world, core, cloud, outages, refusals, cleanups, hooks, trace } = parts;
+  const { world, core, cloud, launches, outages, refusals, cleanups, hooks, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
   const invariants = createInvariantWatcher({
@@ -117,6 +117,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     if (actor !== undefined) trace.addActor(write, actor);
     if (!write.user.startsWith(CURFEW_USER)) return;
     const by = write.user.slice(CURFEW_USER.length);
+    launches.written(write);
     trace.addWrite(write, by);
     invariants.written(write, by);
   });
@@ -146,12 +147,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const refusedSteps: ScenarioFault[] = [];
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, outages, refusals, cleanups, hooks, system: heard });
+      const problem = carryOut(step, { world, cloud, launches, outages, refusals, cleanups, hooks, system: heard });
       trace.addStep({ ...describeStep(step), problem });
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
   }
-  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud });
+  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud, launches });
   sendBookmarks(core, time);
   if (injector !== undefined) {
     planDisturbances(injector, random, {

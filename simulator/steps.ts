@@ -6,6 +6,7 @@ import type { System } from '../runtime/system-parts.ts';
 import type { CleanupAnswers } from './cleanups.ts';
 import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';
+import type { Launches } from './launches.ts';
 import type { Outages } from './outages.ts';
 import type { RecordedStep } from './trace.ts';
 import type { Refusals } from './refusals.ts';
@@ -16,6 +17,7 @@ import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
 export interface StepTargets {
   readonly world: World;
   readonly cloud: Cloud;
+  readonly launches: Launches;
   readonly outages: Outages;
   readonly refusals: Refusals;
   readonly cleanups: CleanupAnswers;
@@ -38,7 +40,7 @@ export function carryOut({ action }: Step, targets: StepTargets): string | undef
 
 function perform(
   action: StepAction,
-  { world, cloud, outages, refusals, cleanups, hooks, system }: StepTargets,
+  { world, cloud, launches, outages, refusals, cleanups, hooks, system }: StepTargets,
 ): string | undefined {
   switch (action.kind) {
     case 'apply':
@@ -46,6 +48,11 @@ function perform(
       return undefined;
     case 'patch':
       return world.patch(action.target, action.merge) ? undefined : 'no effect: it does not exist';
+    case 'condition':
+      return world.setCondition(action.node, action.condition) ? undefined : 'no effect: it does not exist';
+    case 'launch':
+      launches.set(action.nodePool, action.result);
+      return undefined;
     case 'delete':
       return world.remove(action.target, action.gracePeriodSeconds) ? undefined : 'no effect: it does not exist';
     case 'busEvent': {
@@ -94,6 +101,12 @@ function textOf(action: StepAction): string {
     }
     case 'patch':
       return `patch ${nameOf(action.target)} ${JSON.stringify(action.merge)}`;
+    case 'condition': {
+      const { type, status, reason } = action.condition;
+      return `condition ${type}=${status}${reason === undefined ? '' : ` (${reason})`} of nodes ${action.node}`;
+    }
+    case 'launch':
+      return `launches for ${action.nodePool}: ${action.result}`;
     case 'delete':
       return `delete ${nameOf(action.target)}`;
     case 'busEvent':
@@ -121,6 +134,10 @@ function aboutOf(action: StepAction): JsonObject | undefined {
     }
     case 'patch':
       return { ...action.target, change: action.merge };
+    case 'condition':
+      return { resource: 'nodes', name: action.node, change: { status: { conditions: [{ ...action.condition }] } } };
+    case 'launch':
+      return { resource: 'nodepools', name: action.nodePool, launch: action.result };
     case 'delete':
       return { ...action.target };
     case 'busEvent':

@@ -13,7 +13,8 @@ import { mergePatch } from '../packages/kube-apiserver/src/patch/merge.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import { unlessRefused } from './actors/actor.ts';
+import { RESOURCE_TYPES, unlessRefused } from './actors/actor.ts';
+import { withCondition } from './conditions.ts';
 import { configuredData, customDrainNamespace } from './configured-kinds.ts';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { openDefinition } from './open-definitions.ts';
@@ -23,7 +24,7 @@ import {
   type KnownResource,
   type ResourceCatalog,
 } from './scenario/resource-names.ts';
-import type { Manifest, Scenario, ScenarioFault, TargetRef } from './scenario/scenario.ts';
+import type { Manifest, Scenario, ScenarioFault, StatedCondition, TargetRef } from './scenario/scenario.ts';
 
 /** Who the scenario's author is to the API server. */
 const AUTHOR = 'scenario';
@@ -34,6 +35,8 @@ export interface World {
   apply(manifest: Manifest): void;
   /** RFC 7386 on the whole object, status included. Answers whether the object was there. */
   patch(target: TargetRef, merge: JsonObject): boolean;
+  /** Sets one condition of a Node. Answers whether the Node was there. */
+  setCondition(node: string, condition: StatedCondition): boolean;
   /** Answers whether the object was there. */
   remove(target: TargetRef, gracePeriodSeconds: number | undefined): boolean;
   get(target: TargetRef): KubernetesObject | undefined;
@@ -133,6 +136,13 @@ export function createWorld(scenario: Scenario, scheduler: Scheduler): World {
       const existing = ref && get(ref);
       if (ref === undefined || existing === undefined) return false;
       merge(existing, change, ref);
+      return true;
+    },
+    setCondition(name, condition) {
+      const ref: ObjectRef = { type: RESOURCE_TYPES.nodes, name };
+      const existing = get(ref);
+      if (existing === undefined) return false;
+      merge(existing, { status: { conditions: withCondition(existing, condition, scheduler.now()) } }, ref);
       return true;
     },
     remove(target, gracePeriodSeconds) {

@@ -8,6 +8,7 @@ import type { UnderWay } from '../../functions/drain/under-way.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
 import { addDuration, toExactTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { NodeObservation } from '../explain/observation.ts';
@@ -58,7 +59,7 @@ export function planDrain(
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
-    rules: podRules(active, rules, node),
+    rules: podRules(active, rules, { labels: node.labels, kubeletSilentSince: kubeletSilentSince(node.conditions) }),
   };
   return {
     node: node.name,

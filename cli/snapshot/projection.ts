@@ -27,7 +27,7 @@ const KEPT: Readonly<Record<string, { readonly spec: readonly string[]; readonly
   NodeClaim: { spec: ['terminationGracePeriod', 'nodeClassRef'], status: ['providerID', 'nodeName'] },
   NodePool: { spec: ['repair', 'disruption'], status: [] },
   NodeLifecyclePolicy: {
-    spec: ['nodePoolSelector', 'mode', 'repair', 'repairLimits', 'protection', 'termination'],
+    spec: ['nodePoolSelector', 'mode', 'repair', 'repairLimits', 'drain', 'protection', 'termination'],
     status: [],
   },
   Pod: {

@@ -12,13 +12,16 @@ import { startCloud } from '../../simulator/actors/cloud.ts';
 import { createCloud } from '../../simulator/cloud.ts';
 import type { ActorWorld } from '../../simulator/actors/actor.ts';
 
+/** Karpenter launches whatever waits for an instance. */
+const EVERY_CLAIM: NonNullable<ActorWorld['launches']> = { resultFor: () => 'succeed', onSet: () => undefined };
+
 /** Starts them; they run until the scheduler is closed. */
 export function startClusterActors(
   core: ApiServerCore,
   scheduler: Scheduler,
   cloud: ActorWorld['cloud'] = createCloud(scheduler),
 ): void {
-  const world = { core, scheduler, cloud };
+  const world: ActorWorld = { core, scheduler, cloud, launches: EVERY_CLAIM };
   const starts = [
     startCloud,
     startKarpenter,

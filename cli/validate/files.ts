@@ -1,6 +1,6 @@
 /** Which files `curfew validate` looks at: those that are named, and in folders those that it knows. */
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { filesIn } from '../../simulator/scenario/folder.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { describeSystemError, whereNpmLooks } from '../failure.ts';
 import { readBounded, readStream, sizeOf } from '../read-bounded.ts';
@@ -8,10 +8,8 @@ import { UsageError } from '../usage-error.ts';
 
 /** Longest file; an object in a cluster is at most 1.5 MB, a snapshot of one larger. */
 const MAX_BYTES = 50_000_000;
-const KNOWN = /\.(ya?ml|toml|json)$/;
 /** Standard input, where a file is asked for, as with `kubectl -f -`. */
 const STANDARD_INPUT = '-';
-const SKIPPED = new Set(['node_modules', 'cdk.out']);
 
 export interface SourceFile {
   readonly file: string;
@@ -25,7 +23,7 @@ export async function readSources(paths: readonly string[]): Promise<readonly So
   const sources: SourceFile[] = [];
   for (const path of paths) {
     const isFolder = path !== STANDARD_INPUT && (await usable(path, () => stat(path))).isDirectory();
-    const files = isFolder ? await usable(path, () => filesIn(path)) : [path];
+    const files = isFolder ? await usable(path, async () => filesIn(path)) : [path];
     if (files.length === 0) throw new UsageError(`${path}: the folder holds no .yaml, .yml, .json or .toml file`);
     for (const file of files) sources.push({ file, text: await readText(file), found: isFolder });
   }
@@ -43,18 +41,6 @@ export async function readText(file: string): Promise<string> {
 /** Undefined when it is too long. */
 async function readLimited(file: string): Promise<Buffer | undefined> {
   return (await sizeOf(file)) > MAX_BYTES ? undefined : readBounded(file, MAX_BYTES);
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const files: string[] = [];
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const path = join(folder, entry.name);
-    if (entry.name.startsWith('.') || SKIPPED.has(entry.name)) continue;
-    if (entry.isDirectory()) files.push(...(await filesIn(path)));
-    else if (entry.isFile() && KNOWN.test(entry.name)) files.push(path);
-  }
-  return files;
 }
 
 async function usable<Answer>(path: string, read: () => Promise<Answer>): Promise<Answer> {

@@ -5,6 +5,7 @@ import { customResourceDefinitions } from '../../simulator/custom-resource-defin
 import { emptyFields } from '../../simulator/scenario/object-fields.ts';
 import { formatPath, type Path } from '../../simulator/scenario/places.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
@@ -150,6 +151,9 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
   }
   if (kind === 'NodeLifecyclePolicy' && blocks['repairLimits'] !== undefined) {
     results.push(parseRepairLimits(blocks['repairLimits'], 'spec.repairLimits'));
+  }
+  if (kind === 'NodeLifecyclePolicy' && blocks['drain'] !== undefined) {
+    results.push(parseDrainLimits(blocks['drain'], 'spec.drain'));
   }
   if (kind === 'NodePool') results.push(parsePoolTermination(blocks['disruption'], 'spec.disruption'));
   if (kind === 'NodePool' && blocks['repairLimits'] !== undefined) {

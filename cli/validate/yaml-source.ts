@@ -1,7 +1,7 @@
 /** A YAML or JSON file as documents whose parts know their lines. */
 import { isMap, isScalar, LineCounter, parseAllDocuments, Scalar, type Document } from 'yaml';
 import { placeOf, type Path } from '../../simulator/scenario/places.ts';
-import { describeAliases } from '../../simulator/scenario/parse.ts';
+import { describeYamlFailure, MAX_ALIASES } from '../../simulator/scenario/yaml-failures.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Finding } from './finding.ts';
 
@@ -17,10 +17,6 @@ export interface YamlSource {
   /** Why it cannot be read as a whole. */
   readonly findings: readonly Finding[];
 }
-
-const TOO_DEEP = 'is nested too deeply to be read';
-/** The YAML parser recurses; what it throws may already be an error of its own. */
-const isOverflow = (message: string): boolean => message.includes('call stack size exceeded');
 
 /** Reads all documents. Never throws. */
 export function readYaml(text: string, file: string): YamlSource {
@@ -40,18 +36,18 @@ export function readYaml(text: string, file: string): YamlSource {
     if (!Array.isArray(documents)) return { documents: [], findings: [] };
     const [error] = documents.flatMap(({ errors }) => errors);
     if (error !== undefined) {
-      return finding(lines.linePos(error.pos[0]).line, isOverflow(error.message) ? TOO_DEEP : error.message);
+      return finding(lines.linePos(error.pos[0]).line, describeYamlFailure(error.message));
     }
     return {
       documents: documents.map(document => ({
-        value: document.toJS({ maxAliasCount: 100_000 }) as unknown,
+        value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown,
         lineOf: path => placeOf(file, document, lines, path).line,
         textLineOf: path => textLine(document, lines, path),
       })),
       findings: [],
     };
   } catch (error) {
-    return finding(1, isOverflow(messageOf(error)) ? TOO_DEEP : describeAliases(messageOf(error)));
+    return finding(1, describeYamlFailure(messageOf(error)));
   }
 }
 

@@ -1,5 +1,6 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
 import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { crowded, isFull } from './crowded.ts';
 import { withoutHold } from './held.ts';
 import {
   CLOCKS_DIFFER,
@@ -13,7 +14,8 @@ import {
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
-import { bytesOf, newestOf } from './record-size.ts';
+import { mustWait } from './queue.ts';
+import { newestOf } from './record-size.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './scope.ts';
 
 export type Admission =
@@ -30,14 +32,14 @@ export type Admission =
       readonly record: DrainRecord;
       readonly request: DrainRequest;
       readonly how: 'next' | 'joins' | 'follows';
+      /** How requests end that gave their place up for this one. */
+      readonly answers?: readonly FinishedDrain[];
     };
 
 /** The newest ones. */
 const MAX_FINISHED = 100;
-/** Of JSON: for the ends, and for the requests that wait. A record, with all else that is in it, holds 400 KB. */
+/** Of JSON. A record, with all else that is in it, holds 400 KB. */
 const MAX_BYTES = 131_072;
-/** Requests of one node that wait at once: more than its monitors have checks. */
-const MAX_REQUESTS = 50;
 
 /** Whether a drain that has ended is still remembered: its request stands on the Node still, or it ended a short time ago. */
 export function isRemembered(
@@ -65,30 +67,44 @@ export function admit(observation: DrainObservation, asked: DrainRequest): Admis
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
-  const isFull = waiting.length >= MAX_REQUESTS || (waiting.length > 0 && bytesOf([...waiting, request]) > MAX_BYTES);
-  const outcome = isFull ? TOO_MANY : (staleOutcome(observation, request) ?? immediateOutcome(observation, request));
-  if (outcome !== undefined) {
+  const answered = (outcome: DrainOutcome): Admission => {
     const answer = toFinished(request, outcome, { now: observation.now, scope: FULL, drained: 0 });
     return { kind: 'answer', record: remember(record, [answer]), answer, repeated: false };
-  }
-  const wanted = rules && scopeOf(request.event, rules.settings.partialDrain);
-  if (active !== undefined && active.end === undefined && wanted !== undefined && wanted.kind !== 'unusable') {
-    if (covers(active.scope, wanted)) {
-      const force = active.force || isForced(request);
-      const joined = { ...active, requests: [...active.requests, request], force };
-      return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
-    }
+  };
+  const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
+  if (outcome !== undefined) return answered(outcome);
+  const joins = isJoined(record, request, rules);
+  if (!isFull(record, request, joins)) return takenInto(record, request, rules);
+  const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
+  if (room.kind === 'covered') return answered(room.outcome);
+  const answers = room.replaced.map(each =>
+    toFinished(each, room.outcome, { now: observation.now, scope: FULL, drained: 0 }),
+  );
+  return { ...takenInto(remember(room.record, answers), room.request, rules), answers };
+}
+
+/** Whether it ends with the drain under way. */
+function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: DrainRules | undefined): boolean {
+  const wanted = rules && scopeOf(event, rules.settings.partialDrain);
+  if (active === undefined || active.end !== undefined || wanted === undefined) return false;
+  return wanted.kind !== 'unusable' && covers(active.scope, wanted);
+}
+
+/** The record with this request: in the drain under way where that covers it, else in the next one. */
+function takenInto(
+  record: DrainRecord,
+  request: DrainRequest,
+  rules: DrainRules | undefined,
+): Extract<Admission, { kind: 'take' }> {
+  const { active, requests } = record;
+  if (active !== undefined && isJoined(record, request, rules)) {
+    const force = active.force || isForced(request);
+    const joined = { ...active, requests: [...active.requests, request], force };
+    return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
   }
   const how = active === undefined && requests.length === 0 ? 'next' : 'follows';
   return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how };
 }
-
-const TOO_MANY: DrainOutcome = {
-  status: 'Failed',
-  reason: 'TooManyRequests',
-  message: `${MAX_REQUESTS} requests, or ${MAX_BYTES} bytes of them, wait for drains of this node already`,
-  left: [],
-};
 
 /** Why an event asks for no drain, of those that are `AlreadyDrained`. */
 export const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
@@ -154,6 +170,7 @@ export function begin(
     warned: [],
     drained: 0,
     refusals: 0,
+    ...(mustWait(observation.limits, requests) && { queue: { since: now, takes: false } }),
   };
   return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }

@@ -7,7 +7,7 @@ import { fail, type CustomDecision } from './custom.ts';
 import { podRules } from './decide.ts';
 import { finish } from './end.ts';
 import type { ActiveDrain } from './model.ts';
-import { sayNew } from './notices.ts';
+import { saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { drainPodStanding } from './pods.ts';
 import { proceed, safely, save, SOON, type Parts } from './turn.ts';
@@ -66,13 +66,14 @@ async function create(parts: Parts, { active, custom, noted }: Of<'createResourc
 }
 
 async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Promise<Turn> {
-  const { active, custom, reason, message, until } = decision;
+  const { active, custom, reason, message, until, isStuck } = decision;
   const notice =
     reason === 'ResourceNotServed'
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
   const reported = await sayNew(parts.reporter, look, [notice], active.reported);
-  const next: ActiveDrain = { ...active, reported, ...(custom !== undefined && { custom }) };
+  const said = isStuck ? await saidStuck(parts, active, [notice], look) : active;
+  const next: ActiveDrain = { ...said, reported, ...(custom !== undefined && { custom }) };
   return save(look, { ...look.record, active: next }, safely(look, until));
 }
 

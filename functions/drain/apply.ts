@@ -7,13 +7,29 @@ import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
-import type { ActiveDrain } from './model.ts';
-import { disownCordon, prepareNode } from './node.ts';
-import { noticesOf, sayNew } from './notices.ts';
+import type { ActiveDrain, FinishedDrain } from './model.ts';
+import type { DrainPass } from './pass.ts';
+import { withReturned } from './returns.ts';
+import { answerNode, disownCordon, prepareNode, type NodeChange } from './node.ts';
+import { noticesOf, saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
 import { withTried } from './tried.ts';
-import { after, lookAgain, proceed, report, safely, save, saveForNow, saveUntil, SOON, type Parts } from './turn.ts';
+import { orLater } from './refused.ts';
+import { tellAnswers } from './answers.ts';
+import {
+  after,
+  lookAgain,
+  nodeOf,
+  proceed,
+  report,
+  safely,
+  save,
+  saveForNow,
+  saveUntil,
+  SOON,
+  type Parts,
+} from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -33,6 +49,10 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {
+      if (decision.answers !== undefined) {
+        const told = await replaced(parts, decision.answers, look);
+        if (told.kind !== 'ok') return lookAgain(told.kind);
+      }
       const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
       await reportTaken(parts, decision, look);
@@ -60,6 +80,14 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     }
     case 'begin':
       return begin(parts, decision, look);
+    case 'start': {
+      const saved = await saveForNow(look, decision.record);
+      if (!saved.written) return saved;
+      await reportStarted(parts, decision.active, look);
+      return proceed(run);
+    }
+    case 'queue':
+      return queue(parts, decision, look);
     case 'prepare':
       return prepare(parts, decision, look);
     case 'drain':
@@ -79,6 +107,22 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
 const isAnothers = ({ ended }: Parts['run'], { active }: Of<'close'>, { now, armed }: Look): boolean =>
   ended !== active.id && armed !== undefined && !isDue(now, armed);
 
+/** Who gave a place up learns of it before the record forgets it. */
+async function replaced(
+  parts: Parts,
+  answers: readonly FinishedDrain[],
+  look: Look,
+): Promise<NodeChange | { kind: 'ok' }> {
+  const changed = await orLater(answerNode(parts.deps, look.object, answers));
+  if (changed.kind !== 'ok') return changed;
+  await tellAnswers(parts.deps, nodeOf(look), answers);
+  for (const { id, status, reason, message } of answers) {
+    const details = { id, status, repeated: false };
+    await report(parts, look, { decision: 'answer', reason, message: `${status}: ${message}`, details });
+  }
+  return { kind: 'ok' };
+}
+
 async function reportTaken(
   parts: Parts,
   { request, how }: Pick<Of<'take'>, 'request' | 'how'>,
@@ -97,6 +141,11 @@ async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>,
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, look);
+  if (active.queue === undefined) await reportStarted(parts, active, look);
+  return next === undefined ? proceed(parts.run) : prepare(parts, next, after(look, record));
+}
+
+async function reportStarted(parts: Parts, active: ActiveDrain, look: Look): Promise<void> {
   const [first] = active.requests;
   const about = first === undefined ? '' : `: ${first.event.checkName || 'a HealthEvent'} from ${first.requestedBy}`;
   await report(parts, look, {
@@ -107,7 +156,13 @@ async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>,
     metric: { name: 'DrainStarted' },
     event: { type: 'Normal' },
   });
-  return next === undefined ? proceed(parts.run) : prepare(parts, next, after(look, record));
+}
+
+/** Says once that the drain waits. */
+async function queue({ reporter }: Parts, { active, message, until }: Of<'queue'>, look: Look): Promise<Turn> {
+  const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
+  const reported = await sayNew(reporter, look, [notice], active.reported);
+  return save(look, { ...look.record, active: { ...active, reported } }, until);
 }
 
 /**
@@ -118,21 +173,30 @@ async function prepare(parts: Parts, { active, hold, showDraining, pass }: Prepa
   const changed = await prepareNode(parts.deps, look.object, { active, hold, showDraining });
   if (changed.kind !== 'ok') return lookAgain(changed.kind);
   const { resourceVersion: nodeVersion } = changed;
-  const prepared = { ...active, hold, nodeVersion, ...(pass && { tried: withTried(active, pass) }) };
+  const prepared = { ...active, hold, nodeVersion, ...(pass && notedBefore(active, pass, look)) };
   const record = { ...look.record, active: prepared };
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
   if (pass === undefined || pass.acts.length === 0) return proceed(parts.run);
-  return drain(parts, { kind: 'drain', active: prepared, pass }, after(look, record));
+  return drain(parts, { kind: 'drain', active: prepared, pass, isStuck: false, until: undefined }, after(look, record));
 }
 
-async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): Promise<Turn> {
+/** What the record says of pods before anything happens to them. */
+function notedBefore(active: ActiveDrain, pass: DrainPass, { now }: Look): Pick<ActiveDrain, 'tried' | 'returns'> {
+  const before = active.returns ?? [];
+  const returns = withReturned(before, pass.returned, now);
+  return { tried: withTried(active, pass), ...(returns !== before && { returns }) };
+}
+
+async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'drain'>, look: Look): Promise<Turn> {
   const { reporter, run } = parts;
-  const tried = withTried(active, pass);
-  if (tried.length > (active.tried ?? []).length) {
-    const noted = await saveForNow(look, { ...look.record, active: { ...active, tried } });
-    if (!noted.written) return noted;
+  // The preparation has noted it already.
+  const isNoted = look.record.active === active;
+  const noted = isNoted ? {} : notedBefore(active, pass, look);
+  if ((noted.tried ?? []).length > (active.tried ?? []).length || noted.returns !== undefined) {
+    const saved = await saveForNow(look, { ...look.record, active: { ...active, ...noted } });
+    if (!saved.written) return saved;
   }
   const result = await carryOutPass(parts, look.object, pass);
   const refusals = result.refusals.length === 0 ? 0 : active.refusals + 1;
@@ -140,14 +204,14 @@ async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): P
   const notices = noticesOf(pass, result);
   const reported = await sayNew(reporter, look, notices, active.reported);
   const next: ActiveDrain = {
-    ...active,
-    tried,
+    ...(isStuck ? await saidStuck(parts, active, notices, look) : active),
+    ...noted,
     warned: [...active.warned, ...result.warned],
     refusals,
     // Where nothing was ever said, the record stays as it is, and is not written again.
     ...((reported !== '' || active.reported !== undefined) && { reported }),
   };
-  const until = safely(look, earliest(earliest(pass.nextLook, retry), result.goneBy));
+  const until = safely(look, [pass.nextLook, retry, result.goneBy, due].reduce(earliest, undefined));
   const saved = await saveUntil(look, { ...look.record, active: next }, until);
   if (!saved.written) return saved;
   // A pod that was warned of may be due already; one that changed is looked at again.

@@ -47,6 +47,8 @@ export type CustomDecision =
       readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
       readonly message: string;
       readonly until: EpochMs;
+      /** Nothing has moved for hours. */
+      readonly isStuck: boolean;
     }
   /** The custom drain has failed; the built-in modes take over. */
   | { readonly kind: 'fallBack'; readonly active: ActiveDrain; readonly because: DrainOutcome }
@@ -101,7 +103,15 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
       resource.versions.length > 0
         ? notServed(resource.asked, resource.versions)
         : `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
-    return { kind: 'awaitResource', active, custom, reason: 'ResourceNotServed', message, until: deadline };
+    return {
+      kind: 'awaitResource',
+      active,
+      custom,
+      reason: 'ResourceNotServed',
+      message,
+      until: deadline,
+      isStuck: false,
+    };
   }
   if (resource.kind === 'absent') {
     if (custom?.uid === undefined) {
@@ -131,6 +141,7 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
     reason: 'AwaitingCustomDrain',
     message: `waiting for ${customDrain.statusConditionType}=${customDrain.statusConditionStatus} of ${kind} ${resource.name}`,
     until: earliest(deadline, beat) ?? deadline,
+    isStuck: false,
   };
 }
 

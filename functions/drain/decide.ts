@@ -4,32 +4,28 @@
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
-import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
-import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
+import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
+import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin, isRemembered } from './admission.ts';
 import { cancelledBy, isFree, takenBack } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
+import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
 import type { DrainDecision } from './decision.ts';
-import {
-  REMEMBERED_FOR,
-  type ActiveDrain,
-  type DrainOutcome,
-  type DrainRequest,
-  type Hold,
-  type Incoming,
-} from './model.ts';
+import { REMEMBERED_FOR, type ActiveDrain, type DrainOutcome, type DrainRequest, type Incoming } from './model.ts';
 import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
 import { rememberEnds, withEnds } from './overtaken.ts';
+import { decideQueued, holdOfQueue, unreadableLimits } from './decide-queued.ts';
+import { holdFor, isPrepared } from './prepared.ts';
 import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
-import { sinceOf, describeUnderWay } from './under-way.ts';
+import { sinceOf } from './under-way.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
   const observation = withEnds(seen);
-  const { record, incoming, rules, mode } = observation;
+  const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
@@ -39,7 +35,7 @@ export function decide(seen: DrainObservation): DrainDecision {
   if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return idle(observation);
-    const held = holdOf(rules, mode) ?? policyUnknown(observation) ?? coverageUnknown(observation);
+    const held = holdOfBegin(observation);
     if (held !== undefined) return held;
     return rules === undefined ? rest(observation) : beginAndPrepare(observation, rules);
   }
@@ -49,31 +45,59 @@ export function decide(seen: DrainObservation): DrainDecision {
 
 function decideActive(observation: DrainObservation, before: ActiveDrain): DrainDecision {
   const { now, node, rules, mode } = observation;
-  const over = takenBack(before, node);
-  if (over !== undefined) return finish(before, over);
-  const held = holdOf(rules, mode);
+  const ended = takenBack(before, node);
+  if (ended !== undefined) return finish(before, ended);
+  const held = holdOf(rules, mode) ?? holdOfQueue(observation, before);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
+  if (before.queue !== undefined) return decideQueued(observation, before);
+  const { limits } = observation;
   const deleteTime = addDuration(sinceOf(before), rules.settings.deleteAfterTimeout);
-  const active = until(before, deleteTime);
-  const isCustom = rules.isCustom(node.labels) && active.fellBack === undefined;
+  const timed = until(before, deleteTime);
+  const isOfCustom = isCustomDrain(timed, rules, node);
+  const isCustom = isOfCustom && timed.fellBack === undefined;
   const pass = planPass({
     now,
     pods: observation.pods,
-    rules: podRules(active, rules, node),
+    rules: podRules(timed, rules, node),
     protection: observation.protection,
     protectionOverridden: observation.protectionOverridden,
     evictionGracePeriod: rules.settings.evictionGracePeriod,
     deleteTime,
-    warned: active.warned,
+    warned: timed.warned,
+    active: timed,
+    forcedBy: forcedBy(timed, limits, isOfCustom),
   });
+  const active = withProgress(timed, pass, now);
   const showDraining = isCustom || !pass.drained;
   if (!isPrepared(observation, active, showDraining)) {
     const hold = active.hold ?? holdFor(active, node);
     return { kind: 'prepare', active, hold, showDraining, pass: isCustom ? undefined : pass };
   }
-  if (isCustom) return decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
-  return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
+  const isStuck = isDue(now, stuckTime(active, limits) ?? NEVER);
+  const next = nextByDeadline(active, limits, now);
+  const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, pass);
+  if (isCustom) {
+    const decision = decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
+    if (decision.kind === 'finish') return decision;
+    if (over !== undefined) return finish(active, over);
+    if (decision.kind !== 'awaitResource') return decision;
+    return { ...decision, isStuck, until: earliest(decision.until, next) ?? decision.until };
+  }
+  if (pass.drained) return finish(active, succeeded(active, pass), pass);
+  return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
+}
+
+const NEVER = toEpochMs(Number.MAX_SAFE_INTEGER);
+
+/** Whether the drain is, or was, its controller's: once it was asked for, whatever becomes of the node's labels. */
+export function isCustomDrain(
+  { custom, fellBack }: Pick<ActiveDrain, 'custom' | 'fellBack'>,
+  rules: DrainRules,
+  { labels }: Pick<DrainedNode, 'labels'>,
+): boolean {
+  if (rules.settings.customDrain === undefined) return false;
+  return custom !== undefined || fellBack !== undefined || rules.isCustom(labels);
 }
 
 /** Owners are warned anew of an instant that has come nearer. */
@@ -86,10 +110,9 @@ function until(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
 function take(observation: DrainObservation, asked: DrainRequest): DrainDecision | undefined {
   const admission = admit(observation, asked);
   if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
-  const { rules, mode } = observation;
+  const { rules } = observation;
   const taken = { ...observation, record: admission.record };
-  const held = holdOf(rules, mode) ?? policyUnknown(taken) ?? coverageUnknown(taken);
-  if (rules === undefined || held !== undefined) return admission;
+  if (rules === undefined || holdOfBegin(taken) !== undefined) return admission;
   const begun = beginAndPrepare(taken, rules);
   return begun.kind === 'begin' ? { ...begun, takes: admission.request } : admission;
 }
@@ -103,9 +126,13 @@ function beginAndPrepare(observation: DrainObservation, rules: DrainRules): Drai
 }
 
 /** Which pods are the drain's, and how each goes. */
-export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<DrainedNode, 'labels'>): DrainPodRules {
+export function podRules(
+  active: ActiveDrain,
+  rules: DrainRules,
+  node: Pick<DrainedNode, 'labels' | 'kubeletSilentSince'>,
+): DrainPodRules {
   const { settings } = rules;
-  const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
+  const custom = isCustomDrain(active, rules, node) ? settings.customDrain : undefined;
   const mode = custom?.fallbackMode ?? 'AllowCompletion';
   return {
     scope: active.scope,
@@ -114,6 +141,7 @@ export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<Drai
     force: active.force,
     gpuPodsOnly: settings.gpuPodsOnly,
     notReadyTimeout: settings.notReadyTimeout,
+    kubeletSilentSince: node.kubeletSilentSince,
   };
 }
 
@@ -139,6 +167,14 @@ function tidy({ node, record }: DrainObservation): DrainDecision {
   const last = record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
   const uncordon = node.cordonMark !== undefined && isFree(record);
   return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon };
+}
+
+/** What keeps the next drain from beginning. */
+function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {
+  const { rules, mode, limits, record } = observation;
+  const held = holdOf(rules, mode);
+  if (held !== undefined) return held;
+  return policyUnknown(observation) ?? unreadableLimits(limits, record.requests) ?? coverageUnknown(observation);
 }
 
 function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
@@ -173,19 +209,6 @@ function endOf(
 ): DrainDecision | undefined {
   const cancelled = cancelledBy(observation, incoming);
   return cancelled && { kind: 'cancel', ...cancelled };
-}
-
-/** A node that nobody keeps new pods away from is cordoned by the drain. */
-function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Hold {
-  const quarantined = quarantine !== undefined;
-  if (unschedulable) return { quarantined, cordon: cordonMark === id ? 'own' : 'other' };
-  return { quarantined, cordon: quarantined ? 'none' : 'own' };
-}
-
-function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
-  if (active.hold === undefined || !node.watched || node.underWay !== describeUnderWay(active)) return false;
-  const state = node.labels[STATE_LABEL];
-  return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
 }
 
 function finish(active: ActiveDrain, outcome: DrainOutcome, pass?: DrainPass): DrainDecision {

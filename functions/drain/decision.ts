@@ -17,7 +17,8 @@ import type { DrainPass } from './pass.ts';
  * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
  * whether an earlier drain covers what is asked for.
  */
-export type HoldReason = 'NoConfiguration' | 'ObserveMode' | 'UnreadablePolicy' | 'UnreadableQuarantine';
+export type HoldReason =
+  'NoConfiguration' | 'ObserveMode' | 'UnreadablePolicy' | 'UnreadableLimits' | 'UnreadableQuarantine';
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
@@ -51,7 +52,19 @@ export type DrainDecision =
       readonly next?: Preparation;
     }
   | Preparation
-  | { readonly kind: 'drain'; readonly active: ActiveDrain; readonly pass: DrainPass }
+  /** Its turn has come: it counts from now. */
+  | { readonly kind: 'start'; readonly record: DrainRecord; readonly active: ActiveDrain }
+  /** Other nodes of the pool are drained first. */
+  | { readonly kind: 'queue'; readonly active: ActiveDrain; readonly message: string; readonly until: EpochMs }
+  | {
+      readonly kind: 'drain';
+      readonly active: ActiveDrain;
+      readonly pass: DrainPass;
+      /** Nothing has moved for hours. */
+      readonly isStuck: boolean;
+      /** When the deadline, or that nothing moves, changes this next. */
+      readonly until: EpochMs | undefined;
+    }
   | CustomDecision
   | {
       readonly kind: 'finish';

@@ -9,6 +9,7 @@ import { isFree } from './cancellation.ts';
 import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord } from './model.ts';
+import { wakeNext } from './neighbours.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
 import { orLater } from './refused.ts';
@@ -108,6 +109,8 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   await tellAnswers(deps, nodeOf(look), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(parts, active, outcome, look);
+  // The mark is off: should this run die, the first that waits looks by itself.
+  if (active.queue === undefined) await wakeNext(deps, look);
   const saved = await saveForNow(look, remember(rest, ended));
   return saved.written ? proceed(run) : saved;
 }

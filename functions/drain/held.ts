@@ -1,5 +1,5 @@
 /** What becomes of the time that drains are held. Pure; part of `decide`. */
-import { addDuration, durationBetween, latest, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, durationBetween, latest, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { DrainRecord, DrainRequest } from './model.ts';
 
 /**
@@ -13,7 +13,9 @@ export function withoutHold(record: DrainRecord, now: EpochMs): DrainRecord {
   const requests = rest.requests.map(later);
   if (active === undefined) return { ...rest, requests };
   if (heldSince === undefined) return { ...rest, requests, active };
-  return { ...rest, requests, active: { ...active, requests: active.requests.map(later), warned: [] } };
+  const since = latest(heldSince, active.queue?.since ?? active.startTime);
+  const pausedFor = toDurationMs((active.pausedFor ?? 0) + Math.max(0, now - since));
+  return { ...rest, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
 }
 
 /** By as long as it was held. Records of before do not say since when. */

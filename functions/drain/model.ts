@@ -1,6 +1,6 @@
 /** What a node's drains are made of: requests, the drain under way, and how earlier ones ended. Plain data, without rules. */
 import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
-import { hours, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { hours, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { DrainScope } from './scope.ts';
 
 /** By at most so much, for two clocks that write whole seconds. */
@@ -90,6 +90,15 @@ export interface CustomProgress {
   readonly seen?: { readonly resourceVersion: string; readonly since: EpochMs };
 }
 
+/** How often the pods of one controller, or of one name, came back and were evicted for it. */
+export interface Return {
+  /** UID of the controller, else `namespace/name`. */
+  readonly of: string;
+  readonly times: number;
+  /** When they were evicted last. */
+  readonly time: EpochMs;
+}
+
 /** The drain under way. */
 export interface ActiveDrain {
   readonly id: string;
@@ -119,6 +128,14 @@ export interface ActiveDrain {
   /** What was said last. */
   readonly reported?: string;
   readonly custom?: CustomProgress;
+  /** It waits until fewer nodes of its pool are drained; absent: it has begun, and never had to wait. */
+  readonly queue?: { readonly since: EpochMs; /** Its Node is marked as taking a place. */ readonly takes: boolean };
+  /** How long it was held since it began, or since it waits: the deadline stood still. */
+  readonly pausedFor?: DurationMs;
+  /** The fewest pods that were left, and since when; when it was said last that nothing moves. */
+  readonly progress?: { readonly pods: number; readonly time: EpochMs; readonly saidTime?: EpochMs };
+  /** Pods that came back onto the node. */
+  readonly returns?: readonly Return[];
   /** Why the custom drain was given up for the fallback mode. */
   readonly fellBack?: string;
   /** Decided, and about to be reported. */

@@ -1,8 +1,10 @@
 /** What `decide` of a drain looks at: the node, its pods, the rules in force, and our record. */
+import type { LimitsInForce } from '../../shared/domain/drain-limits.ts';
 import type { DrainMode, DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
+import type { Neighbours } from './queue.ts';
 import type { SeenResource } from './custom.ts';
 import type { DrainRecord, Incoming } from './model.ts';
 
@@ -28,6 +30,9 @@ export interface DrainedNode {
   readonly requested: string | undefined;
   /** What the Node says of the drain under way; see `under-way.ts`. */
   readonly underWay: string | undefined;
+  readonly uid: string;
+  /** Since when its kubelet does not answer. */
+  readonly kubeletSilentSince: EpochMs | undefined;
   /** Its pods are published for drains. */
   readonly watched: boolean;
 }
@@ -44,6 +49,10 @@ export interface DrainObservation {
   readonly mode: 'Enforce' | 'Observe';
   /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
   readonly unreadable: string | undefined;
+  /** Of the policy that states a `drain` block for the node's pool. */
+  readonly limits: LimitsInForce;
+  /** Of a drain that waits for its turn: the other nodes of its pool. */
+  readonly neighbours: Neighbours | undefined;
   /** All pods on the node. */
   readonly pods: readonly PodView[];
   readonly protection: ProtectionPolicy;

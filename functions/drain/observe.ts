@@ -8,20 +8,24 @@ import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
+import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNode } from '../../shared/domain/node.ts';
+import { kubeletSilentSince, readConditions, readNode } from '../../shared/domain/node.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { decisionFor, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
-import { effectiveProtection, PROTECTION } from '../../shared/policies/protection-settings.ts';
+import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
+import { isCustomDrain } from './decide.ts';
 import { isForced } from './forced.ts';
+import { DRAIN_BLOCKS, drainLimitsFor } from './limits.ts';
+import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
@@ -66,11 +70,6 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
-/** The mode of drains is said by policies with a `drain` block, and by the brake. */
-const DRAINS: BlockReader = { block: 'drain', parse: block => ({ ok: true, value: block }) };
-/** What a drain goes by. */
-export const DRAIN_BLOCKS = [DRAINS, PROTECTION] as const;
-
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
@@ -110,6 +109,8 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       template: undefined,
       mode: 'Enforce',
       unreadable: undefined,
+      limits: NO_DRAIN_LIMITS,
+      neighbours: undefined,
       pods: [],
       protection: DEFAULT_PROTECTION_POLICY,
       protectionOverridden: false,
@@ -143,15 +144,20 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const rules = config.drain && compiled(config.drain);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
-  const isCustom = rules?.isCustom(view.labels) === true && record.active !== undefined;
+  const { active } = record;
+  const limits = drainLimitsFor(poolObject, drains);
+  const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
+  const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
-    ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
+    ? await findResource(deps, rules.settings.customDrain, active, view.name)
     : ({ kind: 'notAsked' } as const);
   return {
     ...base,
     rules,
     mode,
     unreadable: unreadable && faultText(unreadable),
+    limits,
+    neighbours,
     pods,
     protection,
     protectionOverridden,
@@ -172,11 +178,13 @@ function compiled(settings: DrainSettings): DrainRules {
 }
 
 function toDrainedNode(object: KubernetesObject): DrainedNode {
-  const { metadata, spec } = object;
+  const { metadata, spec, status } = object;
   const annotations = metadata.annotations ?? {};
   const text = annotations[NVSENTINEL.quarantineAnnotation];
   return {
     name: metadata.name,
+    uid: metadata.uid,
+    kubeletSilentSince: kubeletSilentSince(readConditions(status?.['conditions'])),
     labels: metadata.labels ?? {},
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],

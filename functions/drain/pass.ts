@@ -4,6 +4,7 @@
  */
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
+import { forcedGraceSeconds, forceTime, isForced } from '../../shared/domain/forced-deletion.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import {
   isActive,
@@ -13,6 +14,8 @@ import {
   type ProtectionPolicy,
 } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, isDue, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { ActiveDrain } from './model.ts';
+import { createReturns } from './returns.ts';
 import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
 
 export interface PassSituation {
@@ -28,6 +31,10 @@ export interface PassSituation {
   readonly deleteTime: EpochMs;
   /** UIDs of pods whose owners were warned of that. */
   readonly warned: readonly string[];
+  /** Of the drain: pods that are made after its start have come back. */
+  readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
+  /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
+  readonly forcedBy: EpochMs | undefined;
 }
 
 export type PodAct =
@@ -54,7 +61,7 @@ export type PodWait = {
   /** By time alone; undefined: only an event ends it. */
   readonly until: EpochMs | undefined;
 } & (
-  | { readonly because: 'Protected' | 'Terminating' | 'Completion' | 'Deadline' }
+  | { readonly because: 'Protected' | 'Terminating' | 'Completion' | 'Deadline' | 'ComesBack' }
   /** Nothing says whether it has to go. */
   | { readonly because: 'Unknown'; readonly message: string }
 );
@@ -64,7 +71,9 @@ export interface DrainPass {
   /** Pods that nothing is done with now. */
   readonly waits: readonly PodWait[];
   /** Pods that should go and are not waited for. */
-  readonly left: readonly { readonly pod: PodView; readonly because: LeftBehind }[];
+  readonly left: readonly { readonly pod: PodView; readonly because: LeftBehind | 'ComesBack' }[];
+  /** Pods of `acts` that came back. */
+  readonly returned: readonly PodView[];
   /** No pod is waited for. */
   readonly drained: boolean;
   /** The earliest instant at which this changes by time alone. */
@@ -76,7 +85,9 @@ export function planPass(situation: PassSituation): DrainPass {
   const { now, rules } = situation;
   const acts: PodAct[] = [];
   const waits: PodWait[] = [];
-  const left: { pod: PodView; because: LeftBehind }[] = [];
+  const left: { pod: PodView; because: LeftBehind | 'ComesBack' }[] = [];
+  const returned: PodView[] = [];
+  const returnOf = createReturns(situation.active, now);
   let isLeft = false;
   let nextLook: EpochMs | undefined;
   for (const pod of inOrder(situation.pods)) {
@@ -87,17 +98,37 @@ export function planPass(situation: PassSituation): DrainPass {
       isLeft = true;
       continue;
     }
+    const planned = actsOn(pod, standing.mode, situation);
+    const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
+    if (comesBack?.kind === 'ignored') {
+      left.push({ pod, because: 'ComesBack' });
+      continue;
+    }
     const counts = standing.kind === 'counts';
     if (counts) {
       isLeft = true;
       // The instant after: a pod is left behind strictly later.
       if (standing.until !== undefined) nextLook = earliest(nextLook, addDuration(standing.until, AN_INSTANT));
     } else left.push({ pod, because: standing.because });
+    const forced = counts ? forcedEnd(pod, situation) : undefined;
+    if (forced !== undefined) {
+      nextLook = earliest(nextLook, forced.next);
+      if (forced.act !== undefined) {
+        acts.push(forced.act);
+        continue;
+      }
+    }
     if (isTerminating(pod)) {
       if (counts) waits.push({ pod, because: 'Terminating', until: standing.until });
       continue;
     }
-    for (const act of actsOn(pod, standing.mode, situation)) {
+    if (comesBack?.kind === 'waits') {
+      if (counts) waits.push({ pod, because: 'ComesBack', until: comesBack.until });
+      nextLook = earliest(nextLook, comesBack.until);
+      continue;
+    }
+    if (comesBack?.kind === 'due') returned.push(pod);
+    for (const act of planned) {
       if ('kind' in act) acts.push(act);
       else if (counts) {
         waits.push(act);
@@ -105,7 +136,25 @@ export function planPass(situation: PassSituation): DrainPass {
       }
     }
   }
-  return { acts, waits, left, drained: !isLeft, nextLook };
+  return { acts, waits, left, returned, drained: !isLeft, nextLook };
+}
+
+const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 'warn';
+
+/** What the deadline does with a pod that no protection keeps, and when. */
+function forcedEnd(
+  pod: PodView,
+  { now, forcedBy, protection, protectionOverridden }: PassSituation,
+): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
+  if (forcedBy === undefined) return undefined;
+  const held = protectionOf(pod, protection);
+  const overrides = isActive(held, now) ? held : undefined;
+  if (overrides !== undefined && !protectionOverridden) return undefined;
+  const time = forceTime(pod, forcedBy);
+  const next = time !== undefined && time > now ? time : undefined;
+  if (!isForced(pod, forcedBy, now)) return { act: undefined, next };
+  const gracePeriodSeconds = forcedGraceSeconds(pod, forcedBy, now);
+  return { act: { kind: 'delete', pod, gracePeriodSeconds, overrides }, next };
 }
 
 const AN_INSTANT = seconds(0.001);

@@ -5,7 +5,7 @@
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
 import { DEFAULT_GRACE_PERIOD, isStatic } from '../../shared/domain/drainable-pod.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
-import { addDuration, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, latest, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { PARTIAL_DRAIN_RESOURCES, type DrainScope } from './scope.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 
@@ -38,6 +38,8 @@ export interface DrainPodRules {
   readonly force: boolean;
   readonly gpuPodsOnly: boolean;
   readonly notReadyTimeout: DurationMs;
+  /** Since when the node's kubelet does not answer (`Ready` is `Unknown`): pods that it never took on do not start any more. */
+  readonly kubeletSilentSince: EpochMs | undefined;
 }
 
 /** How a pod stands in a drain at `now`. */
@@ -58,7 +60,8 @@ export function drainPodStanding(pod: PodView, rules: DrainPodRules, now: EpochM
     return use.kind === 'yes' ? { kind: 'counts', mode, until: undefined } : outOfScope('OtherEntity');
   }
   if (rules.gpuPodsOnly && pod.annotations[DEVICES_ANNOTATION] === undefined) return outOfScope('NoDevices');
-  const { deletionTime, notReadySince } = pod;
+  const { deletionTime } = pod;
+  const notReadySince = notReadySinceOf(pod, rules);
   if (isTerminating(pod) && deletionTime !== undefined) {
     const stuck = addDuration(deletionTime, pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD);
     return now > stuck
@@ -68,6 +71,16 @@ export function drainPodStanding(pod: PodView, rules: DrainPodRules, now: EpochM
   if (notReadySince === undefined) return { kind: 'counts', mode, until: undefined };
   const until = addDuration(notReadySince, rules.notReadyTimeout);
   return now > until ? { kind: 'leftBehind', because: 'NotReady', mode } : { kind: 'counts', mode, until };
+}
+
+/** A pod that waits for a kubelet which is gone is not ready either, from when both is so. */
+function notReadySinceOf(
+  { notReadySince, phase, ready, startTime, creationTime }: PodView,
+  { kubeletSilentSince }: DrainPodRules,
+): EpochMs | undefined {
+  if (notReadySince !== undefined || ready || kubeletSilentSince === undefined) return notReadySince;
+  if (phase !== 'Pending' || startTime !== undefined) return undefined;
+  return creationTime === undefined ? kubeletSilentSince : latest(kubeletSilentSince, creationTime);
 }
 
 type Use = { readonly kind: 'yes' } | { readonly kind: 'no' } | { readonly kind: 'unknown'; readonly message: string };

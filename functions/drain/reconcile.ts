@@ -14,7 +14,8 @@ import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './gone.ts';
 import type { Incoming } from './model.ts';
-import { createObserver, DRAIN_BLOCKS, type DrainDeps, type Look, type Target } from './observe.ts';
+import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { DRAIN_BLOCKS, reportDrainFaults } from './limits.ts';
 import { holdWhenRefused } from './refused.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import type { RunMemory } from './turn.ts';
@@ -79,6 +80,7 @@ const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
 
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, resync } = event;
+  const { deps } = parts;
   switch (subject.kind) {
     case 'Node':
       if (event.hints.podsFor !== undefined && event.hints.podsFor !== OWNER) return;
@@ -99,8 +101,10 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'NodeLifecyclePolicy':
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
-      if (subject.kind === 'ConfigMap') await loadConfig(OWNER, parts.deps);
-      else await keepPolicy(parts.deps, OWNER, DRAIN_BLOCKS, subject);
+      if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
+      else await keepPolicy(deps, OWNER, DRAIN_BLOCKS, subject);
+      if (subject.kind === 'NodeLifecyclePolicy')
+        await reportDrainFaults(deps, parts.reporter, subject, resync === true && change === 'Modified');
       // When everything is published again, the Nodes come in events of their own.
       return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':

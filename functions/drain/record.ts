@@ -2,10 +2,15 @@
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
+import { toDurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import type { DrainRecord } from './model.ts';
 import { toFittingJson } from './record-size.ts';
 
+const duration = z.pipe(
+  z.number(),
+  z.transform((ms: number) => toDurationMs(ms)),
+);
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
     z.nullable(schema),
@@ -85,6 +90,10 @@ const active = z.object({
       seen: z.exactOptional(z.object({ resourceVersion: z.string(), since: instant })),
     }),
   ),
+  queue: z.exactOptional(z.object({ since: instant, takes: z.boolean() })),
+  pausedFor: z.exactOptional(duration),
+  progress: z.exactOptional(z.object({ pods: z.number(), time: instant, saidTime: z.exactOptional(instant) })),
+  returns: z.exactOptional(z.array(z.object({ of: z.string(), times: z.number(), time: instant }))),
   fellBack: z.exactOptional(z.string()),
   end: z.exactOptional(z.object({ ...outcome, time: instant })),
 });
@@ -120,8 +129,8 @@ export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   owner: 'drain',
-  schemaVersion: 2,
-  // Version 1 knew nothing of the end of a quarantine.
+  schemaVersion: 3,
+  // Version 1 knew nothing of the end of a quarantine, version 2 nothing of drains that wait for their turn.
   parse: state => schema.parse(state),
   toState: value => JSON.parse(toFittingJson(value)),
 };

@@ -10,6 +10,8 @@ export interface UnderWay {
   readonly since: EpochMs;
   readonly scope: DrainScope;
   readonly force: boolean;
+  /** It waits until fewer nodes of its pool are drained. */
+  readonly waits: boolean;
 }
 
 /** From when the first of its requests counts. */
@@ -20,9 +22,15 @@ export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
 
 /** The annotation's value. */
 export function describeUnderWay(active: ActiveDrain): string {
-  const { id, scope, force } = active;
+  const { id, scope, force, queue } = active;
   const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
-  return JSON.stringify({ id, since: toExactTimestamp(sinceOf(active)), ...entities, ...(force && { force }) });
+  return JSON.stringify({
+    id,
+    since: toExactTimestamp(sinceOf(active)),
+    ...entities,
+    ...(force && { force }),
+    ...(queue?.takes === false && { waits: true }),
+  });
 }
 
 /** Undefined: no drain is under way, or somebody has changed the value. */
@@ -34,9 +42,15 @@ export function readUnderWay(value: string | undefined): UnderWay | undefined {
     return undefined;
   }
   if (!isJsonObject(read)) return undefined;
-  const { id, since, entities, force } = read;
+  const { id, since, entities, force, waits } = read;
   const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
   if (typeof id !== 'string' || time === undefined) return undefined;
   const isList = Array.isArray(entities) && entities.every(each => typeof each === 'string');
-  return { id, since: time, scope: isList ? { kind: 'entities', entities } : FULL, force: force === true };
+  return {
+    id,
+    since: time,
+    scope: isList ? { kind: 'entities', entities } : FULL,
+    force: force === true,
+    waits: waits === true,
+  };
 }

@@ -10,7 +10,7 @@ import {
   type DrainGroup,
   type PassedOver,
 } from '../../shared/domain/drainable-pod.ts';
-import { forcedGraceSeconds, forceTime, isForced } from './forced-deletion.ts';
+import { forcedGraceSeconds, forceTime, isForced } from '../../shared/domain/forced-deletion.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import {
   isActive,

@@ -101,12 +101,8 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
 }
 
 async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
-  const progress: Progress = {
-    timed: wakeUp !== undefined,
-    claimTime: undefined,
-    announcements: [],
-    written: undefined,
-  };
+  const timed = wakeUp !== undefined;
+  const progress: Progress = { timed, claimTime: undefined, announcements: [], written: undefined };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
   const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => records(recordIdOf(uid));
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;

@@ -7,6 +7,7 @@
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { parsePolicyFrame, type Mode, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
+import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
@@ -88,10 +89,14 @@ const CHECK = hours(24);
  */
 export function faultOf({ spec }: KubernetesObject, scope: 'repair' | 'all' = 'repair'): string | undefined {
   const partOf = <Value>(
-    name: 'repair' | 'repairLimits' | 'termination' | 'protection',
+    name: 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection',
     parse: (block: unknown, path: string) => Parsed<Value>,
   ): Parsed<Value> | undefined => (spec?.[name] === undefined ? undefined : parse(spec[name], `spec.${name}`));
-  const others = [partOf('termination', parseTerminationBlock), partOf('protection', parseProtectionBlock)];
+  const others = [
+    partOf('drain', parseDrainLimits),
+    partOf('termination', parseTerminationBlock),
+    partOf('protection', parseProtectionBlock),
+  ];
   const own = [partOf('repair', parseRepairBlock), partOf('repairLimits', parseRepairLimits)];
   const parts = [parsePolicyFrame(spec), ...own, ...(scope === 'all' ? others : [])];
   const faults = parts.flatMap(part => (part === undefined || part.ok ? [] : [part.message]));

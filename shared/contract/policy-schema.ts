@@ -72,6 +72,7 @@ const policyFrameSchema = z.strictObject({
   mode: z._default(z.enum(MODES), 'Enforce'),
   repair: z.optional(z.unknown()),
   repairLimits: z.optional(z.unknown()),
+  drain: z.optional(z.unknown()),
   protection: z.optional(z.unknown()),
   termination: z.optional(z.unknown()),
 });

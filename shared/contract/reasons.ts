@@ -40,6 +40,8 @@ export const EVENT_REASONS = {
   changeRefused: 'ChangeRefused',
   /** Warning on a NodeLifecyclePolicy: its protection block is not valid. */
   invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
+  /** Warning on a NodeLifecyclePolicy: its drain block is not valid. */
+  invalidDrainConfiguration: 'InvalidDrainConfiguration',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */
   policyConflict: 'NodeLifecyclePolicyConflict',
   /** Normal on NodeClaim and Node: the termination has begun. */
@@ -80,8 +82,14 @@ export const EVENT_REASONS = {
   drainFailed: 'DrainFailed',
   /** Normal on a Node: the quarantine was taken back, or the fault is over. */
   drainCancelled: 'DrainCancelled',
-  /** Warning on a Node: no configuration says how, the policy says `Observe`, or the list of what keeps it quarantined cannot be read. */
+  /** Warning on a Node: no configuration says how, the policy says `Observe`, or its `drain` block or the list of what keeps it quarantined cannot be read. */
   drainHeld: 'DrainHeld',
+  /** Normal on a Node: as many nodes of its pool are drained as a policy allows; it is cordoned and waits. */
+  drainWaits: 'DrainWaits',
+  /** Warning on a Node: its drain has made no progress for hours; the message says what blocks it. */
+  drainStuck: 'DrainStuck',
+  /** Warning on a Node: pods come back onto it however often they are evicted. */
+  drainPodsComeBack: 'DrainPodsComeBack',
   /** Warning on a Node: these pods should have gone and were not waited for. */
   drainLeftPods: 'DrainLeftPods',
   /** Warning on a Pod and on its controller: it will be deleted at the instant in the message. */

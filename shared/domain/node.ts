@@ -81,3 +81,9 @@ export function readConditions(value: JsonValue | undefined): readonly NodeCondi
   }
   return conditions;
 }
+
+/** Since when the node's kubelet does not report: the node controller then writes `Unknown`. Undefined: it reports, or nobody says. */
+export function kubeletSilentSince(conditions: readonly NodeCondition[]): EpochMs | undefined {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return ready?.status === 'Unknown' ? ready.lastTransitionTime : undefined;
+}

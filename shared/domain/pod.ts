@@ -31,7 +31,7 @@ export interface PodView {
   readonly phase: string;
   /** The pod's condition `Ready` is `True`. */
   readonly ready: boolean;
-  /** Since when its condition `Ready` is `False`; absent when it is not, or when nobody says since when. */
+  /** Since when its condition `Ready` is `False` or `Unknown`; absent when it is not, or when nobody says since when. */
   readonly notReadySince: EpochMs | undefined;
   readonly creationTime: EpochMs | undefined;
   /** When the kubelet took the pod on (`status.startTime`). */
@@ -69,7 +69,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     ownerReferences: metadata.ownerReferences ?? [],
     phase: optionalText(status?.['phase']) ?? '',
     ready: ready?.status === 'True',
-    notReadySince: ready?.status === 'False' ? ready.lastTransitionTime : undefined,
+    notReadySince: ready === undefined || ready.status === 'True' ? undefined : ready.lastTransitionTime,
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),

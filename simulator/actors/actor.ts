@@ -3,17 +3,20 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/dom
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { Cloud } from '../cloud.ts';
+import type { Launches } from '../launches.ts';
 
 /** What actors need of an API server, as they find it at once. */
 export type ActorApi = Pick<
   ApiServerCore,
-  'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'resourceForKind'
+  'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'evict' | 'resourceForKind'
 >;
 
 export interface ActorWorld {
   readonly core: ActorApi;
   readonly scheduler: Scheduler;
   readonly cloud: Pick<Cloud, 'add' | 'remove'>;
+  /** Which NodeClaims are launched; undefined: none. */
+  readonly launches?: Pick<Launches, 'resultFor' | 'onSet'>;
 }
 
 /** Starts an actor; it runs until the end of the simulation. */
@@ -23,6 +26,7 @@ export const RESOURCE_TYPES = {
   nodes: { group: '', version: 'v1', resource: 'nodes' },
   pods: { group: '', version: 'v1', resource: 'pods' },
   nodeclaims: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' },
+  nodepools: { group: 'karpenter.sh', version: 'v1', resource: 'nodepools' },
   poddisruptionbudgets: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
 } as const satisfies Readonly<Record<string, ResourceType>>;
 

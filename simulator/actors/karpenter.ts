@@ -1,9 +1,11 @@
 /**
- * karpenter: a NodeClaim that is being deleted and carries `karpenter.sh/termination` has its Node and instance removed and its
- * finalizer taken off after 5 s. Objects without that finalizer are none of its business.
+ * karpenter: a NodeClaim that is being deleted and carries `karpenter.sh/termination` has its pods evicted (`karpenter-drain.ts`), then its
+ * Node and instance removed and its finalizer taken off, 5 s after the last pod is gone. At its termination timestamp what is left is
+ * deleted, and the end follows 5 s later, whatever is there. Objects without that finalizer are none of its business. It launches the
+ * NodeClaims that the simulation says (`karpenter-launch.ts`).
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, seconds } from '../../shared/domain/time.ts';
+import { addDuration, earliest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import {
   follow,
   getSame,
@@ -14,17 +16,28 @@ import {
   type ActorApi,
   type StartActor,
 } from './actor.ts';
+import { deletePods, evictPods, podsToDrain, stateTermination, terminationTime } from './karpenter-drain.ts';
+import { startLaunching } from './karpenter-launch.ts';
 
 const FINALIZER = 'karpenter.sh/termination';
 const USER = 'actor:karpenter';
 const TERMINATION_TAKES = seconds(5);
+/** Its eviction queue tries again after at most this. */
+const EVICTION_RETRY = seconds(10);
 
-export const startKarpenter: StartActor = ({ core, scheduler, cloud }) => {
-  const terminating = new Set<string>();
+interface Termination {
+  /** Whether its end is planned. */
+  ending: boolean;
+  /** When each of its pods was last asked to go, by UID. */
+  readonly evictions: Map<string, EpochMs>;
+}
+
+export const startKarpenter: StartActor = world => {
+  const { core, scheduler, cloud } = world;
+  const terminations = new Map<string, Termination>();
 
   const finish = (uid: string, seen: KubernetesObject): void => {
-    const ref = refOf(RESOURCE_TYPES.nodeclaims, seen);
-    const claim = getSame(core, ref, uid);
+    const claim = getSame(core, refOf(RESOURCE_TYPES.nodeclaims, seen), uid);
     if (claim === undefined || !hasFinalizer(claim)) return;
     const providerID = textIn(claim.status, 'providerID');
     for (const node of nodesOf(core, claim, providerID)) removeNode(core, node);
@@ -32,19 +45,57 @@ export const startKarpenter: StartActor = ({ core, scheduler, cloud }) => {
     takeOffFinalizer(core, 'nodeclaims', claim);
   };
 
+  const look = (uid: string, seen: KubernetesObject): void => {
+    const termination = terminations.get(uid);
+    const claim = getSame(core, refOf(RESOURCE_TYPES.nodeclaims, seen), uid);
+    if (termination === undefined || termination.ending || claim === undefined || !hasFinalizer(claim)) return;
+    const now = scheduler.now();
+    const deadline = terminationTime(claim);
+    const pods = podsToDrain(core, nodesOf(core, claim, textIn(claim.status, 'providerID')), now);
+    const isForced = deadline !== undefined && deadline <= now;
+    if (isForced) deletePods(core, pods);
+    if (pods.length === 0 || isForced) {
+      termination.ending = true;
+      scheduler.at(addDuration(now, TERMINATION_TAKES), () => finish(uid, claim));
+      return;
+    }
+    evictPods(core, pods, {
+      now,
+      isDue: pod => (termination.evictions.get(pod.metadata.uid) ?? 0) + EVICTION_RETRY <= now,
+      onAsked: pod => termination.evictions.set(pod.metadata.uid, now),
+    });
+    const next = earliest(addDuration(now, EVICTION_RETRY), deadline);
+    if (next !== undefined) scheduler.at(next, () => look(uid, claim));
+  };
+
   follow(
     core,
     RESOURCE_TYPES.nodeclaims,
     claim => {
       const { uid, deletionTimestamp } = claim.metadata;
-      if (deletionTimestamp === undefined || !hasFinalizer(claim) || terminating.has(uid)) return;
-      terminating.add(uid);
-      scheduler.at(addDuration(scheduler.now(), TERMINATION_TAKES), () => finish(uid, claim));
+      if (deletionTimestamp === undefined || !hasFinalizer(claim)) return;
+      if (!terminations.has(uid)) {
+        terminations.set(uid, { ending: false, evictions: new Map() });
+        scheduler.at(scheduler.now(), () => stateTermination(core, claim));
+      }
+      scheduler.at(scheduler.now(), () => look(uid, claim));
     },
-    claim => terminating.delete(claim.metadata.uid),
+    claim => terminations.delete(claim.metadata.uid),
   );
+  follow(
+    core,
+    RESOURCE_TYPES.pods,
+    () => undefined,
+    () => {
+      if (terminations.size === 0) return;
+      for (const claim of core.list(RESOURCE_TYPES.nodeclaims).items) {
+        const { uid } = claim.metadata;
+        if (terminations.get(uid)?.ending === false) scheduler.at(scheduler.now(), () => look(uid, claim));
+      }
+    },
+  );
+  startLaunching(world);
 };
-
 const hasFinalizer = ({ metadata }: KubernetesObject): boolean => metadata.finalizers?.includes(FINALIZER) === true;
 
 /** The claim's Node by name, unless another instance has that name by now, else whatever has its providerID. */

@@ -3,9 +3,10 @@
  * pods, have the labels of its `nodeSelector`, and no taint that it does not tolerate. It knows no requests, affinities or priorities. A
  * pod that fits nowhere waits for a Node to change. Scenarios state where their pods are, so the simulation runs without it.
  */
-import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
 import { follow, getSame, refOf, RESOURCE_TYPES, textIn, unlessRefused, type StartActor } from './actor.ts';
+import { tolerates } from './tolerations.ts';
 
 const USER = 'actor:scheduler';
 const KEEPS_AWAY: ReadonlySet<string | undefined> = new Set(['NoSchedule', 'NoExecute']);
@@ -61,18 +62,12 @@ function takesPods({ spec, status = {}, metadata }: KubernetesObject): boolean {
 function fits(pod: KubernetesObject, node: KubernetesObject): boolean {
   const labels = node.metadata.labels ?? {};
   const selector = Object.entries(objectAt(pod.spec ?? {}, 'nodeSelector'));
-  const tolerations = arrayAt(pod.spec ?? {}, 'tolerations').filter(isObject);
   return (
     selector.every(([key, value]) => labels[key] === value) &&
-    arrayAt(node.spec ?? {}, 'taints').every(taint => !keepsAway(taint, tolerations))
+    arrayAt(node.spec ?? {}, 'taints').every(taint => !keepsAway(taint, pod))
   );
 }
 
-function keepsAway(taint: JsonValue, tolerations: readonly JsonObject[]): boolean {
-  if (!isObject(taint) || !KEEPS_AWAY.has(textAt(taint, 'effect'))) return false;
-  return !tolerations.some(toleration => {
-    const [key, effect] = [textAt(toleration, 'key') ?? '', textAt(toleration, 'effect') ?? ''];
-    const isOf = (key === '' || key === taint['key']) && (effect === '' || effect === taint['effect']);
-    return isOf && (toleration['operator'] === 'Exists' || (toleration['value'] ?? '') === (taint['value'] ?? ''));
-  });
+function keepsAway(taint: JsonValue, pod: KubernetesObject): boolean {
+  return isObject(taint) && KEEPS_AWAY.has(textAt(taint, 'effect')) && !tolerates(pod, taint);
 }

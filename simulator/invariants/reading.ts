@@ -187,6 +187,7 @@ const isFrame = isObjectOf({
   mode: isOneOf('Enforce', 'Observe'),
   repair: () => true,
   repairLimits: () => true,
+  drain: () => true,
   protection: () => true,
   termination: () => true,
 });

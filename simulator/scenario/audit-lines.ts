@@ -57,6 +57,9 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'AwaitingPodCompletion',
       'ChangeRefused',
       'CustomDrainNotServed',
+      'DrainPodsComeBack',
+      'DrainStuck',
+      'DrainWaits',
       'FailedDraining',
       'NodeChangeRefused',
       'WaitingBeforeForceDelete',
@@ -85,6 +88,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     cancel: ['DrainCancelled'],
     release: ['DrainCancelled'],
     close: ['SubjectGone'],
+    refuse: ['InvalidDrainConfiguration', 'NodeLifecyclePolicyConflict'],
   },
   finalizer: {
     prepare: ['FinalizerAdded'],

@@ -19,7 +19,7 @@ export function conditionsWithoutText({ status }: JsonObject, path: readonly Pro
   });
 }
 
-function mustBeText(value: JsonValue): string {
+export function mustBeText(value: JsonValue): string {
   if (typeof value === 'object') return 'must be text';
   const text = String(value);
   const meant = typeof value === 'boolean' ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;

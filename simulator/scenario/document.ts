@@ -1,16 +1,9 @@
 /** From the file's form of a scenario to what is run. */
 import { addDuration, hours, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { isEmptyWindow, toExpectation } from './expectation.ts';
+import type { Beginning } from './objects.ts';
 import type { Path } from './places.ts';
-import {
-  ACTORS,
-  type Place,
-  type PlacedManifest,
-  type Scenario,
-  type ScenarioFault,
-  type Step,
-  type StepAction,
-} from './scenario.ts';
+import { ACTORS, type Place, type Scenario, type ScenarioFault, type Step, type StepAction } from './scenario.ts';
 import type { ScenarioDocument } from './schema.ts';
 import type { Moment } from './values.ts';
 
@@ -20,8 +13,8 @@ const MAX_DURATION = hours(24 * 365);
 /** Adds to `faults` what is wrong with times; names are looked at by `complaints.ts`. */
 export function toScenario(
   { metadata, spec }: ScenarioDocument,
-  file: string,
-  locate: (path: Path) => Place,
+  { objects, config, templates }: Beginning,
+  { file, locate }: { readonly file: string; readonly locate: (path: Path) => Place },
   faults: ScenarioFault[],
 ): Scenario {
   const { start } = spec;
@@ -63,13 +56,10 @@ export function toScenario(
     file,
     start,
     end,
-    config: spec.config,
-    templates: spec.templates ?? {},
+    config,
+    templates,
     actors: new Set(spec.actors ?? ACTORS),
-    objects: (spec.objects ?? []).map((manifest, index): PlacedManifest => ({
-      manifest,
-      place: locate(['spec', 'objects', index]),
-    })),
+    objects: objects.map(({ manifest, locate: place }) => ({ manifest, place: place([]) })),
     // The sort is stable: equal times stay in the order of the file.
     steps: steps.toSorted((a, b) => a.time - b.time),
     expectations,
@@ -80,7 +70,7 @@ export function toScenario(
 type StepDocument = NonNullable<ScenarioDocument['spec']['steps']>[number];
 
 function toAction(step: StepDocument): StepAction {
-  const { apply, patch, delete: deletion, busEvent, cloud, cleanup, hook, refuse, outage } = step;
+  const { apply, patch, delete: deletion, busEvent, cloud, condition, launch, cleanup, hook, refuse, outage } = step;
   if (apply !== undefined) return { kind: 'apply', manifest: apply };
   if (patch !== undefined) {
     const { merge, ...target } = patch;
@@ -90,6 +80,11 @@ function toAction(step: StepDocument): StepAction {
     const { gracePeriodSeconds, ...target } = deletion;
     return { kind: 'delete', target, gracePeriodSeconds };
   }
+  if (condition !== undefined) {
+    const { node, ...stated } = condition;
+    return { kind: 'condition', node, condition: stated };
+  }
+  if (launch !== undefined) return { kind: 'launch', ...launch };
   if (busEvent !== undefined) {
     return { kind: 'busEvent', source: busEvent.source, detailType: busEvent['detail-type'], detail: busEvent.detail };
   }

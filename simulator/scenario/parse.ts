@@ -6,19 +6,14 @@ import { messageOf } from '../../shared/errors.ts';
 import { toScenario } from './document.ts';
 import { expectationByName } from './expectation-schema.ts';
 import { flattenLists } from './lists.ts';
+import { beginningOf } from './objects.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
 import { placeOf, placeOfLooseAlias, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
 import type { ResourceCatalog } from './resource-names.ts';
 import type { ParsedScenarios, Place, Scenario, ScenarioFault } from './scenario.ts';
 import { scenarioSchema, type ScenarioDocument } from './schema.ts';
-
-/** Uses of one anchor; a scenario may repeat a node many times. */
-const MAX_ALIASES = 100_000;
-
-/** The parser says of an anchor that is used too often that it is an attack. */
-export const describeAliases = (message: string): string =>
-  message.startsWith('Excessive alias count') ? `anchors are used more than ${MAX_ALIASES} times` : message;
+import { describeYamlFailure, isOverflow, MAX_ALIASES, TOO_DEEP } from './yaml-failures.ts';
 
 type Locate = (path: Path) => Place;
 
@@ -27,7 +22,7 @@ export function parseScenarios(text: string, file: string, catalog: ResourceCata
   const lines = new LineCounter();
   const tooDeep: ParsedScenarios = {
     ok: false,
-    faults: [{ place: { file, line: 1, path: '' }, message: 'is nested too deeply to be read' }],
+    faults: [{ place: { file, line: 1, path: '' }, message: TOO_DEEP }],
   };
   try {
     const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false });
@@ -39,9 +34,6 @@ export function parseScenarios(text: string, file: string, catalog: ResourceCata
     throw error;
   }
 }
-
-/** What the YAML parser catches of it becomes a fault of the document. */
-const isOverflow = (message: string): boolean => message.includes('call stack size exceeded');
 
 function parseDocuments(
   documents: readonly Document[],
@@ -83,7 +75,7 @@ function parseDocument(
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
     const place = placeOfLooseAlias(file, document, lines) ?? written([]);
-    return [{ place, message: describeAliases(messageOf(error)) }];
+    return [{ place, message: describeYamlFailure(messageOf(error)) }];
   }
   const other = complainAboutKind(value);
   if (other !== undefined) return [{ place: written(['kind']), message: other }];
@@ -93,9 +85,9 @@ function parseDocument(
   const result = scenarioSchema.safeParse(flat.value, { error: describeIssue });
   if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, scenarioSchema, locate));
   const faults: ScenarioFault[] = [];
-  const scenario = toScenario(result.data, file, locate, faults);
-  const { steps = [] } = result.data.spec;
-  const complaints = complainAboutNames(scenario, steps, catalog, locate);
+  const beginning = beginningOf(result.data, { file, catalog, locate }, faults);
+  const scenario = toScenario(result.data, beginning, { file, locate }, faults);
+  const complaints = complainAboutNames(scenario, { beginning, spec: result.data.spec, locate }, catalog);
   faults.push(...complainAboutDuplicates(scenario.objects), ...complaints.filter(({ isDoubt }) => isDoubt !== true));
   if (faults.length > 0) return faults.toSorted(byLine);
   const misnamed = complaints.filter(({ isDoubt }) => isDoubt === true);
@@ -103,7 +95,8 @@ function parseDocument(
   return { ...scenario, doubts };
 }
 
-const byLine = (a: ScenarioFault, b: ScenarioFault): number => a.place.line - b.place.line;
+const byLine = (a: ScenarioFault, b: ScenarioFault): number =>
+  a.place.file === b.place.file ? a.place.line - b.place.line : 0;
 
 /** Names in expectations that nothing of Curfew's has. */
 function doubtsAboutExpectations({ spec }: ScenarioDocument, locate: Locate): ScenarioFault[] {

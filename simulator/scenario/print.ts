@@ -40,6 +40,13 @@ function toStep(action: StepAction): JsonObject {
       return { apply: action.manifest.body };
     case 'patch':
       return { patch: { ...toTarget(action.target), merge: action.merge } };
+    case 'condition': {
+      const { type, status, reason, message } = action.condition;
+      const words = { ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+      return { condition: { node: action.node, type, status, ...words } };
+    }
+    case 'launch':
+      return { launch: { nodePool: action.nodePool, result: action.result } };
     case 'delete': {
       const { target, gracePeriodSeconds } = action;
       return { delete: { ...toTarget(target), ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) } };

@@ -88,9 +88,24 @@ export type Refusal = RefusedRequests & { readonly as: RefusedAs };
 /** By an HTTP status, or as the 404 of a kind that the server does not serve. */
 export type RefusedAs = { readonly status: number } | { readonly notServed: true };
 
+export const CONDITION_STATUSES = ['True', 'False', 'Unknown'] as const;
+
+/** What a step states of a condition of a Node. */
+export interface StatedCondition {
+  readonly type: string;
+  readonly status: (typeof CONDITION_STATUSES)[number];
+  /** undefined: as it is, or none where the status changes. */
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+export const LAUNCH_RESULTS = ['succeed', 'insufficientCapacity', 'never'] as const;
+export type LaunchResult = (typeof LAUNCH_RESULTS)[number];
+
 export type StepAction =
   | { readonly kind: 'apply'; readonly manifest: Manifest }
   | { readonly kind: 'patch'; readonly target: TargetRef; readonly merge: JsonObject }
+  | { readonly kind: 'condition'; readonly node: string; readonly condition: StatedCondition }
   | { readonly kind: 'delete'; readonly target: TargetRef; readonly gracePeriodSeconds?: number | undefined }
   | { readonly kind: 'busEvent'; readonly source: string; readonly detailType: string; readonly detail: JsonObject }
   | {
@@ -111,6 +126,7 @@ export type StepAction =
       readonly result: HookResult;
       readonly message?: string | undefined;
     }
+  | { readonly kind: 'launch'; readonly nodePool: string; readonly result: LaunchResult }
   | {
       readonly kind: 'refuse';
       readonly refusal: Refusal;

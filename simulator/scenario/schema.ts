@@ -1,12 +1,16 @@
 /** The scenario format (docs/scenarios.md) as a schema. Strict: a field that is not known is an error, so that a typo never passes. */
 import * as z from 'zod';
+import { mustBeText } from './condition-texts.ts';
 import { expectation } from './expectation-schema.ts';
+import { STATED_LABELS } from './nodes.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import {
   ACTORS,
   CLEANUP_RESULTS,
   CLOUD_FAILURES,
+  CONDITION_STATUSES,
   HOOK_RESULTS,
+  LAUNCH_RESULTS,
   OUTAGE_PARTS,
   REFUSABLE_VERBS,
   type Manifest,
@@ -51,10 +55,14 @@ const manifestWith = (entries: z.ZodType<Readonly<Record<string, string | null>>
       return { apiVersion, kind, namespace, name, body };
     });
 
-const manifest = manifestWith(texts);
+export const manifest = manifestWith(texts);
 /** Once their Lists are flattened. */
 export const objectsAtStart = z.array(manifest);
 const appliedManifest = manifestWith(z.record(z.string(), z.string().nullable()));
+
+/** `status: True` without quotes is no text in YAML. */
+const describeStatus = ({ input }: { readonly input?: unknown }): string | undefined =>
+  typeof input === 'boolean' ? mustBeText(input) : undefined;
 
 const target = { resource: text, namespace: text.optional(), name: text };
 
@@ -79,6 +87,13 @@ const refuse = z
 export const STEP_ACTIONS = {
   apply: appliedManifest,
   patch: z.strictObject({ ...target, merge: jsonObject }),
+  condition: z.strictObject({
+    node: text,
+    type: text,
+    status: z.enum(CONDITION_STATUSES, { error: describeStatus }),
+    reason: z.string().optional(),
+    message: z.string().optional(),
+  }),
   delete: z.strictObject({ ...target, gracePeriodSeconds: z.int().min(0).optional() }),
   busEvent: z.strictObject({ source: text, 'detail-type': text, detail: jsonObject }),
   cloud: z
@@ -90,6 +105,7 @@ export const STEP_ACTIONS = {
     .refine(({ fail, state }) => fail !== undefined || state !== undefined, 'must have `fail` or `state`'),
   cleanup: z.strictObject({ rule: text, result: z.enum(CLEANUP_RESULTS), message: z.string().optional() }),
   hook: z.strictObject({ name: text, result: z.enum(HOOK_RESULTS), message: z.string().optional() }),
+  launch: z.strictObject({ nodePool: text, result: z.enum(LAUNCH_RESULTS) }),
   refuse,
   outage: z.strictObject({ of: z.enum(OUTAGE_PARTS), for: duration }),
   restart: z.literal('forwarder'),
@@ -99,12 +115,46 @@ const step = z
   .strictObject({ at: moment, ...optionals(STEP_ACTIONS) })
   .superRefine(exactlyOneOf(Object.keys(STEP_ACTIONS)));
 
+const MOST_NODES = 10_000;
+const COUNT = `must be a whole number from 1 to ${MOST_NODES}`;
+/** At most 40 characters, so that a number has room in the names and the label. */
+const poolName = z
+  .string()
+  .regex(
+    /^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/,
+    'must be the name of a NodePool: lower case letters, digits and -, at most 40',
+  );
+const labelValue = z
+  .string()
+  .regex(
+    /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/,
+    'must be the value of a label: letters, digits, -, _ and ., at most 63',
+  );
+
+const nodes = z.strictObject({
+  pool: poolName,
+  count: z.int(COUNT).min(1, COUNT).max(MOST_NODES, COUNT).default(1),
+  zones: z.array(labelValue.min(1)).min(1, 'must name a zone, or be left out').optional(),
+  labels: z
+    .record(z.string(), labelValue)
+    .superRefine((labels, context) => {
+      for (const key of Object.keys(labels)) {
+        const field = STATED_LABELS[key];
+        if (field !== undefined)
+          context.addIssue({ code: 'custom', path: [key], message: `is stated by \`${field}\`` });
+      }
+    })
+    .optional(),
+});
+
 const spec = {
   start: instant,
   duration,
   config: z.string().optional(),
   templates: texts.optional(),
   actors: z.array(z.enum(ACTORS)).optional(),
+  files: z.array(text).optional(),
+  nodes: z.array(nodes).optional(),
   objects: objectsAtStart.optional(),
   steps: z.array(step).optional(),
   expect: z.array(expectation).optional(),

@@ -36,8 +36,8 @@ const ownerOf = (id: string): FunctionName | undefined => OWNERS[id] ?? OWNERS[i
 function idsOfScenarios(): ReadonlyMap<string, readonly string[]> {
   const catalog = clusterCatalog();
   const ids = new Map<string, readonly string[]>();
-  for (const file of readdirSync(SCENARIOS)) {
-    const parsed = parseScenarios(readFileSync(SCENARIOS + file, 'utf8'), file, catalog);
+  for (const file of readdirSync(SCENARIOS).filter(name => name.endsWith('.yaml'))) {
+    const parsed = parseScenarios(readFileSync(SCENARIOS + file, 'utf8'), SCENARIOS + file, catalog);
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
     for (const { name, annotations } of parsed.scenarios) {
       for (const id of annotations['conformance']?.split(/[\s,]+/) ?? []) ids.set(id, [...(ids.get(id) ?? []), name]);

@@ -36,7 +36,10 @@ const input = (schema: z.core.$ZodType): unknown => z.toJSONSchema(schema, { io:
 const textOf = (...files: readonly string[]): string => files.map(file => documentOf(file).text).join('\n');
 
 it.each([
-  ['nodelifecyclepolicies.curfew.dev', ['docs/node-repair.md', 'docs/do-not-disrupt.md', 'docs/finalizers.md']],
+  [
+    'nodelifecyclepolicies.curfew.dev',
+    ['docs/node-repair.md', 'docs/do-not-disrupt.md', 'docs/finalizers.md', 'docs/drain.md'],
+  ],
   ['finalizerrules.curfew.dev', ['docs/finalizers.md', 'examples/managed-database/README.md']],
 ] as const)('%s: each field of spec and status is in %j', (definition, files) => {
   const crd = customResourceDefinitions().find(({ metadata }) => metadata.name === definition);

@@ -1,5 +1,6 @@
 /** Every example scenario is valid and holds, and with the swarm they make use of every permission that is granted. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { formatFailures } from '../../simulator/report.ts';
 import { runScenario } from '../../simulator/run.ts';
@@ -37,7 +38,8 @@ describe('examples/scenarios', () => {
   it.each(files)(
     '%s',
     async file => {
-      const parsed = parseScenarios(readFileSync(new URL(file, FOLDER), 'utf8'), file, catalog);
+      const path = fileURLToPath(new URL(file, FOLDER));
+      const parsed = parseScenarios(readFileSync(path, 'utf8'), path, catalog);
       if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
       for (const scenario of parsed.scenarios) {
         expect(scenario.expectations.length).toBeGreaterThan(0);

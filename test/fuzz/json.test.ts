@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromDueItem, fromItem, toItem } from '../../shared/adapters/dynamodb/items.ts';
+import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
 import { parseNodePoolSelector, parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
@@ -33,6 +34,7 @@ const PROTECTION = {
   namespaces: [{ name: 'ci', maxDuration: '4h' }],
   warnBefore: '10m',
 };
+const DRAIN = { maxConcurrent: '20%', deadline: '4h', onDeadline: 'Force' };
 const TERMINATION = {
   finalizerName: 'example.com/custom',
   scope: 'NodeClaimAndNode',
@@ -133,6 +135,14 @@ describe(`in ${RUNS} cases`, () => {
     assertEach(hostileJson([PROTECTION]), block => {
       const read = parseProtectionBlock(block, 'spec.protection');
       expectReadOrRefused(read, 'spec.protection');
+      if (read.ok) expectDates(read.value);
+    });
+  });
+
+  it('a drain block is read or refused', () => {
+    assertEach(hostileJson([DRAIN]), block => {
+      const read = parseDrainLimits(block, 'spec.drain');
+      expectReadOrRefused(read, 'spec.drain');
       if (read.ok) expectDates(read.value);
     });
   });

@@ -1,5 +1,6 @@
 /** Finds a mistake by an example scenario: the invariants notice it, or an expectation of the file that holds without the mistake. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { invariant } from '../../shared/errors.ts';
 import { runScenario, type RunResult } from '../../simulator/run.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
@@ -44,7 +45,8 @@ function run(scenario: Scenario, fault: Mutant['fault'], mutation: Mutant['mutat
 
 function read(reference: string): Scenario {
   const [file = '', name] = reference.split('#');
-  const parsed = parseScenarios(readFileSync(new URL(file, FOLDER), 'utf8'), file, clusterCatalog());
+  const path = fileURLToPath(new URL(file, FOLDER));
+  const parsed = parseScenarios(readFileSync(path, 'utf8'), path, clusterCatalog());
   invariant(parsed.ok, `${file} is a valid file`);
   const found = parsed.scenarios.find(scenario => scenario.name === name);
   invariant(found !== undefined, `${file} has a scenario ${name ?? ''}`);

@@ -52,7 +52,7 @@ export interface PolicySummary {
 
 /** A status lists so many pools; the sums count all. */
 const LISTED_POOLS = 100;
-const BLOCKS = ['repair', 'repairLimits', 'termination', 'protection'] as const;
+const BLOCKS = ['repair', 'repairLimits', 'drain', 'termination', 'protection'] as const;
 
 /** The policies whose block counts for a pool: one as a rule. A protection that is only observed stands before one that is in force. */
 function holdersOf(

@@ -34,6 +34,8 @@ export function moveTo(scenario: Scenario, start: EpochMs): Scenario {
       case 'busEvent':
         return { ...each, detail: object(each.detail) };
       case 'delete':
+      case 'condition':
+      case 'launch':
       case 'cloud':
       case 'cleanup':
       case 'hook':

@@ -10,7 +10,7 @@ import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import { toDurationMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { ClusterWatch, WatchEvent } from '../../../shared/ports/cluster-watch.ts';
-import type { DeleteOutcome, KubernetesApi, WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
+import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 
 export interface RemoteCluster {
   readonly api: ActorApi;
@@ -48,7 +48,7 @@ export async function mirrorCluster(
   };
 
   let writes = Promise.resolve();
-  const write = (call: () => Promise<WriteOutcome | DeleteOutcome>): void => {
+  const write = (call: () => Promise<unknown>): void => {
     // Gone or changed in the meantime: what actors take for an expected outcome.
     writes = writes.then(async () => {
       if (!stopping.signal.aborted) await call().catch(fail);
@@ -66,11 +66,25 @@ export async function mirrorCluster(
       write(() => kubernetes.delete(ref, { preconditions, ...grace }));
       return object;
     },
-    patch(ref, patch) {
+    patch(ref, patch, options = {}) {
       const object = mirrorOf(ref.type).get(ref);
       if (patch.type !== 'merge' && patch.type !== 'json') throw new Error(`no ${patch.type} patch here`);
-      write(() => kubernetes.patch(ref, patch));
+      const { subresource } = options;
+      write(() => kubernetes.patch(ref, patch, subresource === undefined ? {} : { subresource }));
       return object;
+    },
+    create(type, manifest) {
+      write(() => kubernetes.create(type, manifest));
+      // Nobody reads the answer.
+      return {
+        ...manifest,
+        metadata: { name: '', uid: '', resourceVersion: '', creationTimestamp: '', ...manifest.metadata },
+      };
+    },
+    evict(ref, options = {}) {
+      const { preconditions = {} } = options;
+      write(() => kubernetes.evict(ref, { preconditions }));
+      return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
     },
     update: () => {
       throw new Error('actors patch here');

@@ -14,6 +14,8 @@ import { evaluate, type Verdict } from '../../../simulator/expect.ts';
 import { withGrantedKinds } from '../../../simulator/granted-kinds.ts';
 import { createCleanupAnswers, type CleanupAnswers } from '../../../simulator/cleanups.ts';
 import { aboutOf, createHookAnswers, type HookAnswers } from '../../../simulator/hooks.ts';
+import { withCondition } from '../../../simulator/conditions.ts';
+import { createLaunches, type Launches } from '../../../simulator/launches.ts';
 import { createOutages, type Outages } from '../../../simulator/outages.ts';
 import { resourcesOf, type ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
 import type { Actor, Scenario, StepAction } from '../../../simulator/scenario/scenario.ts';
@@ -63,6 +65,8 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
   const cloud = createCloud(scheduler);
   const outages = createOutages(scheduler);
   const author = createAuthor(admin.kubernetes, { ...catalog, resources: resourcesOf(written, catalog) });
+  // Of those that nobody names, only a simulation knows who made them.
+  const launches = createLaunches();
   const hooks = createHookAnswers();
   const cleanups = createCleanupAnswers();
   const remarks: Remark[] = [];
@@ -105,13 +109,13 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
   const scenario = moveTo(written, start);
   try {
     await scheduler.sleep(durationBetween(scheduler.now(), start));
-    for (const actor of scenario.actors) ACTOR_STARTS[actor]?.({ core: mirror.api, scheduler, cloud });
+    for (const actor of scenario.actors) ACTOR_STARTS[actor]?.({ core: mirror.api, scheduler, cloud, launches });
     await author.prepare(scenario);
     for (const manifest of await generatedRoles(scenario)) await author.apply(manifest);
     for (const step of scenario.steps) {
       scheduler.at(step.time, () => {
-        void carryOut(step.action, { author, cloud, outages, cleanups, hooks, system }).catch((error: unknown) =>
-          report(`${step.place.file}:${step.place.line}`, error),
+        void carryOut(step.action, { author, cloud, launches, outages, cleanups, hooks, system }).catch(
+          (error: unknown) => report(`${step.place.file}:${step.place.line}`, error),
         );
       });
     }
@@ -154,6 +158,7 @@ async function judge(
 interface Targets {
   readonly author: Author;
   readonly cloud: Cloud;
+  readonly launches: Launches;
   readonly outages: Outages;
   readonly cleanups: CleanupAnswers;
   readonly hooks: HookAnswers;
@@ -161,12 +166,20 @@ interface Targets {
 }
 
 async function carryOut(action: StepAction, targets: Targets): Promise<void> {
-  const { author, cloud, outages, cleanups, hooks, system } = targets;
+  const { author, cloud, launches, outages, cleanups, hooks, system } = targets;
   switch (action.kind) {
     case 'apply':
       return author.apply(action.manifest);
     case 'patch':
       return author.patch(action.target, action.merge);
+    case 'condition': {
+      const target = { resource: 'nodes', name: action.node };
+      const node = await author.get(target);
+      const now = toEpochMs(Date.now());
+      return node && author.patch(target, { status: { conditions: withCondition(node, action.condition, now) } });
+    }
+    case 'launch':
+      return launches.set(action.nodePool, action.result);
     case 'delete':
       return author.remove(action.target, action.gracePeriodSeconds);
     case 'busEvent':

@@ -8,7 +8,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { active, CUSTOM, NOW, pod, rulesOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
-const EMPTY: DrainPass = { acts: [], waits: [], left: [], drained: true, nextLook: undefined };
+const EMPTY: DrainPass = { acts: [], waits: [], left: [], returned: [], drained: true, nextLook: undefined };
 const PROGRESS: CustomProgress = {
   ...TYPE,
   name: 'drain-n1-e1',

@@ -234,7 +234,7 @@ describe('the drain under way', () => {
   const step = (given: Parameters<typeof observation>[0] = {}, drained = active()) =>
     decide(observation({ pods: [pod('a')], node: prepared(drained), record: { active: drained }, ...given }));
 
-  it('prepares the node first: cordoned by us unless a quarantine holds it', () => {
+  it('prepares the node first: cordoned by us unless it is cordoned, also under a quarantine by taint', () => {
     const fresh = active();
     const { hold: _, ...unheld } = fresh;
     const first = (node: object) => decide(observation({ pods: [pod('a')], node, record: { active: unheld } }));
@@ -244,7 +244,7 @@ describe('the drain under way', () => {
       showDraining: true,
     });
     expect(first({ unschedulable: true })).toMatchObject({ hold: { cordon: 'other' } });
-    expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'none', quarantined: true } });
+    expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'own', quarantined: true } });
     // By a run that died before it could note that down.
     expect(first({ unschedulable: true, cordonMark: 'e1' })).toMatchObject({ hold: { cordon: 'own' } });
   });

@@ -4,6 +4,7 @@ import type { DrainedNode, DrainObservation, DrainRules } from '../../../functio
 import { compileSettings } from '../../../functions/drain/settings.ts';
 import { describeUnderWay } from '../../../functions/drain/under-way.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
+import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
@@ -85,6 +86,8 @@ export const active = (given: Partial<ActiveDrain> = {}): ActiveDrain => ({
 
 const NODE: DrainedNode = {
   name: 'n1',
+  uid: 'uid-n1',
+  kubeletSilentSince: undefined,
   labels: {},
   unschedulable: false,
   cordonMark: undefined,
@@ -111,6 +114,8 @@ export function observation(
     pods: [],
     protection: DEFAULT_PROTECTION_POLICY,
     protectionOverridden: false,
+    limits: NO_DRAIN_LIMITS,
+    neighbours: undefined,
     resource: { kind: 'notAsked' },
     ...given,
     record,

@@ -14,6 +14,7 @@ const RULES: DrainPodRules = {
   force: false,
   gpuPodsOnly: false,
   notReadyTimeout: minutes(5),
+  kubeletSilentSince: undefined,
 };
 const standing = (pod: Partial<PodView>, rules: Partial<DrainPodRules> = {}): DrainPodStanding =>
   drainPodStanding(aPod(undefined, pod), { ...RULES, ...rules }, NOW);

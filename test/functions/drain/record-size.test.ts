@@ -27,7 +27,7 @@ describe('the record of the drains of a node', () => {
     expect(record.finished).toEqual(ended.slice(-record.finished.length));
   });
 
-  it('takes no further request when those that wait are long', () => {
+  it('keeps no further request that is covered when those that wait are long', () => {
     const long = (id: string) => request(id, { message: 'x'.repeat(60_000) });
     const waiting = observation({
       rules: modes('Immediate'),
@@ -41,7 +41,7 @@ describe('the record of the drains of a node', () => {
       record = admission.record;
       if (admission.kind === 'answer') answers.push(admission.answer.reason);
     }
-    expect(answers).toContain('TooManyRequests');
+    expect(answers).toContain('Covered');
     expect(bytesOf(record)).toBeLessThan(ITEM_BYTES / 2);
   });
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { DrainRecord } from '../../../functions/drain/model.ts';
 import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
 import { SAMPLE_EVENT } from '../../../shared/cluster/drain-sample.ts';
-import { addDuration, minutes, toEpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 
 /** A record as a version stored it; it must be read for as long as one may be in a table. */
 const fixture = (version: number): URL => new URL(`../../fixtures/items/drain-v${version}.json`, import.meta.url);
@@ -74,12 +74,26 @@ const RECORD: DrainRecord = {
   reported: 'NoConfiguration …',
 };
 
-it('reads version 1, and writes version 2', () => {
+it('reads versions 1 and 2, and writes version 3', () => {
   const stored = (version: number): unknown => JSON.parse(readFileSync(fixture(version), 'utf8'));
   expect(DRAIN_CODEC.parse({ ...Object(stored(1)) })).toEqual(RECORD);
   const second = { ...RECORD, quarantineEnd: { saidTime: addDuration(time, minutes(-2)), time } };
   expect(DRAIN_CODEC.parse({ ...Object(stored(2)) })).toEqual(second);
-  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(second) }).toEqual(stored(2));
+  const { active } = second;
+  if (active === undefined) throw new Error('a drain is under way');
+  const { startTime } = active;
+  const third = {
+    ...second,
+    active: {
+      ...active,
+      queue: { since: startTime, takes: true },
+      pausedFor: minutes(1),
+      progress: { pods: 3, time: startTime, saidTime: addDuration(startTime, toDurationMs(1)) },
+      returns: [{ of: 'rs-uid', times: 2, time: startTime }],
+    },
+  };
+  expect(DRAIN_CODEC.parse({ ...Object(stored(3)) })).toEqual(third);
+  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(third) }).toEqual(stored(3));
 });
 
 it('reads back exactly what it wrote, what is absent included', () => {

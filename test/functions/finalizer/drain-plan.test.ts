@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planDrain, type DrainPlan } from '../../../functions/finalizer/drain-plan.ts';
-import { forcedGraceSeconds, isForced } from '../../../functions/finalizer/forced-deletion.ts';
+import { forcedGraceSeconds, isForced } from '../../../shared/domain/forced-deletion.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';

@@ -100,3 +100,105 @@ ofStep('refuse', [
   ['an unknown field', '{ resource: nodes, status: 500, form: 1m }', ['.form: unknown field, did you mean "for"?']],
   ['text', 'nodes', [': must be an object, not "nodes"']],
 ]);
+
+ofStep('condition', [
+  ['no node', '{ type: Ready, status: "True" }', ['.node: is missing; it must be text']],
+  ['no type', '{ node: n1, status: "True" }', ['.type: is missing; it must be text']],
+  ['no status', '{ node: n1, type: Ready }', ['.status: must be one of True, False, Unknown, not undefined']],
+  ['an empty name', '{ node: "", type: Ready, status: "True" }', ['.node: must not be empty']],
+  [
+    'a status without quotes',
+    '{ node: n1, type: Ready, status: True }',
+    ['.status: must be text, not true: write "True", with the quotes'],
+  ],
+  [
+    'a status that no condition has',
+    '{ node: n1, type: Ready, status: Flase }',
+    ['.status: must be one of True, False, Unknown, not "Flase", did you mean "False"?'],
+  ],
+  [
+    'a reason that is no text',
+    '{ node: n1, type: Ready, status: "True", reason: 5 }',
+    ['.reason: must be text, not 5'],
+  ],
+  [
+    'a message that is no text',
+    '{ node: n1, type: Ready, status: "True", message: [a] }',
+    ['.message: must be text, not ["a"]'],
+  ],
+  [
+    'an unknown field',
+    '{ node: n1, type: Ready, status: "True", nodes: n2 }',
+    ['.nodes: unknown field, did you mean "node"?'],
+  ],
+  ['text', 'n1', [': must be an object, not "n1"']],
+]);
+
+ofStep('launch', [
+  ['no pool', '{ result: never }', ['.nodePool: is missing; it must be text']],
+  ['no result', '{ nodePool: web }', ['.result: must be one of succeed, insufficientCapacity, never, not undefined']],
+  [
+    'a result that is none',
+    '{ nodePool: web, result: success }',
+    ['.result: must be one of succeed, insufficientCapacity, never, not "success", did you mean "succeed"?'],
+  ],
+  ['an empty pool', '{ nodePool: "", result: never }', ['.nodePool: must not be empty']],
+  [
+    'an unknown field',
+    '{ nodepool: web, nodePool: web, result: never }',
+    ['.nodepool: unknown field, did you mean "nodePool"?'],
+  ],
+]);
+
+describe('nodes are refused for', () => {
+  it.each<Row>([
+    ['what is no list', 'web', [': must be a list, not "web"']],
+    ['an entry that is no object', '[web]', ['[0]: must be an object, not "web"']],
+    ['no pool', '[{ count: 1 }]', ['[0].pool: is missing; it must be text']],
+    [
+      'a pool that no NodePool can be named',
+      '[{ pool: Web }]',
+      ['[0].pool: must be the name of a NodePool: lower case letters, digits and -, at most 40'],
+    ],
+    ['no node at all', '[{ pool: web, count: 0 }]', ['[0].count: must be a whole number from 1 to 10000']],
+    ['too many', '[{ pool: web, count: 10001 }]', ['[0].count: must be a whole number from 1 to 10000']],
+    ['half a node', '[{ pool: web, count: 1.5 }]', ['[0].count: must be a whole number from 1 to 10000']],
+    ['a count that is no number', '[{ pool: web, count: "9" }]', ['[0].count: must be a whole number from 1 to 10000']],
+    ['no zone in the list', '[{ pool: web, zones: [] }]', ['[0].zones: must name a zone, or be left out']],
+    ['zones that are no list', '[{ pool: web, zones: us-west-2a }]', ['[0].zones: must be a list, not "us-west-2a"']],
+    ['an empty zone', '[{ pool: web, zones: [""] }]', ['[0].zones[0]: must not be empty']],
+    [
+      'a zone that no label can say',
+      '[{ pool: web, zones: [us west] }]',
+      ['[0].zones[0]: must be the value of a label: letters, digits, -, _ and ., at most 63'],
+    ],
+    [
+      'a label that is no text',
+      '[{ pool: web, labels: { slurm: true } }]',
+      ['[0].labels.slurm: must be text, not true'],
+    ],
+    [
+      'a label that no Node can have',
+      '[{ pool: web, labels: { a: "x y" } }]',
+      ['[0].labels.a: must be the value of a label: letters, digits, -, _ and ., at most 63'],
+    ],
+    [
+      'labels that other fields state',
+      '[{ pool: web, labels: { karpenter.sh/nodepool: a, topology.kubernetes.io/zone: b } }]',
+      [
+        '[0].labels["karpenter.sh/nodepool"]: is stated by `pool`',
+        '[0].labels["topology.kubernetes.io/zone"]: is stated by `zones`',
+      ],
+    ],
+    ['an unknown field', '[{ pool: web, zone: a }]', ['[0].zone: unknown field, did you mean "zones"?']],
+  ])('%s', (_, value, expected) => {
+    expect(faults(`${SCENARIO_HEAD}  nodes: ${value}\n`)).toEqual(expected.map(each => `7 spec.nodes${each}`));
+  });
+
+  it('a name that an object has, too', () => {
+    const object = '  objects: [{ apiVersion: v1, kind: Node, metadata: { name: web-1 } }]\n';
+    expect(faults(`${SCENARIO_HEAD}  nodes: [{ pool: web, count: 2 }]\n${object}`)).toEqual([
+      '8 spec.objects[0]: Node web-1 stands at line 7 already',
+    ]);
+  });
+});

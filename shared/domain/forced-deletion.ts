@@ -5,15 +5,8 @@
  *
  * Karpenter forces strictly later than `deadline - grace`; here that instant counts, as every due instant does.
  */
-import type { PodView } from '../../shared/domain/pod.ts';
-import {
-  addDuration,
-  durationBetween,
-  isDue,
-  toDurationMs,
-  toEpochMs,
-  type EpochMs,
-} from '../../shared/domain/time.ts';
+import type { PodView } from './pod.ts';
+import { addDuration, durationBetween, isDue, toDurationMs, toEpochMs, type EpochMs } from './time.ts';
 
 /**
  * Grace is never below this: a deletion with grace 0 removes the object while its containers run on, and its successor may start

@@ -1,0 +1,92 @@
+/**
+ * Whose turn it is where a policy limits how many nodes of a pool are drained at once (`drain.maxConcurrent`). Pure; part of `decide`.
+ *
+ * There is no list of who drains: the mark `curfew.dev/drain` on each Node says it, and each look reads the Nodes of the pool. So that two
+ * looks at once never give one place away twice, a drain first marks its Node as taking a place, and then looks again. It begins if all
+ * marks that it sees then, its own among them, have room; else it takes the mark back. Of several that mark their Nodes, the last one to
+ * do so sees the marks of all the others.
+ */
+import { placesOf, WAIT_FOR_NOBODY, type DrainLimits, type LimitsInForce } from '../../shared/domain/drain-limits.ts';
+import { addDuration, isDue, minutes, seconds, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { ActiveDrain, DrainOutcome, DrainRequest } from './model.ts';
+
+/** The other nodes of the pool. */
+export interface Neighbours {
+  /** Nodes of the pool, this one among them. */
+  readonly total: number;
+  /** Others that are drained, or take a place. */
+  readonly draining: number;
+  /** Others that wait. */
+  readonly waiting: readonly Waiter[];
+}
+
+export interface Waiter {
+  readonly uid: string;
+  /** From when the first of its requests counts: the oldest goes first. */
+  readonly since: EpochMs;
+}
+
+/** Whether the drain of these requests waits until others are over. */
+export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): boolean {
+  return typeof limits !== 'string' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
+}
+
+/** A drain that repair, a termination or a person asks for begins at once. */
+export const waitsForNobody = ({ requestedBy }: Pick<DrainRequest, 'requestedBy'>): boolean =>
+  WAIT_FOR_NOBODY.includes(requestedBy);
+
+export type Turn =
+  /** A place is free, and the Node is marked for it next. */
+  | { readonly kind: 'take' }
+  | { readonly kind: 'begin' }
+  /** Others were faster: the mark is taken back. */
+  | { readonly kind: 'giveBack' }
+  | { readonly kind: 'wait'; readonly until: EpochMs; readonly message: string };
+
+/** At the head of the queue: should nobody tell it that a place is free. */
+const NEXT_LOOK = minutes(1);
+/** For each one ahead: a thousand that wait read the pool a thousand times. */
+const LATER_FOR_EACH = seconds(5);
+
+/** Whose turn it is. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
+export function turnOf(
+  { uid, since, takes }: Waiter & { readonly takes: boolean },
+  neighbours: Neighbours,
+  maxConcurrent: NonNullable<DrainLimits['maxConcurrent']>,
+  now: EpochMs,
+): Turn {
+  const places = placesOf(maxConcurrent, neighbours.total);
+  const free = Math.max(0, places - neighbours.draining);
+  if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
+  const ahead = neighbours.waiting.filter(each => isBefore(each, { uid, since })).length;
+  if (ahead < free) return { kind: 'take' };
+  const delay = toDurationMs(Math.max(NEXT_LOOK, (ahead - free) * LATER_FOR_EACH));
+  const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;
+  const message = `the node is cordoned and waits for its turn: drain.maxConcurrent allows ${most} of the pool's nodes to be drained at the same time`;
+  return { kind: 'wait', until: addDuration(now, delay), message };
+}
+
+/** By age; of the same age in one order for all. */
+function isBefore(one: Waiter, other: Waiter): boolean {
+  return one.since < other.since || (one.since === other.since && one.uid < other.uid);
+}
+
+/** Those whose turn it may be now, the oldest first. @param waiting all that wait */
+export function nextOf(waiting: readonly Waiter[], draining: number, places: number): readonly Waiter[] {
+  const free = Math.max(0, places - draining);
+  return waiting.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, free);
+}
+
+/** When a drain that waits has waited as long as it may; undefined: there is no deadline. */
+export function waitsUntil({ queue, pausedFor }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+  if (queue === undefined || typeof limits === 'string' || limits.deadline === undefined) return undefined;
+  return addDuration(addDuration(queue.since, limits.deadline), pausedFor ?? toDurationMs(0));
+}
+
+/** How a drain ends whose turn did not come; undefined: it may go on waiting. */
+export function waitedTooLong(active: ActiveDrain, limits: LimitsInForce, now: EpochMs): DrainOutcome | undefined {
+  const until = waitsUntil(active, limits);
+  if (until === undefined || !isDue(now, until)) return undefined;
+  const message = 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time';
+  return { status: 'Failed', reason: 'DrainWaitedTooLong', message, left: [] };
+}

@@ -1,0 +1,32 @@
+/** A policy's `drain` block: how many nodes of a pool are drained at the same time, and how long one drain may take. */
+import { resolveNodeCount, type NodeCount } from './repair-policy.ts';
+import type { DurationMs } from './time.ts';
+
+export const ON_DEADLINES = ['Fail', 'Force'] as const;
+/** What becomes of a drain at its deadline: it fails, or its unprotected pods are deleted in time first. */
+export type OnDeadline = (typeof ON_DEADLINES)[number];
+
+export interface DrainLimits {
+  /** Nodes of one pool that are drained at the same time; undefined: no limit. */
+  readonly maxConcurrent: NodeCount | undefined;
+  /** From the start of a drain. A drain that waits for its turn has the same time again; undefined: no deadline. */
+  readonly deadline: DurationMs | undefined;
+  readonly onDeadline: OnDeadline;
+}
+
+/** Text: a block that may limit the pool cannot be read, and why. */
+export type LimitsInForce = DrainLimits | string;
+
+/** Who asks for drains that begin at once, and count: `source` of a `DrainRequested`, or the annotation by which a person asks on the Node. */
+export const WAIT_FOR_NOBODY: readonly string[] = [
+  'curfew.repair',
+  'curfew.finalizer',
+  'curfew.operator',
+  'node-annotation',
+];
+
+export const NO_DRAIN_LIMITS: DrainLimits = { maxConcurrent: undefined, deadline: undefined, onDeadline: 'Fail' };
+
+/** How many of the `total` nodes of a pool may be drained at once: a percentage is rounded up, and one always may. */
+export const placesOf = (maxConcurrent: NodeCount, total: number): number =>
+  Math.max(1, resolveNodeCount(maxConcurrent, total));
