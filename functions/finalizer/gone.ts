@@ -93,4 +93,5 @@ export async function closeUnheld({ reporter }: Parts, { object, stored, record,
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
 const UNHELD_CHECK = minutes(5);
 
-const hasBegun = ({ observed, refused }: TerminationRecord): boolean => observed !== true && refused === undefined;
+const hasBegun = ({ observed, refused, unreadable }: TerminationRecord): boolean =>
+  observed !== true && refused === undefined && unreadable === undefined;

@@ -12,6 +12,7 @@ import { parsePoolTermination } from '../../shared/contract/termination-schema.t
 import * as z from '../../shared/contract/zod.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
+import { lastGood } from '../../shared/lifecycle/last-good.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -42,12 +43,19 @@ const open = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
 export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === subjectOf('').apiVersion;
 
-/** The NodePool of that name, or as it was before it went; undefined: there is none, and none is known. */
+/**
+ * The NodePool of that name, or as it was before it went; undefined: there is none, and none is known. Where what it says of terminations
+ * cannot be read, it says what it said last.
+ */
 export async function loadPool(deps: Deps, name: string | undefined): Promise<KubernetesObject | undefined> {
+  if (name === undefined) return undefined;
   const pool = await loadNodePool(deps, name);
-  if (pool !== undefined || name === undefined) return pool;
-  const held = await open(deps, name).load();
-  return held.kind === 'held' ? toNodePool(name, held.value) : undefined;
+  const isReadable = pool !== undefined && parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption').ok;
+  if (isReadable) return pool;
+  const known = lastGood(await open(deps, name).load(), value => ({ ok: true, value: toNodePool(name, value) }));
+  return pool === undefined || known === undefined
+    ? (pool ?? known)
+    : { ...pool, spec: { ...pool.spec, ...known.spec } };
 }
 
 /** Before a finalizer is put on for its sake. One that cannot be read changes nothing of what is known. */

@@ -13,6 +13,7 @@ import { close, closeUnheld, handOver, isUnheld } from './gone.ts';
 import { toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { prepare } from './prepare.ts';
+import { awaitSettings } from './await-settings.ts';
 import { reportObserved } from './reports.ts';
 import { objectsOf, type RunMemory, type TerminationContext, type TerminationDeps } from './steps/context.ts';
 import { terminate } from './terminate.ts';
@@ -85,6 +86,7 @@ function toObservation({
     settings: termination,
     storedDeadline: stored?.deadline,
     takesBackDeadline,
+    hasBegun: stored?.reported !== undefined,
     storedNames: stored?.finalizerNames ?? [],
   };
 }
@@ -98,6 +100,8 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
       return prepare({ deps, reporter }, decision, look);
     case 'wouldTerminate':
       return watch(parts, decision, look);
+    case 'awaitSettings':
+      return awaitSettings(parts, decision, look);
     case 'refuse':
     case 'ignore':
       return isUnheld(look) ? closeUnheld(parts, look) : look.record.release();

@@ -109,6 +109,8 @@ const schema = z.object({
   unheld: z.exactOptional(z.boolean()),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
+  /** Nothing has begun, for the settings cannot be read: what was said of that, and when. */
+  unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
   refused: z.exactOptional(z.string()),
 });

@@ -110,6 +110,7 @@ function isConcerned({ claim, nodes }: JudgedTarget, settings: EffectiveTerminat
     settings,
     storedDeadline: undefined,
     takesBackDeadline: false,
+    hasBegun: false,
     storedNames: [],
   });
   return decision.kind === 'prepare';

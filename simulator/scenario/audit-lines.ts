@@ -104,6 +104,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'FailedDraining',
       'InstanceTerminationFailed',
       'NodeChangeRefused',
+      'TerminationAwaitsSettings',
       'Waiting',
     ],
     evict: ['Evicted'],
