@@ -7,7 +7,7 @@ import type { CommandOutput } from './command-output.ts';
 import { UsageError } from './usage-error.ts';
 import { checkFile } from './validate/check-file.ts';
 import { readSources, readText } from './validate/files.ts';
-import { formatFinding, type Checked } from './validate/finding.ts';
+import { formatFinding, isFault, type Checked } from './validate/finding.ts';
 import { createObjectChecker } from './validate/objects.ts';
 import { readYaml } from './validate/yaml-source.ts';
 
@@ -19,7 +19,7 @@ export interface ValidateOptions {
   readonly output?: string;
 }
 
-/** Exit code 0: all is valid. 1: something is not; each fault is printed with its line. 2: a file cannot be read. */
+/** Exit code 0: all is valid, warnings included. 1: something is not; each fault is printed with its line. 2: a file cannot be read. */
 export async function validateCommand(
   paths: readonly string[],
   options: ValidateOptions,
@@ -27,7 +27,7 @@ export async function validateCommand(
 ): Promise<number> {
   try {
     const checked = await check(paths, options);
-    const valid = checked.every(({ findings }) => findings.length === 0);
+    const valid = checked.every(({ findings }) => !findings.some(isFault));
     output.out(options.output === 'json' ? `${JSON.stringify({ valid, checked }, undefined, 2)}\n` : format(checked));
     return valid ? 0 : 1;
   } catch (error) {
@@ -68,10 +68,14 @@ function format(checked: readonly Checked[]): string {
   const lines: string[] = [];
   for (const { file, kind, name, findings, rendered } of checked) {
     lines.push(...findings.map(formatFinding));
-    if (findings.length === 0) lines.push(`${file}: ${kind} ${name} is valid`);
+    const warnings = findings.length;
+    if (warnings === 0) lines.push(`${file}: ${kind} ${name} is valid`);
+    else if (!findings.some(isFault)) {
+      lines.push(`${file}: ${kind} ${name} is accepted, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`);
+    }
     if (rendered !== undefined) lines.push(...rendered.trimEnd().split('\n').map(line => `    ${line}`)); // prettier-ignore
   }
-  const faults = checked.reduce((sum, { findings }) => sum + findings.length, 0);
+  const faults = checked.reduce((sum, { findings }) => sum + findings.filter(isFault).length, 0);
   if (checked.length === 0) lines.push('nothing that Curfew reads was found');
   else if (faults > 0) lines.push(`${faults} ${faults === 1 ? 'fault' : 'faults'} in ${checked.length} checked`);
   return `${lines.join('\n')}\n`;

@@ -37,6 +37,7 @@ export function createParts(
   const watch = createInProcessClusterWatch(refusals.guard(core, 'forwarder', `${CURFEW_USER}forwarder`), time);
   refusals.onWatchRefused(isRefused => watch.endWatches(isRefused));
   return {
+    time,
     world,
     core,
     watch,

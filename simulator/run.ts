@@ -20,7 +20,7 @@ import { recordObjects } from './object-history.ts';
 import { warningNotes } from './notes.ts';
 import type { Outages } from './outages.ts';
 import type { Refusals } from './refusals.ts';
-import { createParts, CURFEW_USER } from './parts.ts';
+import { createParts, CURFEW_USER, type SimulatedParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
 import { recordRules } from './rules-in-force.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
@@ -59,6 +59,8 @@ export interface RunOptions extends Replacements {
   readonly stopAtViolation?: boolean;
   /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
   readonly maxActionsPerInstant?: number;
+  /** Changes what the run is made of, before it begins: a test puts records into the store, or watches what is written to it. */
+  readonly parts?: (parts: SimulatedParts) => SimulatedParts;
   /** Records what becomes of each object, which `explain` at an instant needs; default: no. */
   readonly recordsObjects?: boolean;
   /** Called before each action, so often, with the virtual time and that of the run's end. */
@@ -97,7 +99,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     maxActionsPerInstant: options.maxActionsPerInstant ?? actionsAtOnce(scenario),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
-  const parts = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
+  const made = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
+  const parts = options.parts?.(made) ?? made;
   const { world, core, cloud, launches, outages, refusals, cleanups, hooks, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));

@@ -9,6 +9,7 @@ const LONGEST: readonly string[] = [
   'test/simulator/mutants.test.ts',
   'test/end-to-end/kills.test.ts',
   'test/fuzz/json.test.ts',
+  'test/stored-items/stored-items.test.ts',
   'test/docs/commands.test.ts',
 ];
 

@@ -8,6 +8,7 @@ import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import type { Checked, Finding } from './finding.ts';
+import { unquotedValues } from './unquoted-values.ts';
 
 export interface ConfigurationSource {
   readonly file: string;
@@ -40,9 +41,16 @@ export function checkConfiguration(source: ConfigurationSource, event: HealthEve
     { event: about, podsToDrain: SAMPLE_PODS },
     drainResourceName(about.nodeName, about.id),
   );
-  if (rendered.ok) return { ...checked, findings: [], rendered: toYaml(rendered.manifest) };
+  const unquoted = unquotedValues(template).map(({ line, column, message }): Finding => ({
+    ...locate(custom.templateFileName, line),
+    ...(column !== undefined && { column }),
+    path: '',
+    message,
+    severity: 'warning',
+  }));
+  if (rendered.ok) return { ...checked, findings: unquoted, rendered: toYaml(rendered.manifest) };
   const place = locate(custom.templateFileName, rendered.line ?? 1);
-  return { ...checked, findings: [{ ...place, path: '', message: rendered.message }] };
+  return { ...checked, findings: [{ ...place, path: '', message: rendered.message }, ...unquoted] };
 }
 
 /** Integers with all their digits. */

@@ -7,7 +7,12 @@ export interface Finding {
   /** Path in the document; empty for the document as a whole. */
   readonly path: string;
   readonly message: string;
+  /** Curfew accepts it, and it may do nothing of what its author expects. */
+  readonly severity?: 'warning';
 }
+
+/** Whether Curfew refuses what was found. */
+export const isFault = ({ severity }: Finding): boolean => severity === undefined;
 
 /** One thing that was checked: a configuration, an object, a scenario. */
 export interface Checked {
@@ -21,7 +26,8 @@ export interface Checked {
 }
 
 /** `FILE:LINE:COLUMN: PATH: MESSAGE`, as editors and CI read it. */
-export function formatFinding({ file, line, column, path, message }: Finding): string {
+export function formatFinding({ file, line, column, path, message, severity }: Finding): string {
   const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
-  return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+  const kind = severity === undefined ? '' : `${severity}: `;
+  return path === '' ? `${place}: ${kind}${message}` : `${place}: ${kind}${path}: ${message}`;
 }

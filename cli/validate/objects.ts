@@ -12,6 +12,7 @@ import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.
 import { parsePoolTermination, parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
+import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
 import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { parseApiVersion, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
@@ -63,7 +64,11 @@ export function createObjectChecker(): ObjectChecker {
       const unknown = refused.filter(({ message }) => message.startsWith(UNKNOWN_FIELD)).map(({ path }) => path);
       const isNews = ({ path, message }: Finding): boolean =>
         !seen.has(path) && !(message.startsWith('Unrecognized key') && unknown.some(field => field.startsWith(path)));
-      const findings = [...refused, ...read.filter(isNews)].toSorted((a, b) => a.line - b.line);
+      const warnings = warningsOf(manifest).map(({ path, message }) => ({
+        ...at(path, message),
+        severity: 'warning' as const,
+      }));
+      const findings = [...refused, ...read.filter(isNews), ...warnings].toSorted((a, b) => a.line - b.line);
       return { file, kind: manifest.kind, name: manifest.metadata.name, findings };
     },
   };
@@ -170,6 +175,17 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
     ...results.flatMap(result => (result.ok ? [] : splitMessage(result.message))),
     ...(kind === 'FinalizerRule' ? [] : unwatchedTypes({ spec: blocks }).flatMap(splitMessage)),
   ];
+}
+
+/** What Curfew accepts, and what may do nothing of what its author expects. */
+function warningsOf({ kind, spec }: KubernetesManifest): Fault[] {
+  const block = kind === 'NodeLifecyclePolicy' && isJsonObject(spec) ? spec['termination'] : undefined;
+  if (block === undefined) return [];
+  const parsed = parseTerminationBlock(block, 'spec.termination');
+  if (!parsed.ok || parsed.value.builtin === 'Replace') return [];
+  return parsed.value.hooks.flatMap(({ at }, index) =>
+    at === 'after-terminate' ? [] : [{ path: `spec.termination.hooks[${index}]`, message: HOOKS_HOLD_NOTHING }],
+  );
 }
 
 /** `spec.a.0: message; spec.b: message`. */

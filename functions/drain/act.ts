@@ -25,7 +25,7 @@ export interface PassResult {
   readonly warned: readonly string[];
   /** Pods that go because of this pass. */
   readonly drained: number;
-  /** Evictions that were refused, in words. */
+  /** Evictions that were refused or failed, in words. */
   readonly refusals: readonly string[];
   /** The longest that the API server asked to wait before the next try. */
   readonly retryAfter: DurationMs | undefined;
@@ -42,7 +42,7 @@ interface Parts {
 
 type Answer = { readonly kind: 'warned' | 'deleted' } | EvictionAnswer;
 
-/** When a call fails, the others of its batch are carried out first; then the failure goes up (`RetryableError`). */
+/** A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts }: DrainPass): Promise<PassResult> {
   const { name: nodeName } = node.metadata;
   const warned: string[] = [];
@@ -66,9 +66,9 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
         goneBy = earliest(goneBy, stuckAfter(act, parts.deps.clock.now()));
       }
       if (answer.kind === 'changed') changed = true;
-      if (answer.kind !== 'blocked' && answer.kind !== 'refused') continue;
+      if (answer.kind !== 'blocked' && answer.kind !== 'refused' && answer.kind !== 'failed') continue;
       refusals.push(`${nameOf(pod)}: ${answer.message}`);
-      const asked = answer.kind === 'blocked' ? answer.retryAfter : undefined;
+      const asked = answer.kind === 'refused' ? undefined : answer.retryAfter;
       if (asked !== undefined && asked > (retryAfter ?? 0)) retryAfter = asked;
     }
   }

@@ -8,7 +8,7 @@ import type { StepsOutcome } from '../../shared/lifecycle/steps.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { setConditions, type Condition } from './set-condition.ts';
 import type { TerminationContext } from './steps/context.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
+import { orNotKnown, type NotKnown } from '../../shared/ports/read-answer.ts';
 
 /** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
 export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
@@ -64,14 +64,27 @@ export async function showVolumesLeft(context: TerminationContext, message: stri
   ]);
 }
 
-async function write(
-  { deps, now }: TerminationContext,
-  seen: KubernetesObject,
-  shown: readonly Condition[],
-): Promise<void> {
+async function write(context: TerminationContext, seen: KubernetesObject, shown: readonly Condition[]): Promise<void> {
+  const { deps, now } = context;
   const { name, uid } = seen.metadata;
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
   // Read again: the steps have changed it, and a kubelet writes conditions, too.
-  const object = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
-  if (object?.metadata.uid === uid) await setConditions(deps, ref, object, { conditions: shown, now });
+  const answer = await orNotKnown(deps.kubernetes.get(ref));
+  if (answer.kind === 'notKnown') return sayUnwritten(context, seen, answer);
+  // Out of sight there is nobody to show it to.
+  const object = answer.kind === 'there' ? answer.object : undefined;
+  if (object?.metadata.uid !== uid) return;
+  const written = await orNotKnown(
+    setConditions(deps, ref, object, { conditions: shown, now }).then(kind => ({ kind })),
+  );
+  if (written.kind === 'notKnown') await sayUnwritten(context, seen, written);
+}
+
+/** Conditions inform: none holds what it tells of. */
+async function sayUnwritten(
+  { reporter }: TerminationContext,
+  about: KubernetesObject,
+  { error }: NotKnown,
+): Promise<void> {
+  await reporter.report({ about, decision: 'passOver', reason: 'ConditionNotWritten', message: error.message });
 }

@@ -6,7 +6,7 @@
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
-import { orRefused } from '../../shared/lifecycle/refused.ts';
+import { orNotKnown } from '../../shared/ports/read-answer.ts';
 import { OF_CLAIM } from './decide.ts';
 import type { TerminationContext } from './steps/context.ts';
 
@@ -14,7 +14,7 @@ const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
 
 /**
  * Answers whether the NodeClaim was written, or has changed: the next look starts from there. One that has a value keeps it, whatever it
- * is. Where the API server refuses the change, the deadline holds without it.
+ * is. Where that cannot be written, the deadline holds without it.
  */
 export async function writeDeadline({ deps, look, deadline, forced }: TerminationContext): Promise<boolean> {
   const { claim } = look;
@@ -22,6 +22,6 @@ export async function writeDeadline({ deps, look, deadline, forced }: Terminatio
   const { name, uid, resourceVersion, annotations = {} } = claim.metadata;
   if (annotations[ANNOTATION] !== undefined) return false;
   const body = { metadata: { uid, resourceVersion, annotations: { [ANNOTATION]: toTimestamp(deadline.time) } } };
-  const outcome = await orRefused(deps.kubernetes.patch({ type: RESOURCES.NodeClaim, name }, { type: 'merge', body }));
-  return outcome.kind !== 'refused';
+  const outcome = await orNotKnown(deps.kubernetes.patch({ type: RESOURCES.NodeClaim, name }, { type: 'merge', body }));
+  return outcome.kind !== 'notKnown';
 }

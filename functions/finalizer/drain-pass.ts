@@ -2,7 +2,7 @@
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import type { DrainPlan, PodStep } from './drain-plan.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { deletePod, evictPod, type EvictionAnswer, type RefusedPod } from '../../shared/pods/eviction.ts';
+import { deletePod, evictPod, type EvictionAnswer, type UnansweredPod } from '../../shared/pods/eviction.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */
 const AT_ONCE = 10;
@@ -11,12 +11,9 @@ type Active<Kind extends PodStep['kind']> = Extract<PodStep, { kind: Kind }>;
 
 export type PodOutcome =
   | { readonly step: Active<'evict'>; readonly answer: EvictionAnswer }
-  | { readonly step: Active<'force'>; readonly answer: { readonly kind: 'deleted' | 'gone' } | RefusedPod };
+  | { readonly step: Active<'force'>; readonly answer: { readonly kind: 'deleted' | 'gone' } | UnansweredPod };
 
-/**
- * Answers in the order of the plan. When a call fails, the others of its batch are carried out first; then the failure goes up
- * (`RetryableError`): the next look makes a new plan.
- */
+/** Answers in the order of the plan. A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutDrain(
   deps: { readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete'> },
   { steps }: Pick<DrainPlan, 'steps'>,

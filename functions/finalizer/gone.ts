@@ -48,13 +48,13 @@ export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gon
     await record.closeGone();
     return;
   }
-  const { providerID, orphanedTime } = value;
+  const { providerID, orphanedTime, launchTime } = value;
   const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
   const since = orphanedTime ?? parts.deps.clock.now();
   // The ledger first: a run that dies in between finds the entry there.
   const isOrphan =
-    providerID !== undefined && (await reconcileInstance(parts, providerID, { left: { object, since } }));
+    providerID !== undefined && (await reconcileInstance(parts, providerID, { left: { object, since, launchTime } }));
   await record.closeGone();
   if (isOrphan || value.unheld === true) return;
   await parts.reporter.report({

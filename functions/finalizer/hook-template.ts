@@ -26,15 +26,18 @@ export type RenderedHook =
 /** Never throws. */
 export function renderHookResource(template: string, file: string, data: HookTemplateData): RenderedHook {
   const { hook, at, providerID, deadline, claim, node, owner, key } = data;
-  const rendered = renderObject(file, template, {
-    Hook: hook,
-    At: at,
-    ProviderID: providerID ?? '',
-    Deadline: deadline,
-    NodeClaim: asJson(claim),
-    Node: asJson(node),
-  });
-  if (!rendered.ok) return rendered;
+  const rendered = renderObject(
+    { name: file, text: template },
+    {
+      Hook: hook,
+      At: at,
+      ProviderID: providerID ?? '',
+      Deadline: deadline,
+      NodeClaim: asJson(claim),
+      Node: asJson(node),
+    },
+  );
+  if (!rendered.ok) return { ok: false, message: `template ${file}: ${rendered.message}` };
   const { apiVersion, kind, metadata, ...rest } = rendered.value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
     return { ok: false, message: `template ${file} rendered an object without apiVersion and kind` };

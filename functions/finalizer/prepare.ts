@@ -1,4 +1,5 @@
 /** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
+import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../shared/domain/time.ts';
@@ -28,14 +29,16 @@ export async function prepare(
   const isPutOn = changes.some(({ mark }) => mark !== undefined);
   if (isPutOn && look.nodePool !== undefined) await rememberPool(deps, look.nodePool);
   const refusals: Refusal[] = [];
-  for (const { object, finalizers, mark } of changes) {
+  let changed: string | undefined;
+  await oneByOne(changes, async ({ object, finalizers, mark }) => {
     const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
-    if (source === undefined) continue;
+    if (source === undefined || changed !== undefined) return;
     const outcome = await orRefused(setFinalizers(deps, source, finalizers, mark));
-    if (outcome === 'changed') return again(`${object.kind} ${object.name} changed`);
+    if (outcome === 'changed') changed = `${object.kind} ${object.name} changed`;
+    if (outcome === 'changed') return;
     if (typeof outcome !== 'string') {
       refusals.push({ source, refused: outcome });
-      continue;
+      return;
     }
     await reporter.report({
       about: source,
@@ -44,7 +47,8 @@ export async function prepare(
       message: mark === undefined ? 'no termination of ours applies any more' : `the finalizer ${mark} is on`,
       details: { finalizers: [...finalizers] },
     });
-  }
+  });
+  if (changed !== undefined) return again(changed);
   return refusals.length === 0 ? look.record.release() : tryAgain(reporter, refusals, look);
 }
 

@@ -2,6 +2,7 @@
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import type { Saved } from '../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './answers.ts';
+import { launchTimeOf } from './objects.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationContext } from './steps/context.ts';
@@ -45,6 +46,7 @@ const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined 
 export function begun(before: TerminationRecord, context: TerminationContext): TerminationRecord {
   const { look, run, deadline, finalizerNames, settings } = context;
   const { observed: _, refused: __, unreadable: ___, ...rest } = before;
+  const launchTime = launchTimeOf(look);
   const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
   return {
     ...rest,
@@ -53,6 +55,7 @@ export function begun(before: TerminationRecord, context: TerminationContext): T
     hooks: withAnswers(before.hooks, run.answers, look.now),
     ...(deadline !== undefined && { deadline }),
     ...(look.providerID !== undefined && { providerID: look.providerID }),
+    ...(launchTime !== undefined && { launchTime }),
     ...(settings !== undefined && { settings }),
   };
 }

@@ -1,4 +1,5 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
+import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
@@ -10,10 +11,12 @@ import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
 import { close, closeUnheld, handOver, isUnheld } from './gone.ts';
-import { toTerminated } from './objects.ts';
+import { isLive, toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
+import { rememberPool } from './pools.ts';
 import { prepare } from './prepare.ts';
 import { awaitSettings } from './await-settings.ts';
+import { checkReplace } from './replace-in-force.ts';
 import { reportObserved } from './reports.ts';
 import { objectsOf, type RunMemory, type TerminationContext, type TerminationDeps } from './steps/context.ts';
 import { terminate } from './terminate.ts';
@@ -66,7 +69,7 @@ export async function reconcileTarget(
     await settle(concern);
     if (!run.progressed) break;
   }
-  for (const node of left) await reconcileTarget(parts, node, undefined);
+  await oneByOne(left, node => reconcileTarget(parts, node, undefined));
 }
 
 function toObservation({
@@ -104,8 +107,18 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
       return awaitSettings(parts, decision, look);
     case 'refuse':
     case 'ignore':
-      return isUnheld(look) ? closeUnheld(parts, look) : look.record.release();
+      if (isUnheld(look)) return closeUnheld(parts, look);
+      await checkReplace({ deps, reporter }, look);
+      await rememberPoolOf(deps, look);
+      return look.record.release();
   }
+}
+
+/** Where admission has put our finalizer on, nothing was there to do: what its NodePool asks for is remembered all the same. */
+async function rememberPoolOf(deps: TerminationDeps, { claim, termination, nodePool }: Look): Promise<void> {
+  const isAsked = termination.kind === 'custom' && claim !== undefined && isLive(claim);
+  // One that has gone is remembered as it was.
+  if (isAsked && nodePool !== undefined && nodePool.metadata.uid !== '') await rememberPool(deps, nodePool);
 }
 
 /** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */

@@ -30,6 +30,8 @@ const hookProgress = z.object({
   lastSeenTime: instant,
   attempts: z.int().check(z.positive()),
   message: z.exactOptional(z.string()),
+  /** It was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
+  unawaited: z.exactOptional(z.enum(['forced', 'once'])),
   /** The custom resource that stands for the call, as it was last seen. */
   resource: z.exactOptional(
     z.object({
@@ -89,6 +91,10 @@ const schema = z.object({
   instance: z.exactOptional(attempt),
   /** By hook name. */
   hooks: z.record(z.string(), hookProgress),
+  /** At which points the hooks that nobody waits for were called, which was said. */
+  hooksSaid: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
+  /** When the instance was launched, as far as the objects said. */
+  launchTime: z.exactOptional(instant),
   /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
   keyUid: z.exactOptional(z.string()),
   /** Evictions refused in a row. */
@@ -107,6 +113,8 @@ const schema = z.object({
   observed: z.exactOptional(z.boolean()),
   /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
   unheld: z.exactOptional(z.boolean()),
+  /** Steps that fail, without which it went on past its deadline, as that was said. */
+  passedOver: z.exactOptional(z.readonly(z.array(z.string()))),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
   /** Nothing has begun, for the settings cannot be read: what was said of that, and when. */
@@ -123,4 +131,4 @@ export type HookProgress = z.output<typeof hookProgress>;
 
 export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
 
-export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec(schema, 2);
+export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec(schema, 3);

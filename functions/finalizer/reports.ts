@@ -47,10 +47,19 @@ export async function reportForce(context: TerminationContext): Promise<void> {
   await tell(context, {
     decision: 'force',
     reason: EVENT_REASONS.terminationForced,
-    message: `the deadline${which} has come: pods, volumes and hooks are not waited for any more`,
+    message: `the deadline${which} has come: pods, volumes and hooks are not waited for${hooksLeft(context)}`,
     metric: { name: 'TerminationForced' },
     event: { type: 'Warning' },
   });
+}
+
+/** What becomes of the hooks, which Events of their own say. */
+function hooksLeft(context: TerminationContext): string {
+  const { hooks } = context.progress();
+  const left = (context.settings?.hooks ?? [])
+    .filter(({ name }) => !Object.hasOwn(hooks, name))
+    .map(({ name }) => name);
+  return left.length === 0 ? '' : `; ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} called now`;
 }
 
 /** @param isRepeated said before: what is refused is said in an Event again */
@@ -115,10 +124,14 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
   // A run that took over finds none: whichever it was is off.
   const own = finalizerNames.filter(name => found.some(({ metadata }) => metadata.finalizers?.includes(name)));
   const names = own.length === 0 ? finalizerNames : own;
+  const { hooks } = context.progress();
+  const notCalled = (context.settings?.hooks ?? [])
+    .filter(({ name }) => !Object.hasOwn(hooks, name))
+    .map(({ name }) => name);
   await tell(context, {
     decision: 'release',
     reason: EVENT_REASONS.terminationFinished,
-    message: `everything is done: ${names.join(', ')} is off`,
+    message: `everything is done: ${names.join(', ')} is off${notCalled.length === 0 ? '' : `; hooks ${notCalled.join(', ')} were not called: no instance ended with it`}`,
     details: { providerID: look.providerID ?? null, forced: context.forced, nodes: nodesOf(context) },
     metric: { name: 'TerminationFinished' },
   });

@@ -1,4 +1,5 @@
 /** The event by which a worker answers a hook or a clean-up: finds what it is about by its key. */
+import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { hookAnswerOf, type HookAnswer } from '../../shared/contract/hook-answer.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
@@ -38,7 +39,7 @@ async function reconcileHeirs(
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
   const heirs = await heirsOf(parts, uid);
-  for (const heir of heirs) await reconcileTarget(parts, heir, undefined, answers);
+  await oneByOne(heirs, heir => reconcileTarget(parts, heir, undefined, answers));
   return heirs.length > 0;
 }
 

@@ -1,10 +1,11 @@
 /** `RecordStore` and `DueIndex` in memory, with the semantics of the DynamoDB adapter and the same checks of what is stored. */
 import { TABLE, toPartitionKey } from '../../shared/contract/table.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant, TerminalError } from '../../shared/errors.ts';
 import type { DueIndex, RecordKey, RecordStore, StoredRecord } from '../../shared/ports/record-store.ts';
 import { toItem, toRecord, type Item } from '../../shared/adapters/dynamodb/items.ts';
 import { createDueOrder, type DueEntry } from './due-order.ts';
+import { itemSize, MAX_ITEM_BYTES } from './item-size.ts';
 
 export interface MemoryRecordStore extends RecordStore, DueIndex {
   /** All records, by key; for assertions and snapshots. */
@@ -50,6 +51,7 @@ export function createMemoryRecordStore(): MemoryRecordStore {
       const key = toPartitionKey(record);
       const version = (expectedVersion === 0 ? (lastVersions.get(key) ?? 0) : expectedVersion) + 1;
       const item = frozen(toItem(record, version, String(version)));
+      checkSize(item);
       const current = items.get(key);
       if ((current?.version ?? 0) !== expectedVersion) {
         return { kind: 'lostRace', ...(current === undefined ? {} : { current: read(current) }) };
@@ -97,6 +99,13 @@ export function createMemoryRecordStore(): MemoryRecordStore {
 
     all: () => [...items.values()].toSorted((a, b) => (a.pk < b.pk ? -1 : 1)).map(read),
   };
+}
+
+/** Throws what the adapter makes of DynamoDB's refusal, which comes before it looks at the condition. */
+function checkSize(item: Item): void {
+  if (itemSize({ ...item, subject: { ...item.subject } }) <= MAX_ITEM_BYTES) return;
+  const message = `writing record ${item.pk}: ValidationException: Item size has exceeded the maximum allowed size`;
+  throw new TerminalError('ValidationException', message);
 }
 
 /** The value with all that is in it, closed to changes. */

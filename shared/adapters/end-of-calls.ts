@@ -34,7 +34,10 @@ export function endingCalls<Made extends Client>(client: Made, endOfCalls: EndOf
   const handle = requestHandler.handle.bind(requestHandler);
   requestHandler.handle = (request, options) => {
     const end = endOfCalls();
-    return handle(request, end === undefined ? options : { ...options, abortSignal: end });
+    const own = options?.abortSignal;
+    // A call may have an end of its own, which comes first.
+    const abortSignal = own instanceof AbortSignal && end !== undefined ? AbortSignal.any([own, end]) : (end ?? own);
+    return handle(request, abortSignal === undefined ? options : { ...options, abortSignal });
   };
   client.middlewareStack.add(next => args => endingWith(endOfCalls(), () => next(args)), {
     step: 'initialize',

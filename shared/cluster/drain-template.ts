@@ -11,8 +11,14 @@ import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
 import * as gotemplate from '../../packages/gotemplate/src/index.ts';
 import { SAMPLE_EVENT, SAMPLE_PODS, type PodsToDrain } from './drain-sample.ts';
-import { TEMPLATE_LIMITS } from './object-template.ts';
-import { readRenderedYaml } from './rendered-yaml.ts';
+import {
+  executeTemplate,
+  parseTemplate,
+  renderObject,
+  type ObjectTemplate,
+  type RenderedObject,
+  type TemplateFault,
+} from './object-template.ts';
 
 /** What a template is given. */
 export interface DrainTemplateData {
@@ -22,13 +28,19 @@ export interface DrainTemplateData {
 
 /** The name that NVSentinel's error texts show. */
 const TEMPLATE_NAME = 'drain-template';
+/** The template as it is rendered. */
+export const drainTemplate = (text: string): ObjectTemplate => ({
+  name: TEMPLATE_NAME,
+  text,
+  type: gotemplate.TEMPLATE_DATA,
+});
 
 /**
  * What is wrong with a template, whatever event comes: it does not parse, or refers to a field, a template or a number of arguments that
  * is not there. Each fault once, by line.
  */
 export function checkDrainTemplate(text: string, file: string): readonly ConfigFault[] {
-  const parsed = parseTemplate(text);
+  const parsed = parseTemplate(drainTemplate(text));
   if (!parsed.ok) return [{ file, key: '', ...parsed.fault }];
   const { template } = parsed;
   const { TEMPLATE_DATA, unknownFields } = gotemplate;
@@ -38,7 +50,7 @@ export function checkDrainTemplate(text: string, file: string): readonly ConfigF
     message,
   }));
   const failed = [FULL_DATA, EMPTY_DATA].flatMap(data => {
-    const run = execute(template, data, TEMPLATE_DATA);
+    const run = executeTemplate(template, drainTemplate(text), data);
     // What else can go wrong depends on the event, and is its drain's to say.
     return run.ok || !WHATEVER_THE_EVENT.test(run.fault.message) ? [] : [run.fault];
   });
@@ -51,9 +63,7 @@ const WHATEVER_THE_EVENT =
   /can't evaluate field|wrong number of args for|has arguments but cannot be invoked|is not a method but has arguments|invalid function signature|return values; should be|template "[^"]*" not defined/;
 
 export type RenderedResource =
-  | { readonly ok: true; readonly manifest: KubernetesManifest }
-  /** `reason`: one CamelCase word. `line` (from 1) in the template, for what the template itself does. */
-  | { readonly ok: false; readonly reason: string; readonly message: string; readonly line?: number };
+  { readonly ok: true; readonly manifest: KubernetesManifest } | Extract<RenderedObject, { ok: false }>;
 
 /** Renders the custom resource called `name`. Never throws. */
 export function renderDrainResource(
@@ -62,7 +72,7 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
-  const rendered = renderObject(template, templateData(data), gotemplate.TEMPLATE_DATA);
+  const rendered = renderObject(drainTemplate(template), templateData(data));
   return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
 }
 
@@ -82,62 +92,11 @@ export function renderRepairObject(
     PodsToDrain: mapOf(sliceOf(STRING)),
     ...Object.fromEntries(Object.keys(texts).map(name => [name, STRING])),
   });
-  return renderObject(template, { ...templateData(data), ...texts }, type);
-}
-
-/** What a template renders to, before anything is made of it. */
-export type RenderedObject =
-  { readonly ok: true; readonly value: JsonObject } | Extract<RenderedResource, { ok: false }>;
-
-/** Renders one object of YAML; `type` says which fields the data has. Never throws. */
-function renderObject(template: string, data: JsonObject, type: gotemplate.GoType): RenderedObject {
-  const parsed = parseTemplate(template);
-  if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
-  const run = execute(parsed.template, data, type);
-  if (!run.ok) return { ok: false, reason: 'TemplateNotExecuted', ...run.fault };
-  const document = readRenderedYaml(run.text);
-  return document.ok ? document : { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
-}
-
-interface TemplateFault {
-  readonly line: number;
-  readonly column?: number;
-  readonly message: string;
-}
-
-function parseTemplate(
-  text: string,
-):
-  | { readonly ok: true; readonly template: gotemplate.Template }
-  | { readonly ok: false; readonly fault: TemplateFault } {
-  try {
-    return { ok: true, template: gotemplate.parse(TEMPLATE_NAME, text, { limits: TEMPLATE_LIMITS }) };
-  } catch (error) {
-    return { ok: false, fault: toFault(error) };
-  }
-}
-
-function execute(
-  template: gotemplate.Template,
-  data: JsonObject,
-  type: gotemplate.GoType,
-): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: TemplateFault } {
-  try {
-    return { ok: true, text: template.execute(gotemplate.toGo(data, type)) };
-  } catch (error) {
-    return { ok: false, fault: toFault(error) };
-  }
-}
-
-function toFault(error: unknown): TemplateFault {
-  const { ExecError, TemplateError } = gotemplate;
-  if (!(error instanceof TemplateError)) throw error;
-  const column = error instanceof ExecError && error.column !== undefined ? { column: error.column + 1 } : {};
-  return { line: error.line ?? 1, ...column, message: error.message };
+  return renderObject({ name: TEMPLATE_NAME, text: template, type }, { ...templateData(data), ...texts });
 }
 
 /** The data under Go's names. */
-function templateData({ event, podsToDrain }: DrainTemplateData): JsonObject {
+export function templateData({ event, podsToDrain }: DrainTemplateData): JsonObject {
   const overrides = (value: BehaviourOverrides | undefined): JsonValue =>
     value === undefined ? null : { Force: value.force, Skip: value.skip };
   return {

@@ -34,20 +34,23 @@ export function limitTo(count: number): <Result>(work: () => Promise<Result>) =>
 const AT_ONCE = 10;
 
 /**
- * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one holds up nobody. After a
- * failure none begins, and it is thrown when all that run have ended.
+ * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one holds up nobody. Nor does one
+ * that fails: the others are done all the same, and the first failure is thrown when all have ended.
  */
 export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const limited = limitTo(AT_ONCE);
-  let failed = false;
-  const attempt = async (item: Item): Promise<void> => {
-    if (failed) return;
+  await inParallel(items.map(item => limited(() => work(item))));
+}
+
+/** The same one after the other, in their order. */
+export async function oneByOne<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+  let failure: { readonly error: unknown } | undefined;
+  for (const item of items) {
     try {
       await work(item);
     } catch (error) {
-      failed = true;
-      throw error;
+      failure ??= { error };
     }
-  };
-  await inParallel(items.map(item => limited(() => attempt(item))));
+  }
+  if (failure !== undefined) throw failure.error;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads what a drain template rendered as NVSentinel's converter (`sigs.k8s.io/yaml`) does: YAML 1.1, in which `yes` is true and `012` is
- * ten, with Go's numbers and no dates. A name such as `e1` is text.
+ * Reads what a template rendered as NVSentinel's converter (`sigs.k8s.io/yaml`) does: YAML 1.1, in which `yes` is true and `012` is
+ * ten, with Go's numbers and no dates. A name such as `e1` is text. Of a key that stands twice the last value holds, as there.
  */
 import type { ScalarTag, Tags } from 'yaml';
 import { isJsonObject } from '../domain/json.ts';
@@ -10,11 +10,21 @@ import { exactJson } from './exact-json.ts';
 import { messageOf } from '../errors.ts';
 
 export type ReadYaml =
-  { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string };
+  | {
+      readonly ok: true;
+      readonly value: JsonObject;
+      /** All keys as they stand in the text, in order, one that stands twice included, with the depth at which each stands. */
+      readonly keys: readonly RenderedKey[];
+    }
+  | { readonly ok: false; readonly message: string };
+
+export interface RenderedKey {
+  readonly depth: number;
+  readonly key: string;
+}
 
 /** The first document. Never throws. */
 export function readRenderedYaml(text: string): ReadYaml {
-  // Of a key that stands twice the last value holds, as in Go.
   const options = { version: '1.1', uniqueKeys: false, customTags: goTags, prettyErrors: false } as const;
   const documents = yaml.parseAllDocuments(text, { ...options, logLevel: 'silent' });
   const [document] = Array.isArray(documents) ? documents : [];
@@ -23,11 +33,22 @@ export function readRenderedYaml(text: string): ReadYaml {
   if (error !== undefined) return { ok: false, message: `the rendered text is not YAML: ${error.message}` };
   try {
     const value = exactJson(document.toJS({ maxAliasCount: 100 }));
-    return isJsonObject(value) ? { ok: true, value } : { ok: false, message: 'the rendered YAML is not an object' };
+    if (!isJsonObject(value)) return { ok: false, message: 'the rendered YAML is not an object' };
+    return { ok: true, value, keys: keysOf(document.contents, 0) };
   } catch (fault) {
     // Aliases without end, merges of what is no map, and numbers that JSON does not have.
     return { ok: false, message: `the rendered YAML cannot be read: ${messageOf(fault)}` };
   }
+}
+
+function keysOf(node: unknown, depth: number): readonly RenderedKey[] {
+  if (yaml.isMap(node)) {
+    return node.items.flatMap(({ key, value }) => [
+      { depth, key: yaml.isScalar(key) ? (key.source ?? String(key.value)) : String(key) },
+      ...keysOf(value, depth + 1),
+    ]);
+  }
+  return yaml.isSeq(node) ? node.items.flatMap(item => keysOf(item, depth + 1)) : [];
 }
 
 /** Those of YAML 1.1 with one reading of numbers in place of its own, and without dates and `1:30`. */

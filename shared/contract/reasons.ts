@@ -74,6 +74,12 @@ export const EVENT_REASONS = {
   awaitingVolumeDetachment: 'AwaitingVolumeDetachment',
   /** Warning on NodeClaim and Node: a hook failed or ran out of time; the message says what happens next. */
   terminationHookFailed: 'TerminationHookFailed',
+  /** Warning on NodeClaim and Node: the deadline has come; which hooks were called without waiting, and which were not. */
+  terminationHooksForced: 'TerminationHooksForced',
+  /** Warning on a policy, and on NodeClaim and Node: hooks were called that hold nothing, because Karpenter ends the instance by itself. */
+  hooksDoNotHold: 'HooksDoNotHold',
+  /** Warning on a policy and a NodeClaim: `builtin: Replace` has not replaced Karpenter's finalizer there. */
+  replaceNotInForce: 'ReplaceNotInForce',
   /** Warning on a Node or NodeClaim: the instance could not be terminated, or not even looked at; it is tried again. */
   instanceTerminationFailed: 'InstanceTerminationFailed',
   /** Normal on a Node: a drain has begun. */

@@ -39,6 +39,18 @@ export interface TerminationHook {
   readonly onTimeout: OnTimeout;
 }
 
+/** Said of hooks under `builtin: Keep`, after their paths. */
+export const HOOKS_HOLD_NOTHING =
+  'cannot hold anything beside Karpenter, which drains and ends instances by itself under builtin: Keep; only after-terminate holds there, and every hook under builtin: Replace';
+
+/** The paths of the hooks that hold nothing while Karpenter ends the instance by itself; undefined: all of them hold. */
+export function idleHooks(hooks: readonly Pick<TerminationHook, 'name' | 'at'>[], path: string): string | undefined {
+  const idle = hooks.flatMap(({ name, at }, index) =>
+    at === 'after-terminate' ? [] : [`${path}[${index}] (${name})`],
+  );
+  return idle.length === 0 ? undefined : idle.join(', ');
+}
+
 /** How long after the deletion a termination is forced, and which object says so, e.g. `NodePool default`. */
 export interface GracePeriod {
   readonly period: DurationMs;

@@ -7,8 +7,9 @@ import { RESOURCES } from '../contract/resources.ts';
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
-import { orRefused } from '../lifecycle/refused.ts';
+import { TerminalError } from '../errors.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+import { orNotKnown, type NotKnown } from '../ports/read-answer.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete'>;
@@ -22,7 +23,10 @@ export type EvictionAnswer =
   | { readonly kind: 'changed' }
   /** 429: a PodDisruptionBudget or an admission webhook forbids it now. */
   | { readonly kind: 'blocked'; readonly message: string; readonly retryAfter: DurationMs | undefined }
-  | RefusedPod;
+  | UnansweredPod;
+
+/** The call failed, for this pod alone: the other pods are dealt with all the same. */
+export type UnansweredPod = RefusedPod | FailedPod;
 
 /** Several PodDisruptionBudgets select it, one cannot be used, or an admission policy denies it. Nothing succeeds until somebody changes that. */
 export interface RefusedPod {
@@ -30,16 +34,29 @@ export interface RefusedPod {
   readonly message: string;
 }
 
+/** No permission, an error of the server or of a webhook, a time-out: a later try may succeed, and what came of this one is not known. */
+export interface FailedPod {
+  readonly kind: 'failed';
+  readonly message: string;
+  readonly retryAfter: DurationMs | undefined;
+}
+
+function unanswered({ error }: NotKnown): UnansweredPod {
+  if (error instanceof TerminalError) return { kind: 'refused', message: error.message };
+  const { message, retryAfterMs } = error;
+  return { kind: 'failed', message, retryAfter: retryAfterMs === undefined ? undefined : toDurationMs(retryAfterMs) };
+}
+
 const refOf = ({ namespace, name }: PodView): ObjectRef => ({ type: RESOURCES.Pod, namespace, name });
 
-/** Asks for one eviction; without `gracePeriodSeconds` with the pod's own grace period. Throws `RetryableError` for what a later try may cure. */
+/** Asks for one eviction; without `gracePeriodSeconds` with the pod's own grace period. */
 export async function evictPod(
   { kubernetes }: Deps,
   pod: PodView,
   gracePeriodSeconds?: number,
 ): Promise<EvictionAnswer> {
   const { uid, resourceVersion } = pod;
-  const outcome = await orRefused(
+  const outcome = await orNotKnown(
     kubernetes.evict(refOf(pod), {
       preconditions: { uid, resourceVersion },
       ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
@@ -61,8 +78,9 @@ export async function evictPod(
       };
     }
     case 'misconfigured':
-    case 'refused':
       return { kind: 'refused', message: outcome.message };
+    case 'notKnown':
+      return unanswered(outcome);
   }
 }
 
@@ -71,10 +89,10 @@ export async function deletePod(
   { kubernetes }: Deps,
   pod: PodView,
   gracePeriodSeconds: number,
-): Promise<{ readonly kind: 'deleted' | 'gone' } | RefusedPod> {
+): Promise<{ readonly kind: 'deleted' | 'gone' } | UnansweredPod> {
   const { uid } = pod;
-  const outcome = await orRefused(kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds }));
-  if (outcome.kind === 'refused') return outcome;
+  const outcome = await orNotKnown(kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds }));
+  if (outcome.kind === 'notKnown') return unanswered(outcome);
   return { kind: outcome.kind === 'ok' ? 'deleted' : 'gone' };
 }
 
@@ -83,11 +101,11 @@ export async function deleteUnchangedPod(
   { kubernetes }: Deps,
   pod: PodView,
   gracePeriodSeconds: number,
-): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' } | RefusedPod> {
+): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' } | UnansweredPod> {
   const { uid, resourceVersion } = pod;
   const preconditions = { uid, resourceVersion };
-  const outcome = await orRefused(kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds }));
-  if (outcome.kind === 'refused') return outcome;
+  const outcome = await orNotKnown(kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds }));
+  if (outcome.kind === 'notKnown') return unanswered(outcome);
   return { kind: outcome.kind === 'ok' ? 'deleted' : outcome.kind === 'conflict' ? 'changed' : 'gone' };
 }
 

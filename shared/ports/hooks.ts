@@ -5,6 +5,7 @@
 import type { HookAnswer } from '../contract/hook-answer.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { HookTarget } from '../domain/termination.ts';
+import type { DurationMs } from '../domain/time.ts';
 
 export interface HookCall {
   readonly purpose: 'hook' | 'cleanup';
@@ -23,6 +24,8 @@ export interface HookCall {
   };
   /** What else the worker is told. */
   readonly details: JsonObject;
+  /** Nobody waits for the work: the call is over once it is taken on, and takes this long at most. Absent: a function's own answer is waited for. */
+  readonly takenOnWithin?: DurationMs;
 }
 
 export interface Hooks {

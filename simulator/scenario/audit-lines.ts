@@ -29,6 +29,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     finishing: ['NodeClaimTerminating'],
     close: ['NodeGone'],
     ignore: ['GateOff', 'Healthy', 'NoNodeClaim', 'NoTransitionTime', 'NotConfigured'],
+    warn: ['HooksDoNotHold', 'ReplaceNotInForce'],
     refuse: ['InvalidRepairConfiguration', 'NodeLifecyclePolicyConflict', 'UnknownConditionType'],
   },
   'grace-period': {
@@ -95,7 +96,8 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     hold: ['FinalizerAdded', 'FinalizerRestored'],
     terminate: ['TerminationStarted'],
     wouldTerminate: ['TerminationObserved'],
-    hook: ['HookSucceeded', 'TerminationHookFailed'],
+    hook: ['HookSucceeded', 'HooksDoNotHold', 'TerminationHookFailed'],
+    warn: ['ReplaceNotInForce'],
     hookTimedOut: ['TerminationHookFailed'],
     wait: [
       'AwaitingInstanceTermination',
@@ -110,7 +112,8 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     evict: ['Evicted'],
     forceDelete: ['Disrupted'],
     terminateInstance: ['InstanceTerminating'],
-    force: ['TerminationForced'],
+    force: ['TerminationForced', 'TerminationHooksForced'],
+    passOver: ['ConditionNotWritten', 'NodeChangeRefused'],
     release: ['FinalizationSucceeded', 'TerminationFinished', OTHERS],
     retry: ['FinalizationError', 'InstanceTerminationFailed', OTHERS],
     refuse: [

@@ -60,7 +60,8 @@ timeout = "3600s"
 statusConditionType = "DrainComplete"
 statusConditionStatus = "True"
 `;
-const TEMPLATE = 'spec:\n  nodeName: {{ .HealthEvent.NodeName }}\n  reason: {{ printf "%q" .HealthEvent.Message }}\n';
+const TEMPLATE =
+  'spec:\n  nodeName: {{ printf "%q" .HealthEvent.NodeName }}\n  reason: {{ printf "%q" .HealthEvent.Message }}\n';
 const BAD_RULE = '[[userNamespaces]]\nname = "*"\nmode = "immediate"\n';
 const UNKNOWN_MODE =
   'userNamespaces[0].mode: unknown mode "immediate", did you mean "Immediate"?; modes are Immediate, DeleteAfterTimeout, AllowCompletion';

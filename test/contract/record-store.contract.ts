@@ -50,8 +50,18 @@ async function written(store: RecordStore, record: NewRecord, expectedVersion = 
   return outcome.record;
 }
 
-/** Defines the suite. `makeSubject` may return the same store each time. */
-export function defineRecordStoreContract(name: string, makeSubject: () => Promise<RecordStoreSubject>): void {
+/**
+ * Defines the suite. `makeSubject` may return the same store each time.
+ *
+ * @param sizesInCharacters of a store that takes characters for bytes where it measures an item
+ */
+export function defineRecordStoreContract(
+  name: string,
+  makeSubject: () => Promise<RecordStoreSubject>,
+  { sizesInCharacters = false }: { readonly sizesInCharacters?: boolean } = {},
+): void {
+  const texts = sizesInCharacters ? ['x'] : ['x', '€'];
+
   describe(`RecordStore: ${name}`, () => {
     it('knows nothing of a record that was never written', async () => {
       const { records } = await makeSubject();
@@ -224,6 +234,37 @@ export function defineRecordStoreContract(name: string, makeSubject: () => Promi
       for (const record of wrong) {
         await expect(records.put(record, 0)).rejects.toMatchObject({ name: 'TerminalError', reason: 'InvalidRecord' });
       }
+    });
+  });
+
+  describe(`RecordStore: ${name}, items`, () => {
+    /** What an item has beside the text of its state. */
+    const ROOM = 512;
+
+    it('of 400 KiB are the largest, names and texts in bytes', async () => {
+      const { records } = await makeSubject();
+      const ofSize = (bytes: number, text: string): NewRecord =>
+        aRecord({ state: { schemaVersion: 1, text: text.repeat(bytes / Buffer.byteLength(text)) } });
+      for (const text of texts) {
+        expect(await records.put(ofSize(409_599 - ROOM + (ROOM % 3), text), 0)).toMatchObject({ kind: 'written' });
+        const refusal = { name: 'TerminalError', reason: 'ValidationException' };
+        await expect(records.put(ofSize(409_599, text), 0)).rejects.toMatchObject(refusal);
+        await expect(records.put(ofSize(409_599, text), 0)).rejects.toThrow('exceeded the maximum allowed size');
+      }
+    });
+
+    it('are refused for their size before the version is looked at, and change nothing', async () => {
+      const { records } = await makeSubject();
+      const record = aRecord();
+      const before = await written(records, record);
+      const larger = {
+        ...record,
+        state: { schemaVersion: 1, list: Array.from({ length: 120_000 }, (_, index) => index) },
+      };
+      for (const version of [0, before.version, before.version + 5]) {
+        await expect(records.put(larger, version)).rejects.toMatchObject({ reason: 'ValidationException' });
+      }
+      expect(await records.get(record)).toEqual(before);
     });
   });
 

@@ -45,12 +45,12 @@ describe('a refusal', () => {
     await expect(api.patch(N1, patch)).rejects.toMatchObject({ reason: 'ServiceUnavailable', outcomeUnknown: true });
     await expect(api.patch(N1, patch, { subresource: 'status' })).rejects.toThrow('patching nodes n1: 503');
     expect(await api.patch(N2, patch)).toMatchObject({ kind: 'ok' });
-    expect(await api.get(N1)).toMatchObject({ metadata: { name: 'n1' } });
+    expect(await api.get(N1)).toMatchObject({ kind: 'there', object: { metadata: { name: 'n1' } } });
   });
 
   it('is for the parts that it names', async () => {
     const { api, watch } = createWorld({ verb: 'list', by: 'forwarder', as: { status: 500 } });
-    expect(await api.list(NODES)).toHaveLength(2);
+    expect(await api.list(NODES)).toMatchObject({ kind: 'there', objects: [{}, {}] });
     const signal = new AbortController().signal;
     await expect(watch.list(NODES, { signal })).rejects.toThrow('listing nodes: 500 InternalError');
   });
@@ -59,15 +59,15 @@ describe('a refusal', () => {
     const { api, time, refusals } = createWorld({ resource: 'nodes', as: { status: 500 } });
     refusals.begin({ resource: 'pods', as: { status: 500 } }, undefined);
     await time.runUntil(addDuration(START, minutes(10)));
-    expect(await api.get(N1)).toBeDefined();
+    expect(await api.get(N1)).toMatchObject({ kind: 'there' });
     await expect(api.get(POD)).rejects.toThrow('500');
     await time.runUntil(addDuration(START, minutes(60)));
-    expect(await api.get(POD)).toBeDefined();
+    expect(await api.get(POD)).toMatchObject({ kind: 'there' });
   });
 
   it('tells kinds of one plural apart by the group', async () => {
     const { api } = createWorld({ resource: 'nodeclaims.example.com', as: { status: 500 } });
-    expect(await api.list(CLAIMS)).toEqual([]);
+    expect(await api.list(CLAIMS)).toEqual({ kind: 'there', objects: [] });
   });
 
   it.each([
@@ -106,6 +106,8 @@ describe('a refusal', () => {
     const kind = { group: 'karpenter.sh', version: 'v1', kind: 'NodeClaim' };
     expect(await api.resolve(kind)).toBeUndefined();
     expect(await api.versionsOf(kind)).toEqual([]);
+    expect(await api.list(CLAIMS)).toMatchObject({ kind: 'notServed' });
+    expect(await api.get({ type: CLAIMS, name: 'c' })).toMatchObject({ kind: 'notServed' });
     const signal = new AbortController().signal;
     expect(await watch.resolve(kind, signal)).toMatchObject({ resource: 'nodeclaims' });
     expect(await watch.list(CLAIMS, { signal })).toMatchObject({ kind: 'page' });

@@ -8,7 +8,7 @@ import { DONE, settle, type Observed, type Turn } from '../../../shared/lifecycl
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 import type { TerminationDeps } from '../steps/context.ts';
-import { isGone } from '../steps/instance.ts';
+import { isGone, isUnknownYet } from '../steps/instance.ts';
 import { listHeldInstances } from './cluster.ts';
 import { decideOrphan, ORPHAN_CHECK, type HeldBy, type OrphanDecision } from './decide.ts';
 import { instanceSubject, ORPHAN_CODEC, type OrphanEntry } from './record.ts';
@@ -44,7 +44,10 @@ export async function reconcileInstance(
   {
     wakeUp,
     left,
-  }: { readonly wakeUp?: UsedWakeUp; readonly left?: { readonly object: LeftBy; readonly since: EpochMs } },
+  }: {
+    readonly wakeUp?: UsedWakeUp;
+    readonly left?: { readonly object: LeftBy; readonly since: EpochMs; readonly launchTime?: EpochMs | undefined };
+  },
 ): Promise<boolean> {
   const { deps } = parts;
   const record = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
@@ -56,7 +59,7 @@ export async function reconcileInstance(
       const held = await record.load();
       if (held.kind === 'newer') return { kind: 'over' };
       const entry = held.kind === 'held' ? held.value : undefined;
-      const state = await stateOf(deps, providerID);
+      const state = await stateOf(deps, providerID, left?.launchTime);
       const heldBy = ends(state) ? 'nothing' : await holderOf(deps, providerID);
       const now = deps.clock.now();
       const object = entry === undefined ? left?.object : entry.object;
@@ -72,10 +75,15 @@ export async function reconcileInstance(
   return isInLedger;
 }
 
-/** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6). */
-async function stateOf({ instances }: TerminationDeps, providerID: string): Promise<State> {
+/** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6); so may one that is too young to be known. */
+async function stateOf(
+  { instances, clock }: TerminationDeps,
+  providerID: string,
+  launchTime: EpochMs | undefined,
+): Promise<State> {
   const found = await orRefused(instances.describe(providerID));
-  return found !== undefined && 'cause' in found ? 'unknown' : found?.state;
+  if (found === undefined) return isUnknownYet(launchTime, clock.now()) ? 'unknown' : undefined;
+  return 'cause' in found ? 'unknown' : found.state;
 }
 
 const ends = (state: State): boolean => state !== 'unknown' && (isGone(state) || state === 'shutting-down');

@@ -2,6 +2,7 @@
  * One FinalizerRule: says on its status whether it can be used and whether its kind is watched, and looks at every object of the kind
  * when that begins. A rule that is deleted stays until no object carries its finalizer.
  */
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
@@ -149,10 +150,10 @@ async function lookAtObjects(
  */
 export async function reconcileOtherRules(parts: RuleEndParts, name: string): Promise<void> {
   const all = await loadRules(parts.deps);
-  for (const other of all) {
-    if (other.metadata.name === name || hasCondition(other, acceptedOf(standingOf(other, all)))) continue;
-    await reconcileRule(parts, other.metadata.name, { concernsObjects: true });
-  }
+  const moved = all.filter(
+    other => other.metadata.name !== name && !hasCondition(other, acceptedOf(standingOf(other, all))),
+  );
+  await oneByOne(moved, other => reconcileRule(parts, other.metadata.name, { concernsObjects: true }));
 }
 
 /** In the status of a rule: when the forwarder found what the condition `Watching` says. */

@@ -17,10 +17,10 @@ import {
 } from '../../../shared/domain/time.ts';
 import type { About } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime, oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { carryOutDrain, type PodOutcome } from '../drain-pass.ts';
-import { evictionRetryDelay, REFUSALS_COUNTED } from '../../../shared/pods/eviction.ts';
+import { evictionRetryDelay, REFUSALS_COUNTED, type UnansweredPod } from '../../../shared/pods/eviction.ts';
 import { leaving, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 
 export const drainNodes = {
@@ -28,7 +28,7 @@ export const drainNodes = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     let until: EpochMs | undefined;
     const waits: string[] = [];
-    for (const node of leaving(context)) {
+    await oneByOne(leaving(context), async node => {
       const pods = await loadPodsOnNode(context.deps, node.metadata.name);
       const plan = planDrain({
         now: context.now,
@@ -39,11 +39,11 @@ export const drainNodes = {
       const outcomes = await carryOutDrain(context.deps, plan);
       await fewAtATime(outcomes, outcome => reportPod(context, outcome));
       if (context.forced) await fewAtATime(outcomes, outcome => sayDenied(context, outcome));
-      if (isDrained(context, plan, outcomes)) continue;
+      if (isDrained(context, plan, outcomes)) return;
       const retry = await countRefusals(context, outcomes);
       waits.push(describeWait(plan, outcomes));
       until = earliest(until, earliest(plan.nextLook, earliest(retry, stuckAfter(context, outcomes))));
-    }
+    });
     if (waits.length === 0) {
       if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
       return stepDone;
@@ -55,16 +55,19 @@ export const drainNodes = {
 
 /**
  * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
- * instance does, as it does those whose deletion is refused.
+ * instance does, as it does those whose deletion is refused or fails.
  */
 function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, outcomes: readonly PodOutcome[]): boolean {
   if (plan.drained) return true;
   if (!forced || outcomes.some(({ answer }) => answer.kind === 'deleted')) return false;
-  const refused = new Set(outcomes.flatMap(({ step, answer }) => (answer.kind === 'refused' ? [step.pod.uid] : [])));
+  const unanswered = new Set(outcomes.flatMap(({ step, answer }) => (isUnanswered(answer) ? [step.pod.uid] : [])));
   return plan.steps.every(
-    ({ pod }) => refused.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
+    ({ pod }) => unanswered.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
   );
 }
+
+const isUnanswered = (answer: PodOutcome['answer']): answer is UnansweredPod =>
+  answer.kind === 'refused' || answer.kind === 'failed';
 
 /** When the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
 function stuckAfter({ now }: TerminationContext, outcomes: readonly PodOutcome[]): EpochMs | undefined {
@@ -82,21 +85,23 @@ async function countRefusals(
   context: TerminationContext,
   outcomes: readonly PodOutcome[],
 ): Promise<EpochMs | undefined> {
-  const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || answer.kind === 'refused');
+  const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || isUnanswered(answer));
   const changed = outcomes.some(({ answer }) => answer.kind === 'changed');
   const before = context.progress().refusedEvictions;
   const failures = refused.length === 0 ? 0 : Math.min(before + 1, REFUSALS_COUNTED);
   if (failures !== before) await context.remember({ refusedEvictions: failures });
   if (changed) return context.now;
   if (refused.length === 0) return undefined;
-  const asked = refused.map(({ answer }) => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
+  const asked = refused.map(({ answer }) =>
+    answer.kind === 'blocked' || answer.kind === 'failed' ? (answer.retryAfter ?? 0) : 0,
+  );
   return addDuration(context.now, evictionRetryDelay(failures, toDurationMs(Math.max(...asked))));
 }
 
 /** In words that stay the same while nothing changes, so that they are said once. */
 function describeWait({ steps }: DrainPlan, outcomes: readonly PodOutcome[]): string {
   const refusals = outcomes.flatMap(({ step, answer }) =>
-    answer.kind === 'blocked' || answer.kind === 'refused' ? [`${nameOf(step.pod)}: ${answer.message}`] : [],
+    answer.kind === 'blocked' || isUnanswered(answer) ? [`${nameOf(step.pod)}: ${answer.message}`] : [],
   );
   const held = steps.flatMap(step =>
     step.kind === 'wait' && step.because === 'Protected'
@@ -119,7 +124,7 @@ const nameOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
 
 /** Where no wait of the drain says it: on the Pod, that it is left. */
 export async function sayDenied({ reporter }: TerminationContext, { step, answer }: PodOutcome): Promise<void> {
-  if (step.kind !== 'force' || answer.kind !== 'refused') return;
+  if (step.kind !== 'force' || !isUnanswered(answer)) return;
   const { name, namespace, uid } = step.pod;
   await reporter.report({
     about: { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } },

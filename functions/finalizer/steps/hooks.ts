@@ -1,7 +1,8 @@
 /**
  * Runs the user's hooks at one point of a termination, one after the other in the order of the policy. A call is noted down before it
  * is made; one that did not answer is made again with the same key. What a hook may take is its deadline; how long it may be silent,
- * its heartbeat; what happens then, its `onTimeout`. At the termination's own deadline hooks are skipped.
+ * its heartbeat; what happens then, its `onTimeout`. At the termination's own deadline, and where Karpenter ends the instance by itself,
+ * nothing waits for them (`unawaited-hooks.ts`).
  */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
@@ -12,14 +13,17 @@ import {
   minutes,
   seconds,
   toTimestamp,
+  type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from '../record.ts';
 import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './hook-resource.ts';
+import { standingOfHooks } from './hook-standing.ts';
+import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
 import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
@@ -33,8 +37,15 @@ export function hooksAt(point: HookPoint) {
   return {
     name: `Hooks:${point}`,
     async run(context: TerminationContext): Promise<StepOutcome> {
-      if (context.forced || context.settings === undefined) return stepDone;
-      for (const hook of context.settings.hooks.filter(({ at }) => at === point)) {
+      const hooks = context.settings?.hooks.filter(({ at }) => at === point) ?? [];
+      // One that is at work goes on, whatever became of the NodeClaim meanwhile.
+      const begun = hooks.filter(({ name }) => progressOf(context, name) !== undefined);
+      if (hooks.every(hook => isOver(context, hook))) return stepDone;
+      const standing = await standingOfHooks(context, point);
+      if (standing.kind === 'forced' || standing.kind === 'once') {
+        return await callAll(context, point, standing.kind, hooks);
+      }
+      for (const hook of standing.kind === 'never' ? begun : hooks) {
         const outcome = await runHook(context, hook);
         if (outcome.kind !== 'done') return outcome;
       }
@@ -43,12 +54,48 @@ export function hooksAt(point: HookPoint) {
   };
 }
 
+/** Its answer is there, or it was passed over, and that was said where it must be. */
+function isOver(context: TerminationContext, { name, at }: TerminationHook): boolean {
+  const progress = progressOf(context, name);
+  if (progress?.unawaited !== undefined) return context.progress().hooksSaid?.includes(at) === true;
+  if (context.forced) return progress !== undefined && progress.phase !== 'intended';
+  return progress?.phase === 'succeeded' || progress?.phase === 'passed';
+}
+
+/** A hook may be called `constructor`: own names only. */
+function progressOf(context: TerminationContext, name: string): HookProgress | undefined {
+  const { hooks } = context.progress();
+  return Object.hasOwn(hooks, name) ? hooks[name] : undefined;
+}
+
+/** Each of them once, in their order; nothing waits for their work. */
+async function callAll(
+  context: TerminationContext,
+  point: HookPoint,
+  how: Unawaited,
+  hooks: readonly TerminationHook[],
+): Promise<StepOutcome> {
+  const caller: HookCaller = {
+    progressOf: ({ name }) => progressOf(context, name),
+    note: (hook, { unawaited }) => note(context, hook, progressOf(context, hook.name), unawaited),
+    isOwn: (hook, progress) => context.run.ownHooks.delete(callId(hook, progress)),
+    call: (hook, progress, within) => callFor(context, hook, progress, within),
+    store: (hook, progress) => store(context, hook, progress),
+  };
+  for (const hook of hooks) {
+    const outcome = await callUnawaited(context, hook, how, caller);
+    if (outcome.kind !== 'done') return outcome;
+  }
+  await sayUnawaited(context, point, how, hooks);
+  return stepDone;
+}
+
 async function runHook(context: TerminationContext, hook: TerminationHook): Promise<StepOutcome> {
   const { now } = context;
-  // A hook may be called `constructor`: own names only.
-  const { hooks } = context.progress();
-  const progress = Object.hasOwn(hooks, hook.name) ? hooks[hook.name] : undefined;
+  const progress = progressOf(context, hook.name);
   if (progress === undefined) return await note(context, hook, undefined);
+  // Called when nothing waited for it.
+  if (progress.unawaited !== undefined) return stepDone;
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
 
   // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
@@ -73,12 +120,15 @@ async function note(
   context: TerminationContext,
   hook: TerminationHook,
   before: HookProgress | undefined,
+  unawaited?: Unawaited,
 ): Promise<StepOutcome> {
+  const isFirst = before === undefined || isFirstCallUnknown(before) || before.unawaited !== unawaited;
   const next: HookProgress = {
     phase: 'intended',
-    firstInvokedTime: before === undefined || isFirstCallUnknown(before) ? context.now : before.firstInvokedTime,
+    firstInvokedTime: isFirst ? context.now : before.firstInvokedTime,
     lastSeenTime: context.now,
-    attempts: (before?.attempts ?? 0) + 1,
+    attempts: (before?.unawaited === unawaited ? (before?.attempts ?? 0) : 0) + 1,
+    ...(unawaited !== undefined && { unawaited }),
   };
   if (await store(context, hook, next)) context.run.ownHooks.add(callId(hook, next));
   return lookAgain(context, `the call of hook ${hook.name} was noted down`);
@@ -89,21 +139,34 @@ const store = (context: TerminationContext, { name }: TerminationHook, progress:
 
 async function call(context: TerminationContext, hook: TerminationHook, progress: HookProgress): Promise<StepOutcome> {
   context.run.ownHooks.delete(callId(hook, progress));
-  let answer: ResourceAnswer;
-  try {
-    const { target } = hook;
-    answer =
-      target.kind === 'customResource'
-        ? await makeResource(context, { ...hook, target }, progress)
-        : await invoke(context, hook, progress);
-  } catch (error) {
-    if (!(error instanceof RetryableError)) throw error;
-    answer = { kind: 'failed', message: messageOf(error) };
-  }
-  return keep(context, hook, progress, answer);
+  return keep(context, hook, progress, await callFor(context, hook, progress));
 }
 
-async function invoke(context: TerminationContext, hook: TerminationHook, progress: HookProgress): Promise<HookAnswer> {
+/** A call whose outcome is not known is a failure. @param within nobody waits for the work, and the call takes this long at most */
+async function callFor(
+  context: TerminationContext,
+  hook: TerminationHook,
+  progress: HookProgress,
+  within?: DurationMs,
+): Promise<ResourceAnswer> {
+  try {
+    const { target } = hook;
+    return target.kind === 'customResource'
+      ? await makeResource(context, { ...hook, target }, progress)
+      : await invoke(context, hook, progress, within);
+  } catch (error) {
+    const isRefused = within !== undefined && error instanceof TerminalError;
+    if (!(error instanceof RetryableError) && !isRefused) throw error;
+    return { kind: 'failed', message: messageOf(error) };
+  }
+}
+
+async function invoke(
+  context: TerminationContext,
+  hook: TerminationHook,
+  progress: HookProgress,
+  within: DurationMs | undefined,
+): Promise<HookAnswer> {
   const { look, deadline, deps } = context;
   const { kind, apiVersion, metadata } = look.object;
   return deps.hooks.invoke({
@@ -119,7 +182,9 @@ async function invoke(context: TerminationContext, hook: TerminationHook, progre
       nodes: look.nodes.map(node => node.metadata.name),
       deadline: toTimestamp(addDuration(progress.firstInvokedTime, hook.deadline)),
       terminationDeadline: deadline === undefined ? null : toTimestamp(deadline.time),
+      forced: progress.unawaited === 'forced',
     },
+    ...(within !== undefined && { takenOnWithin: within }),
   });
 }
 

@@ -93,7 +93,7 @@ const unknownUntil = (launchTime: EpochMs | undefined): EpochMs | undefined =>
   launchTime === undefined ? undefined : addDuration(launchTime, KNOWN_AFTER);
 
 /** Whether "not found" says nothing yet about an instance that was launched then. */
-function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
+export function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
   const until = unknownUntil(launchTime);
   return until !== undefined && !isDue(now, until);
 }
@@ -103,12 +103,20 @@ function waitForNews({ look, now }: TerminationContext, providerID: string): Ste
   return waitFor(message, unknownUntil(launchTimeOf(look)) ?? now);
 }
 
+/** The state now; undefined: the cloud knows no such instance. Throws where it does not say. */
+export async function stateOf(
+  { deps, look, now }: TerminationContext,
+  providerID: string,
+): Promise<SeenState | undefined> {
+  const found = await deps.instances.describe(providerID);
+  return found === undefined && isUnknownYet(launchTimeOf(look), now) ? 'notFoundYet' : found?.state;
+}
+
 /** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue. */
 export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<SeenState | undefined> {
-  const { deps, forced, look, now } = context;
+  const { forced } = context;
   try {
-    const found = await deps.instances.describe(providerID);
-    return found === undefined && isUnknownYet(launchTimeOf(look), now) ? 'notFoundYet' : found?.state;
+    return await stateOf(context, providerID);
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;
     const reported = `${forced ? FORCED : ''}instance ${providerID} cannot be looked at`;

@@ -1,10 +1,11 @@
 /** Without an instance that runs nothing runs on the Node: there is nothing to drain or detach, as in Karpenter. */
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { orRefused } from '../../../shared/lifecycle/refused.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
-import { isGone, lookAtInstance } from './instance.ts';
+import { isGone, lookAtInstance, stateOf } from './instance.ts';
 
 /** The step, done at once where the instance is stopped or gone. */
 export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
@@ -21,10 +22,15 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
   const { nodes, providerID } = context.look;
   if (providerID === undefined) return false;
-  // What EC2 refuses for good is known by nobody: the Node is emptied like any other.
-  const state = await orRefused(lookAtInstance(context, providerID));
-  if (typeof state === 'object') return false;
-  return state === 'stopped' || (isGone(state) && !nodes.some(isReady));
+  // What EC2 refuses for good is known by nobody: the Node is emptied like any other. Nor is an answer waited for where a kubelet speaks, or
+  // at the deadline.
+  const isSpeaking = nodes.some(isReady);
+  const isNeeded = !isSpeaking && !context.forced;
+  const look = isNeeded ? lookAtInstance(context, providerID) : stateOf(context, providerID);
+  const answer = await orNotKnown(look.then(state => ({ kind: 'seen', state }) as const));
+  if (answer.kind === 'seen') return answer.state === 'stopped' || (isGone(answer.state) && !isSpeaking);
+  if (isNeeded && answer.error instanceof RetryableError) throw answer.error;
+  return false;
 }
 
 const isReady = ({ status }: KubernetesObject): boolean =>

@@ -1,4 +1,5 @@
 /** Keeps new pods and new connections away from the Nodes, as Karpenter does, and asks the forwarder to publish their pods. */
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
@@ -15,12 +16,13 @@ export const taintNodes = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { nodes } = context.look;
     let changed = false;
-    for (const node of nodes.filter(each => !isLive(each))) {
+    const leaves = nodes.filter(each => !isLive(each));
+    await oneByOne(leaves, async node => {
       const body = disruptedPatch(node);
-      if (body === undefined) continue;
+      if (body === undefined) return;
       await context.deps.kubernetes.patch({ type: RESOURCES.Node, name: node.metadata.name }, { type: 'merge', body });
       changed = true;
-    }
+    });
     return changed ? lookAgain(context, 'Nodes were tainted') : stepDone;
   },
 };

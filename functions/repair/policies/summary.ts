@@ -5,6 +5,7 @@ import { policiesFor, type PolicySet } from '../../../shared/policies/policy-set
 import { TIED_BLOCKS, tiesOver } from '../../../shared/policies/policy-ties.ts';
 import { isBlockless, protectionDecisions, states } from '../../../shared/policies/deciding-policy.ts';
 import { effectiveRepair } from '../settings.ts';
+import { terminationWarnings } from './termination-warnings.ts';
 import { unwatchedTypes } from './watched.ts';
 
 /** One NodePool, or the nodes without one. */
@@ -13,6 +14,8 @@ export interface PoolFacts {
   readonly nodes: number;
   readonly held: number;
   readonly repairing: number;
+  /** NodeClaims that live and carry Karpenter's finalizer. */
+  readonly karpenters: number;
 }
 
 export interface PolicyFacts {
@@ -98,9 +101,21 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
     conditions: [
       accepted(policy),
       active(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
-      ...warning(policy, facts),
+      ...warning(policy, facts, karpentersPools(selected, inForce, isOwn)),
     ],
   };
+}
+
+/** Pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's finalizer. */
+function karpentersPools(
+  selected: readonly PoolFacts[],
+  inForce: PolicySet,
+  isOwn: (policy: { readonly object: KubernetesObject }) => boolean,
+): readonly string[] {
+  return selected.flatMap(({ pool, karpenters }) => {
+    const holder = policiesFor(pool, inForce).find(({ object }) => object.spec?.['termination'] !== undefined);
+    return pool !== undefined && karpenters > 0 && holder !== undefined && isOwn(holder) ? [pool.metadata.name] : [];
+  });
 }
 
 function accepted({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
@@ -161,7 +176,11 @@ const HOLDING: PolicyCondition = {
 };
 
 /** What is accepted, and probably not what was meant. */
-function warning({ object }: PolicyFacts, { inForce, templates }: ClusterFacts): readonly PolicyCondition[] {
+function warning(
+  { object }: PolicyFacts,
+  { inForce, templates }: ClusterFacts,
+  karpenters: readonly string[],
+): readonly PolicyCondition[] {
   const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
   const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
     .filter(({ loser }) => loser.metadata.uid === object.metadata.uid)
@@ -172,7 +191,7 @@ function warning({ object }: PolicyFacts, { inForce, templates }: ClusterFacts):
       reason: 'NoTemplate',
       message: `${path}: ConfigMap curfew/curfew-config has no key ${JSON.stringify(template)}`,
     }));
-  const all = [...unwatched, ...ties, ...missing];
+  const all = [...terminationWarnings(object, karpenters), ...unwatched, ...ties, ...missing];
   const [first] = all;
   if (first === undefined) return [];
   return [

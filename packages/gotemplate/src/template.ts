@@ -23,6 +23,11 @@ export interface TemplateOptions {
   readonly limits?: Partial<Limits>;
 }
 
+export interface ExecuteOptions {
+  /** What is written in place of the text that an action prints; the template's own text stays. */
+  readonly printed?: (text: string) => string;
+}
+
 /** A template and those it can call. */
 export class Template {
   readonly name: string;
@@ -70,8 +75,8 @@ export class Template {
    * keeps it.
    * @throws {ExecError} with Go's message; {LimitError} when a limit is reached; {DataError} when data is no data.
    */
-  execute(data?: unknown): string {
-    return decode(this.#execute(this.#main, data));
+  execute(data?: unknown, options: ExecuteOptions = {}): string {
+    return decode(this.#execute(this.#main, data, options));
   }
 
   /** Like `execute`; the exact bytes. */
@@ -92,12 +97,13 @@ export class Template {
     return { main: this.#main, lookup: name => this.#definitions.get(name) };
   }
 
-  #execute(definition: Definition, data: unknown): Bytes {
+  #execute(definition: Definition, data: unknown, { printed }: ExecuteOptions = {}): Bytes {
     const value = toGo(data, undefined, this.#limits.dataDepth);
     const budget = new Budget(this.#limits);
     const functions = new Map([...builtins(budget), ...this.#functions]);
     const lookup = (name: Bytes): Definition | undefined => this.#definitions.get(name);
-    const execution = { budget, missingKey: this.#missingKey, functions, lookup };
+    const shown = printed && ((text: Bytes): Bytes => encode(printed(decode(text))));
+    const execution = { budget, missingKey: this.#missingKey, functions, lookup, printed: shown };
     return new Machine(execution, definition.name, definition.root, value).run();
   }
 }

@@ -4,16 +4,23 @@
  */
 import { SOURCES } from '../../contract/names.ts';
 import { failedAnswer, hookAnswerOf } from '../../contract/hook-answer.ts';
+import type { DurationMs } from '../../domain/time.ts';
 import { RetryableError } from '../../errors.ts';
 import type { EventBus } from '../../ports/event-bus.ts';
 import type { HookCall, Hooks } from '../../ports/hooks.ts';
 
-/** Runs a function and answers its JSON, or says why it failed. Throws `RetryableError` when the call could not be made. */
+/**
+ * Runs a function and answers its JSON, or says why it failed. With `takenOnWithin` (milliseconds) it is only handed over, within that time.
+ * Throws `RetryableError` when the call could not be made.
+ */
 export type InvokeFunction = (
   functionName: string,
   payload: Readonly<Record<string, unknown>>,
+  options?: { readonly takenOnWithin?: DurationMs },
 ) => Promise<
-  { readonly kind: 'returned'; readonly value: unknown } | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'takenOn' }
+  | { readonly kind: 'failed'; readonly message: string }
 >;
 
 export interface HooksOptions {
@@ -32,7 +39,10 @@ export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hoo
       const { target } = call;
       switch (target.kind) {
         case 'lambda': {
-          const outcome = await invokeFunction(target.functionName, toPayload(call, cluster));
+          const { takenOnWithin } = call;
+          const options = takenOnWithin === undefined ? {} : { takenOnWithin };
+          const outcome = await invokeFunction(target.functionName, toPayload(call, cluster), options);
+          if (outcome.kind === 'takenOn') return { kind: 'pending' };
           return outcome.kind === 'failed'
             ? failedAnswer(outcome.message)
             : hookAnswerOf(outcome.value, `function ${target.functionName}`);

@@ -1,4 +1,4 @@
-/** Runs a Lambda function and waits for its answer. */
+/** Runs a Lambda function and waits for its answer, or only hands it over (`InvocationType` `Event`). */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { TerminalError } from '../../errors.ts';
 import { awsErrorCode, CLIENT_DEFAULTS, fromAwsError, INVOKE_TIMEOUT } from '../aws-errors.ts';
@@ -23,12 +23,18 @@ const UNUSABLE_CODES: ReadonlySet<string> = new Set(['ResourceNotFoundException'
 
 /** The function's own errors and time-outs are `failed`; what the Lambda service could not do throws `RetryableError`. */
 export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): InvokeFunction {
-  return async (functionName, payload) => {
+  return async (functionName, payload, { takenOnWithin } = {}) => {
+    const isHandedOver = takenOnWithin !== undefined;
     const doing = `invoking function ${functionName}`;
     let answer;
     try {
       answer = await client.send(
-        new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify(payload)) }),
+        new InvokeCommand({
+          FunctionName: functionName,
+          Payload: Buffer.from(JSON.stringify(payload)),
+          ...(isHandedOver && { InvocationType: 'Event' }),
+        }),
+        ...(isHandedOver ? [{ abortSignal: AbortSignal.timeout(takenOnWithin) }] : []),
       );
     } catch (error) {
       const code = awsErrorCode(error) ?? 'Unknown';
@@ -38,6 +44,7 @@ export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): Invoke
       const advice = code === 'AccessDeniedException' ? ': name it in hookFunctions of the deployment' : '';
       return { kind: 'failed', message: `function ${functionName} cannot be run: ${code}${advice}` };
     }
+    if (isHandedOver) return { kind: 'takenOn' };
     // The SDK says null of an answer without a body.
     const text = Buffer.from(answer.Payload ?? []).toString('utf8');
     if (answer.FunctionError !== undefined) {

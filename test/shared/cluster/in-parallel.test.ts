@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fewAtATime, inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime, inParallel, oneByOne } from '../../../shared/cluster/in-parallel.ts';
 
 describe('what runs in parallel', () => {
   it('answers in the order in which it was asked, whichever ends first', async () => {
@@ -41,24 +41,26 @@ describe('what is done a few at a time', () => {
     expect(done).toHaveLength(items.length);
   });
 
-  it('begins nothing after a failure, and tells of it when all that run have ended', async () => {
-    const slow = Promise.withResolvers<void>();
-    const begun: number[] = [];
-    let told: unknown;
+  it('goes on after a failure, and tells of the first one when all have ended', async () => {
+    const done: number[] = [];
     const all = fewAtATime(items, async item => {
-      begun.push(item);
-      if (item === 0) throw new Error('first');
-      await slow.promise;
-    }).catch((error: unknown) => {
-      told = error;
+      await turn();
+      if (item % 2 === 0) throw new Error(String(item));
+      done.push(item);
     });
-    await turn();
-    const begunBefore = begun.length;
-    expect(told).toBeUndefined();
-    slow.resolve();
-    await all;
-    expect(told).toEqual(new Error('first'));
-    expect(begun).toHaveLength(begunBefore);
-    expect(begun.length).toBeLessThan(items.length);
+    await expect(all).rejects.toThrow(new Error('0'));
+    expect(done).toEqual(items.filter(item => item % 2 === 1));
+  });
+});
+
+describe('what is done one by one', () => {
+  it('goes on in its order after a failure, and tells of the first one at the end', async () => {
+    const seen: number[] = [];
+    const all = oneByOne([1, 2, 3], async item => {
+      seen.push(item);
+      if (item < 3) throw new Error(String(item));
+    });
+    await expect(all).rejects.toThrow(new Error('1'));
+    expect(seen).toEqual([1, 2, 3]);
   });
 });

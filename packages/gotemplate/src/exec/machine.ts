@@ -136,7 +136,8 @@ export class Machine {
     if (shown === undefined) {
       return this.#state.fail("can't print %s of type %s", stringValue(nodeText(node)), stringValue(value!.type.name));
     }
-    this.#write(sprint(this.#execution.budget, [shown.value]));
+    const text = sprint(this.#execution.budget, [shown.value]);
+    this.#write(this.#execution.printed?.(text) ?? text);
   }
 
   #branch(node: BranchNode, dot: Dot): void {

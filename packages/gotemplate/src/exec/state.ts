@@ -15,6 +15,8 @@ export interface Execution {
   readonly missingKey: MissingKey;
   readonly functions: ReadonlyMap<Bytes, Signature>;
   readonly lookup: (name: Bytes) => Definition | undefined;
+  /** What is written in place of the text of an action. */
+  readonly printed?: ((text: Bytes) => Bytes) | undefined;
 }
 
 interface Variable {

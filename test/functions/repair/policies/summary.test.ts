@@ -27,9 +27,9 @@ const facts = (policies: readonly KubernetesObject[], overrides: Partial<Cluster
   gateOpen: true,
   inForce: readPolicies(policies),
   pools: [
-    { pool: undefined, nodes: 2, held: 1, repairing: 0 },
-    { pool: pool('web'), nodes: 5, held: 2, repairing: 1 },
-    { pool: pool('db'), nodes: 3, held: 0, repairing: 1 },
+    { pool: undefined, nodes: 2, held: 1, repairing: 0, karpenters: 0 },
+    { pool: pool('web'), nodes: 5, held: 2, repairing: 1, karpenters: 0 },
+    { pool: pool('db'), nodes: 3, held: 0, repairing: 1, karpenters: 0 },
   ],
   templates: ['reboot'],
   ...overrides,
@@ -79,6 +79,7 @@ describe('the counts of a policy', () => {
       nodes: 1,
       held: 1,
       repairing: 0,
+      karpenters: 0,
     }));
     const summary = summarize(of(all), facts([all], { pools }));
     expect(summary.pools).toHaveLength(100);
@@ -88,7 +89,7 @@ describe('the counts of a policy', () => {
 
 describe('the conditions of a policy', () => {
   const block = { repair: {} };
-  const own = [{ pool: pool('web', { repair: {} }), nodes: 1, held: 0, repairing: 0 }];
+  const own = [{ pool: pool('web', { repair: {} }), nodes: 1, held: 0, repairing: 0, karpenters: 0 }];
   it.each<[string, JsonObject, Partial<PolicyFacts>, Partial<ClusterFacts>, readonly string[]]>([
     ['in force', block, {}, {}, ['Accepted=True Valid', 'Active=True InForce']],
     ['in mode Observe', { mode: 'Observe', ...block }, {}, {}, ['Accepted=True Valid', 'Active=True Observing']],
