@@ -59,7 +59,7 @@ function readEvent(text: string, file: string): HealthEvent {
   const { documents, findings } = readYaml(text, file);
   const [finding] = findings;
   if (finding !== undefined) throw new UsageError(formatFinding(finding));
-  const parsed = parseHealthEvent(documents[0]?.value, undefined);
+  const parsed = parseHealthEvent(documents[0]?.value, { id: 'an-event' });
   if (!parsed.ok) throw new UsageError(`${file}: ${parsed.message}`);
   return parsed.value.event;
 }

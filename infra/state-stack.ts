@@ -9,6 +9,7 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { DEAD_LETTER_RETENTION_DAYS } from '../shared/contract/inbox.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
 import { ROUTES } from '../shared/contract/routes.ts';
 import { TABLE } from '../shared/contract/table.ts';
@@ -62,7 +63,7 @@ export class StateStack extends Stack {
 
   private createDeadLetterQueue(name: FunctionName, deployment: string): Queue {
     const queue = new Queue(this, `${toConstructId(name)}DeadLetters`, {
-      retentionPeriod: Duration.days(14),
+      retentionPeriod: Duration.days(DEAD_LETTER_RETENTION_DAYS),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,

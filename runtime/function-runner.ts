@@ -8,6 +8,7 @@ import { processMessage } from '../shared/lambda/process-message.ts';
 import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { ReconcilerFactory } from './functions.ts';
+import type { InboxMessage } from './inbox.ts';
 import { createLifetime, whileAlive, type Lifetime } from './lifetime.ts';
 import { parseKnownMessage } from './parsed-messages.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -28,7 +29,7 @@ export type RunnerDeps = FunctionDeps;
 
 export interface FunctionRunner {
   /** Resolves when the message is done with, rejects when it must come again, never settles when its environment ended. */
-  run(body: string, receiveCount: number): Promise<void>;
+  run(message: Pick<InboxMessage, 'body' | 'receiveCount' | 'firstReceived'>): Promise<void>;
 }
 
 interface Environment {
@@ -59,22 +60,19 @@ export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRu
   };
 
   return {
-    async run(body, receiveCount) {
+    async run({ body, receiveCount, firstReceived }) {
       const environment = takeFree() ?? create();
       const { lifetime, reconcile, deps } = environment;
       const callOff = scheduler.at(addDuration(scheduler.now(), options.timeout), () => lifetime.end());
       const { clock, deadLetters } = deps;
       options.onRun?.(lifetime);
       const { cluster } = options;
-      const run = processMessage(body, receiveCount, {
-        function: name,
-        cluster,
-        reconcile,
-        clock,
-        deadLetters,
-        metrics,
-        parse: parseKnownMessage,
-      });
+      const run = processMessage(
+        body,
+        receiveCount,
+        { function: name, cluster, reconcile, clock, deadLetters, metrics, parse: parseKnownMessage },
+        firstReceived === undefined ? {} : { firstReceived },
+      );
       try {
         await whileAlive(lifetime, run);
       } finally {

@@ -21,6 +21,8 @@ export interface InboxMessage {
   readonly id: string;
   readonly body: string;
   readonly receiveCount: number;
+  /** Absent until then. */
+  readonly firstReceived?: EpochMs;
 }
 
 export interface InboxOptions {
@@ -39,6 +41,7 @@ export interface WaitingMessage {
   readonly body: string;
   /** The count of its next receive. */
   readonly receiveCount: number;
+  readonly firstReceived?: EpochMs;
   /** When it is received next if nothing finishes it before. */
   readonly visibleTime: EpochMs;
 }
@@ -76,12 +79,13 @@ export function createInbox({ name, settings, scheduler, consume, bury }: InboxO
       if (next !== undefined) receive(next);
     };
   };
-  const receive = (message: InboxMessage): void => {
-    if (!waiting.has(message.id)) return;
+  const receive = (received: InboxMessage): void => {
+    if (!waiting.has(received.id)) return;
     if (atWork >= concurrency) {
-      visible.push(message);
+      visible.push(received);
       return;
     }
+    const message = { ...received, firstReceived: received.firstReceived ?? scheduler.now() };
     const finish = (): void => void waiting.delete(message.id);
     if (message.receiveCount > settings.maxReceiveCount) {
       finish();
@@ -109,8 +113,7 @@ export function createInbox({ name, settings, scheduler, consume, bury }: InboxO
     );
   };
   const receiveAt = (visibleTime: EpochMs, message: InboxMessage, before?: () => void): Cancel => {
-    const { id, body, receiveCount } = message;
-    waiting.set(id, { id, body, receiveCount, visibleTime });
+    waiting.set(message.id, { ...message, visibleTime });
     return scheduler.at(visibleTime, () => {
       before?.();
       receive(message);

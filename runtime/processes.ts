@@ -64,6 +64,7 @@ export function startEnvironment(
   const kubernetes = mortal(lifetime, seen.kubernetes);
   const clock = mortalClock(lifetime, seen.clock);
   return {
+    cluster,
     audit: seen.audit,
     metrics: seen.metrics,
     kubernetes,

@@ -26,7 +26,7 @@ export interface WaitingInInbox extends WaitingMessage {
 }
 
 /** What one function environment is made of; the recorder of Kubernetes Events is built on `kubernetes`. */
-export type EnvironmentPorts = Omit<FunctionDeps, 'events'>;
+export type EnvironmentPorts = Omit<FunctionDeps, 'events' | 'cluster'>;
 
 export interface ForwarderPorts {
   readonly watch: ClusterWatch;

@@ -91,8 +91,8 @@ export function createSystem(parts: SystemParts): System {
       name,
       scheduler,
       settings: { ...INBOX_SETTINGS, ...parts.inboxes },
-      consume: ({ body, receiveCount }) =>
-        runner.run(body, receiveCount).catch((error: unknown) => {
+      consume: message =>
+        runner.run(message).catch((error: unknown) => {
           hooks.onFailed?.(name, error);
           throw error;
         }),

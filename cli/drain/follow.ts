@@ -1,4 +1,5 @@
 /** Follows a drain that was asked for on its Node, until the Node has the answer. */
+import { readAnswer } from '../../functions/drain/node-request.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -113,23 +114,4 @@ async function podsLeft(kubernetes: KubernetesApi, name: string): Promise<number
     notServed: 'notKnown',
   });
   return pods.filter(pod => !isFinished(readPod(pod))).length;
-}
-
-interface Answer {
-  readonly id: string;
-  readonly status: string;
-  readonly message: string;
-  readonly left: readonly string[];
-}
-
-/** What the Node's annotation says of the drain that was last asked for on it; undefined for anything that Curfew does not write. */
-export function readAnswer(value: string | undefined): Answer | undefined {
-  if (value === undefined) return undefined;
-  try {
-    const { id, status, message, left }: Partial<Answer> = JSON.parse(value);
-    if (typeof id !== 'string' || typeof status !== 'string' || typeof message !== 'string') return undefined;
-    return { id, status, message, left: Array.isArray(left) ? left.map(String) : [] };
-  } catch {
-    return undefined;
-  }
 }

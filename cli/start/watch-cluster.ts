@@ -24,7 +24,6 @@ import { createSystem } from '../../runtime/system.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import { UsageError } from '../usage-error.ts';
 import { untilInterrupted } from './interruption.ts';
-import { refuseAnsweredDrains } from './answered-drains.ts';
 import { checkPrerequisites } from './prerequisites.ts';
 import { toReadOnly, type WithheldWrite } from './read-only.ts';
 import { watchReachability } from './reachability.ts';
@@ -56,7 +55,6 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
       });
       const api = createKubernetesApi(watched);
       const watch = createClusterWatch(watched);
-      if (options.enforce) await refuseAnsweredDrains(api);
       await run({ ...options, api, watch, context: access.context, notices }, timeline);
       return 0;
     } finally {

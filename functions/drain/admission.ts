@@ -1,21 +1,23 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
+import { tooOld } from './age.ts';
 import { crowded, isFull } from './crowded.ts';
+import { endOf, remember } from './ends.ts';
+import { faultOf } from './faults.ts';
 import { withoutHold } from './held.ts';
 import {
   CLOCKS_DIFFER,
-  faultOf,
-  REMEMBERED_FOR,
   type ActiveDrain,
   type DrainOutcome,
   type DrainRecord,
   type DrainRequest,
   type FinishedDrain,
+  type Incoming,
 } from './model.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import type { DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
+import { notOverdue } from './overdue.ts';
 import { mustWait } from './queue.ts';
-import { newestOf } from './record-size.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './scope.ts';
 
 export type Admission =
@@ -26,6 +28,8 @@ export type Admission =
       readonly answer: FinishedDrain;
       /** It ended before, and a repeated request is answered again. */
       readonly repeated: boolean;
+      /** It is older than `maxEventAge`. */
+      readonly isOld?: true;
     }
   | {
       readonly kind: 'take';
@@ -36,51 +40,41 @@ export type Admission =
       readonly answers?: readonly FinishedDrain[];
     };
 
-/** The newest ones. */
-const MAX_FINISHED = 100;
-/** Of JSON. A record, with all else that is in it, holds 400 KB. */
-const MAX_BYTES = 131_072;
-
-/** Whether a drain that has ended is still remembered: its request stands on the Node still, or it ended a short time ago. */
-export function isRemembered(
-  { id, endTime }: FinishedDrain,
-  { quarantine, requested }: DrainedNode,
-  now: EpochMs,
-): boolean {
-  if (id === requested) return true;
-  return (
-    (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id)) ||
-    !isDue(now, addDuration(endTime, REMEMBERED_FOR))
-  );
-}
-
 /** What lies ahead by more than clocks differ says nothing. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
   time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
 
 /** Undefined: the request is already under way. */
-export function admit(observation: DrainObservation, asked: DrainRequest): Admission | undefined {
-  const request = { ...asked, time: startOf(asked, observation.now) };
-  const { record, rules } = observation;
-  const { active, requests, finished } = record;
-  const before = finished.find(({ id }) => id === request.id);
+export function admit(
+  observation: DrainObservation,
+  incoming: Extract<Incoming, { kind: 'drain' }>,
+): Admission | undefined {
+  const { now, node, record, rules } = observation;
+  const { request: asked } = incoming;
+  const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
+  const { active, requests } = record;
+  const before = endOf(record, request.id);
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
+  const standing = { now, scope: FULL, drained: 0 };
+  const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
+  // Whether the Node shows that it still stands is asked anew when it comes again.
+  if (old !== undefined) {
+    return { kind: 'answer', record, answer: toFinished(request, old, standing), repeated: false, isOld: true };
+  }
   const answered = (outcome: DrainOutcome): Admission => {
-    const answer = toFinished(request, outcome, { now: observation.now, scope: FULL, drained: 0 });
-    return { kind: 'answer', record: remember(record, [answer]), answer, repeated: false };
+    const answer = toFinished(request, outcome, standing);
+    return { kind: 'answer', record: remember(record, [answer], node), answer, repeated: false };
   };
   const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
   if (outcome !== undefined) return answered(outcome);
   const joins = isJoined(record, request, rules);
-  if (!isFull(record, request, joins)) return takenInto(record, request, rules);
+  if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
   const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
   if (room.kind === 'covered') return answered(room.outcome);
-  const answers = room.replaced.map(each =>
-    toFinished(each, room.outcome, { now: observation.now, scope: FULL, drained: 0 }),
-  );
-  return { ...takenInto(remember(room.record, answers), room.request, rules), answers };
+  const answers = room.replaced.map(each => toFinished(each, room.outcome, standing));
+  return { ...takenInto(remember(room.record, answers, node), room.request, rules, now), answers };
 }
 
 /** Whether it ends with the drain under way. */
@@ -95,19 +89,27 @@ function takenInto(
   record: DrainRecord,
   request: DrainRequest,
   rules: DrainRules | undefined,
+  now: EpochMs,
 ): Extract<Admission, { kind: 'take' }> {
   const { active, requests } = record;
-  if (active !== undefined && isJoined(record, request, rules)) {
+  if (active !== undefined && rules !== undefined && isJoined(record, request, rules)) {
     const force = active.force || isForced(request);
-    const joined = { ...active, requests: [...active.requests, request], force };
+    const isUnderWay = active.queue === undefined;
+    const counted = isUnderWay ? notOverdue(request, rules.settings.deleteAfterTimeout, now) : request;
+    const joined = { ...active, requests: [...active.requests, counted], force };
     return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
   }
   const how = active === undefined && requests.length === 0 ? 'next' : 'follows';
   return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how };
 }
 
-/** Why an event asks for no drain, of those that are `AlreadyDrained`. */
-export const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
+/** The answer to an event that reports a recovery. */
+const RECOVERED: DrainOutcome = {
+  status: 'AlreadyDrained',
+  reason: 'Recovered',
+  message: 'the event reports a recovery',
+  left: [],
+};
 
 /** The end of a request that no pod is touched for. */
 function immediateOutcome(
@@ -120,7 +122,7 @@ function immediateOutcome(
     message,
     left: [],
   });
-  if (event.isHealthy) return ends('AlreadyDrained', 'Recovered', 'the event reports a recovery');
+  if (event.isHealthy) return RECOVERED;
   if (event.drainOverrides?.skip === true) return ends('AlreadyDrained', 'Skipped', 'drainOverrides.skip is set');
   const scope = rules && scopeOf(event, rules.settings.partialDrain);
   if (scope?.kind === 'unusable') return ends('Failed', 'NoSupportedEntity', scope.message);
@@ -150,15 +152,17 @@ export function begin(
   observation: DrainObservation,
   { settings }: DrainRules,
 ): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
-  const { now, record } = observation;
+  const { now, node, record } = observation;
   for (const request of record.requests) {
     const outcome = immediateOutcome(observation, request);
     if (outcome === undefined) continue;
     const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
     const rest = { ...record, requests: record.requests.filter(each => each !== request) };
-    return { kind: 'answer', record: remember(rest, [answer]), answer, repeated: false };
+    return { kind: 'answer', record: remember(rest, [answer], node), answer, repeated: false };
   }
-  const { requests, ...rest } = withoutHold(record, now);
+  const { requests: waiting, ...rest } = withoutHold(record, now);
+  const isQueued = mustWait(observation.limits, waiting);
+  const requests = isQueued ? waiting : waiting.map(each => notOverdue(each, settings.deleteAfterTimeout, now));
   const [first] = requests;
   if (first === undefined) throw new RangeError('no request waits');
   const active: ActiveDrain = {
@@ -170,7 +174,7 @@ export function begin(
     warned: [],
     drained: 0,
     refusals: 0,
-    ...(mustWait(observation.limits, requests) && { queue: { since: now, takes: false } }),
+    ...(isQueued && { queue: { since: now, takes: false } }),
   };
   return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }
@@ -185,13 +189,4 @@ export function toFinished(
 ): FinishedDrain {
   const ended = { id, status, reason, message, left, scope, drained, startTime, endTime: now };
   return { ...ended, fault: faultOf(event), recovered: false, ...(said !== undefined && { said }) };
-}
-
-/** The record with these ends; the oldest ones are forgotten first. */
-export function remember(record: DrainRecord, ended: readonly FinishedDrain[]): DrainRecord {
-  if (ended.length === 0) return record;
-  return {
-    ...record,
-    finished: newestOf([...record.finished, ...ended], { count: MAX_FINISHED, maxBytes: MAX_BYTES }),
-  };
 }

@@ -1,17 +1,17 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { ASKS_NOTHING, isForced, remember, toFinished } from './admission.ts';
-import {
-  faultOf,
-  isEndedBy,
-  isSaidBefore,
-  type ActiveDrain,
-  type DrainOutcome,
-  type DrainRecord,
-  type DrainRequest,
-  type FinishedDrain,
-  type Incoming,
+import { isForced, toFinished } from './admission.ts';
+import { endOf, isFree, isStanding, remember } from './ends.ts';
+import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
+import type {
+  ActiveDrain,
+  DrainOutcome,
+  DrainRecord,
+  DrainRequest,
+  FinishedDrain,
+  Incoming,
+  Recovery,
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './scope.ts';
@@ -22,6 +22,8 @@ export interface Cancelled {
   readonly answers: readonly FinishedDrain[];
   /** Nothing holds the node any more. */
   readonly releases: boolean;
+  /** The message is answered for itself after that. */
+  readonly goesOn?: boolean;
 }
 
 /** Which requests a message ends, and what is left; undefined: none. */
@@ -29,18 +31,21 @@ export function cancelledBy(
   { now, record, node, rules }: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): Cancelled | undefined {
-  const ends = (request: DrainRequest): boolean => isEnded(incoming, { ...request, fault: faultOf(request.event) });
-  const { active, requests, finished } = record;
+  const { active, requests, finished, recoveries = [] } = record;
+  const isEnded = endedBy(incoming, recoveries);
+  const ends = (request: DrainRequest): boolean => isEnded({ ...request, fault: faultOf(request.event) });
   const waiting = requests.filter(ends);
   // One whose answer is already on its way ends as it was decided.
   const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
-  const recovered = finished.filter(each => !each.recovered && each.status !== 'Cancelled' && isEnded(incoming, each));
+  const recovered = finished.filter(
+    each => !each.recovered && (each.status !== 'Cancelled' || isStanding(each)) && isEnded(each),
+  );
   const isStale =
     incoming.kind === 'unQuarantined' &&
     isDrainState(node.labels[STATE_LABEL]) &&
     isFree({ finished: finished.filter(each => !recovered.includes(each)) });
   if (waiting.length + running.length + recovered.length === 0 && !isStale)
-    return cancelledAhead(incoming, record, now);
+    return cancelledAhead(incoming, record, node, now);
   const outcome: DrainOutcome = { status: 'Cancelled', ...REASONS[incoming.kind], left: [] };
   const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
   const leaves = isOver ? waiting : [...waiting, ...running];
@@ -57,10 +62,13 @@ export function cancelledBy(
       }),
     },
     answers,
+    node,
   );
   const isIdle = next.active === undefined && next.requests.length === 0;
-  const releases = isIdle && isFree(next) && (node.cordonMark !== undefined || isStale);
-  return { record: next, because: outcome.message, answers, releases };
+  const isOurs = incoming.kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(next, node);
+  const releases = isIdle && isFree(next) && (isOurs || isStale);
+  const goesOn = incoming.kind === 'recovered' && incoming.asked !== undefined;
+  return { record: next, because: outcome.message, answers, releases, ...(goesOn && { goesOn }) };
 }
 
 /** What only these asked for, force or more pods, ends with them. */
@@ -83,10 +91,12 @@ const isWanted = (scope: DrainScope): boolean => scope.kind === 'full' || scope.
 function cancelledAhead(
   incoming: Exclude<Incoming, { kind: 'drain' }>,
   record: DrainRecord,
+  node: DrainedNode,
   now: EpochMs,
 ): Cancelled | undefined {
-  const known = [...record.requests, ...(record.active?.requests ?? []), ...record.finished];
+  const known = [...record.requests, ...(record.active?.requests ?? [])];
   if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
+  if (endOf(record, incoming.id) !== undefined) return undefined;
   const answer: FinishedDrain = {
     id: incoming.id,
     status: 'Cancelled',
@@ -99,7 +109,7 @@ function cancelledAhead(
     fault: { agent: '', componentClass: '', checkName: '', entities: [] },
     recovered: false,
   };
-  return { record: remember(record, [answer]), because: answer.message, answers: [answer], releases: false };
+  return { record: remember(record, [answer], node), because: answer.message, answers: [answer], releases: false };
 }
 
 /** Why the drain ends early: what held the node was taken back. */
@@ -119,13 +129,12 @@ export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcom
   return undefined;
 }
 
-/** Whether no drain of the record stands for a fault that is still there. An event that asked for no drain asked for no cordon either. */
-export function isFree({ finished }: Pick<DrainRecord, 'finished'>): boolean {
-  return finished.every(({ recovered, status, reason }) => {
-    const asksNothing = status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
-    return recovered || status === 'Cancelled' || asksNothing;
-  });
-}
+/** Our cordon is that of a drain that is remembered: of another nobody can say whether what it is for is over (I12). */
+export const isCordonKnown = (record: DrainRecord, { cordonMark }: Pick<DrainedNode, 'cordonMark'>): boolean =>
+  cordonMark !== undefined &&
+  (record.active?.id === cordonMark ||
+    record.active?.requests.some(({ id }) => id === cordonMark) === true ||
+    endOf(record, cordonMark) !== undefined);
 
 const REASONS = {
   recovered: { reason: 'Recovered', message: 'the fault is over' },
@@ -135,17 +144,21 @@ const REASONS = {
 } as const;
 
 /** What was said after an end, of a quarantine or of a fault, is another one. */
-function isEnded(
+function endedBy(
   incoming: Exclude<Incoming, { kind: 'drain' }>,
-  { id, fault, said }: Pick<FinishedDrain, 'id' | 'fault' | 'said'>,
-): boolean {
+  recoveries: readonly Recovery[],
+): (ended: Pick<FinishedDrain, 'id' | 'fault' | 'said'>) => boolean {
   switch (incoming.kind) {
     case 'unQuarantined':
-      return !isSaidBefore(incoming.said, said);
+      return ({ said }) => !isBeforeQuarantine(incoming.said, said);
     case 'cancelled':
     case 'withdrawn':
-      return id === incoming.id;
-    case 'recovered':
-      return isEndedBy(fault, faultOf(incoming.event)) && !isSaidBefore(incoming.said, said);
+      return ({ id }) => id === incoming.id;
+    case 'recovered': {
+      const over = faultOf(incoming.event);
+      // Together with those that came before it: entities that recover one by one.
+      return ({ fault, said }) =>
+        !isSaidBefore(incoming.said, said) && isOver(fault, [...endsSince(recoveries, said), over]);
+    }
   }
 }

@@ -4,6 +4,7 @@ import { earliest } from '../../shared/domain/time.ts';
 import type { DrainDecision } from './decision.ts';
 import type { ActiveDrain, DrainRequest } from './model.ts';
 import type { DrainObservation } from './observation.ts';
+import { notOverdue } from './overdue.ts';
 import { holdFor, isPrepared } from './prepared.ts';
 import { mustWait, turnOf, waitedTooLong, waitsForNobody, waitsUntil } from './queue.ts';
 import { sinceOf } from './under-way.ts';
@@ -22,10 +23,12 @@ export const holdOfQueue = (
 
 /** The drain waits, cordoned, until fewer nodes of its pool are drained. */
 export function decideQueued(observation: DrainObservation, active: ActiveDrain): DrainDecision {
-  const { now, node, limits, neighbours, record } = observation;
+  const { now, node, limits, neighbours, record, rules } = observation;
   const { queue, ...rest } = active;
   if (queue === undefined) throw new RangeError('the drain does not wait');
-  const begun: ActiveDrain = { ...rest, startTime: now };
+  const timeout = rules?.settings.deleteAfterTimeout;
+  const requests = timeout ? active.requests.map(each => notOverdue(each, timeout, now)) : active.requests;
+  const begun: ActiveDrain = { ...rest, requests, startTime: now };
   const start: DrainDecision = { kind: 'start', record: { ...record, active: begun }, active: begun };
   if (typeof limits === 'string' || limits.maxConcurrent === undefined || !mustWait(limits, active.requests))
     return start;

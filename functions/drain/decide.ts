@@ -6,12 +6,13 @@
  */
 import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin, isRemembered } from './admission.ts';
-import { cancelledBy, isFree, takenBack } from './cancellation.ts';
+import { admit, begin } from './admission.ts';
+import { cancelledBy, isCordonKnown, takenBack } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
 import type { DrainDecision } from './decision.ts';
-import { REMEMBERED_FOR, type ActiveDrain, type DrainOutcome, type DrainRequest, type Incoming } from './model.ts';
+import { forget, isFree } from './ends.ts';
+import type { ActiveDrain, DrainOutcome, Incoming } from './model.ts';
 import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
@@ -27,7 +28,7 @@ export function decide(seen: DrainObservation): DrainDecision {
   const observation = withEnds(seen);
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
-    const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
+    const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
   }
   const { active } = record;
@@ -107,8 +108,11 @@ function until(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
 }
 
 /** A request that nothing blocks begins in the same write. */
-function take(observation: DrainObservation, asked: DrainRequest): DrainDecision | undefined {
-  const admission = admit(observation, asked);
+function take(
+  observation: DrainObservation,
+  incoming: Extract<Incoming, { kind: 'drain' }>,
+): DrainDecision | undefined {
+  const admission = admit(observation, incoming);
   if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
   const { rules } = observation;
   const taken = { ...observation, record: admission.record };
@@ -145,15 +149,8 @@ export function podRules(
   };
 }
 
-function rest({ now, node, record: before }: DrainObservation): DrainDecision {
-  const record = withoutHold(before, now);
-  const finished = record.finished.filter(each => isRemembered(each, node, now));
-  let until: EpochMs | undefined;
-  for (const { endTime } of finished) {
-    const end = addDuration(endTime, REMEMBERED_FOR);
-    until = earliest(until, end > now ? end : addDuration(now, REMEMBERED_FOR));
-  }
-  const kept = finished.length === record.finished.length ? record : { ...record, finished };
+function rest({ now, node, record }: DrainObservation): DrainDecision {
+  const { record: kept, until } = forget(withoutHold(record, now), node, now);
   return { kind: 'rest', ...rememberEnds(kept, until, now) };
 }
 
@@ -165,7 +162,7 @@ function idle(observation: DrainObservation): DrainDecision {
 
 function tidy({ node, record }: DrainObservation): DrainDecision {
   const last = record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
-  const uncordon = node.cordonMark !== undefined && isFree(record);
+  const uncordon = isCordonKnown(record, node) && isFree(record);
   return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon };
 }
 
@@ -208,7 +205,9 @@ function endOf(
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): DrainDecision | undefined {
   const cancelled = cancelledBy(observation, incoming);
-  return cancelled && { kind: 'cancel', ...cancelled };
+  if (cancelled !== undefined) return { kind: 'cancel', ...cancelled };
+  const { asked } = incoming.kind === 'recovered' ? incoming : {};
+  return asked && take(observation, { kind: 'drain', request: asked });
 }
 
 function finish(active: ActiveDrain, outcome: DrainOutcome, pass?: DrainPass): DrainDecision {

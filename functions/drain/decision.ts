@@ -37,6 +37,8 @@ export type DrainDecision =
       readonly answers: readonly FinishedDrain[];
       /** Nothing holds the node any more: our cordon and our state come off. */
       readonly releases: boolean;
+      /** The message is answered for itself after that. */
+      readonly goesOn?: boolean;
     }
   /** Something has to be mended, or a policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }

@@ -1,14 +1,17 @@
 /** How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration, isDue } from '../../shared/domain/time.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { carryOutPass } from './act.ts';
-import { remember, toFinished } from './admission.ts';
+import { toFinished } from './admission.ts';
+import { STALE_AGAIN } from './age.ts';
 import { tellAnswers } from './answers.ts';
-import { isFree } from './cancellation.ts';
+import { isCordonKnown } from './cancellation.ts';
 import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord } from './model.ts';
+import { isFree, remember } from './ends.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain } from './model.ts';
 import { wakeNext } from './neighbours.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
@@ -18,13 +21,12 @@ import { after, lookAgain, nodeOf, proceed, report, saveForNow, type Parts } fro
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Answers a request that no drain is begun for. */
-export async function answer(
-  parts: Parts,
-  { record, answer: given, repeated }: Of<'answer'>,
-  look: Look,
-): Promise<Turn> {
+export async function answer(parts: Parts, decision: Of<'answer'>, look: Look): Promise<Turn> {
   const { deps, run } = parts;
-  const isFailed = given.status === 'Failed' && !repeated && record.active === undefined;
+  const { answer: given, repeated, isOld = false } = decision;
+  const isFailed = given.status === 'Failed' && !repeated && !isOld && decision.record.active === undefined;
+  const isSaid = isOld && saysAgain(look);
+  const record = isSaid ? { ...decision.record, staleSaid: look.now } : decision.record;
   if (look.mode === 'Enforce') {
     const ended = [given];
     const changed = await orLater(
@@ -35,7 +37,8 @@ export async function answer(
     if (changed.kind !== 'ok') return lookAgain(changed.kind);
   }
   await tellAnswers(deps, nodeOf(look), [given]);
-  const saved = repeated ? undefined : await saveForNow(look, record);
+  const isKept = isOld ? isSaid : !repeated;
+  const saved = isKept ? await saveForNow(look, record) : undefined;
   if (saved?.written === false) return saved;
   await report(parts, look, {
     decision: 'answer',
@@ -43,15 +46,23 @@ export async function answer(
     message: `${given.status}: ${given.message}`,
     details: { id: given.id, status: given.status, repeated },
     ...(isFailed && { event: { type: 'Warning', reason: EVENT_REASONS.drainFailed } }),
+    ...(isOld && { metric: { name: EVENT_REASONS.staleEvent } }),
+    ...(isSaid && { event: { type: 'Warning', message: askAgain(given, look.node.name) } }),
   });
   run.taken = true;
   return proceed(run);
 }
 
+const saysAgain = ({ record: { staleSaid }, now }: Look): boolean =>
+  staleSaid === undefined || isDue(now, addDuration(staleSaid, STALE_AGAIN));
+
+const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
+  `nothing is drained for ${id}: ${message}. If the fault stands, curfew drain ${node} asks for the drain`;
+
 /** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
 export async function cancel(
   parts: Parts,
-  { record, because, answers, releases }: Of<'cancel'>,
+  { record, because, answers, releases, goesOn = false }: Of<'cancel'>,
   look: Look,
 ): Promise<Turn> {
   const { deps, run } = parts;
@@ -68,15 +79,15 @@ export async function cancel(
   await report(parts, look, {
     decision: releases ? 'release' : 'cancel',
     reason: EVENT_REASONS.drainCancelled,
-    message: releases ? `${because}: nothing keeps the node any more` : `${because}${goesOn(record)}`,
+    message: releases ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
     details: { ids: answers.map(({ id }) => id) },
   });
-  run.taken = true;
+  if (!goesOn) run.taken = true;
   if (record.active?.end !== undefined) run.ended = record.active.id;
   return proceed(run);
 }
 
-function goesOn({ active }: DrainRecord): string {
+function forOthers({ active }: DrainRecord): string {
   if (active === undefined || active.end !== undefined) return '';
   return `: drain ${active.id} goes on for ${active.requests.map(({ id }) => id).join(', ')}`;
 }
@@ -98,7 +109,7 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   const { deps, run } = parts;
   const { active: _, ...rest } = look.record;
   const isCalledOff = outcome.status === 'Cancelled';
-  const uncordon = isCalledOff && rest.requests.length === 0 && look.node.cordonMark !== undefined && isFree(rest);
+  const uncordon = isCalledOff && rest.requests.length === 0 && isCordonKnown(look.record, look.node) && isFree(rest);
   await deleteResource(deps, active);
   const { scope, startTime, drained } = active;
   const ended = active.requests.map(request =>
@@ -111,7 +122,7 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   await reportEnd(parts, active, outcome, look);
   // The mark is off: should this run die, the first that waits looks by itself.
   if (active.queue === undefined) await wakeNext(deps, look);
-  const saved = await saveForNow(look, remember(rest, ended));
+  const saved = await saveForNow(look, remember(rest, ended, look.node));
   return saved.written ? proceed(run) : saved;
 }
 

@@ -22,6 +22,8 @@ const requestSchema = z.object({
 
 export interface DrainRequested {
   readonly nodeUid: string | undefined;
+  /** The cluster that the sender names. */
+  readonly cluster: string | undefined;
   /** The request in the shape of a HealthEvent, as templates know it. */
   readonly event: HealthEvent;
 }
@@ -31,9 +33,9 @@ export function parseDrainRequested(detail: unknown, envelopeId: string | undefi
   const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
   const read = parsed(requestSchema.safeParse(given), 'detail');
   if (!read.ok) return read;
-  const { id, node, reason, force } = read.value;
+  const { id, cluster, node, reason, force } = read.value;
   const event = toHealthEvent({ id, nodeName: node.name, message: reason, force });
-  return { ok: true, value: { nodeUid: node.uid, event } };
+  return { ok: true, value: { nodeUid: node.uid, cluster, event } };
 }
 
 /** A request for a drain in the shape of a HealthEvent, as templates know it. */

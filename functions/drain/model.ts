@@ -1,6 +1,6 @@
 /** What a node's drains are made of: requests, the drain under way, and how earlier ones ended. Plain data, without rules. */
 import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
-import { hours, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { DrainScope } from './scope.ts';
 
 /** By at most so much, for two clocks that write whole seconds. */
@@ -26,27 +26,30 @@ export interface Said {
   readonly generatedTime?: EpochMs;
   /** When NVSentinel stored it: `createdAt`. */
   readonly createdTime?: EpochMs;
+  /** When NVSentinel's exporter made the CloudEvent of it. */
+  readonly exportedTime?: EpochMs;
   /** When it was put on the bus. */
   readonly sentTime?: EpochMs;
 }
 
-/**
- * By the first clock that both state, for two clocks are not compared with each other. What was said at the same instant, or nobody
- * knows when, was not said before.
- */
-export function isSaidBefore(one: Said | undefined, other: Said | undefined): boolean {
-  for (const clock of ['generatedTime', 'createdTime', 'sentTime'] as const) {
-    const [a, b] = [one?.[clock], other?.[clock]];
-    if (a !== undefined && b !== undefined) return a < b;
-  }
-  return false;
-}
-
 /** What a bus event means to the drains of its node. */
 export type Incoming =
-  | { readonly kind: 'drain'; readonly request: DrainRequest }
-  /** A monitor reports that a fault is over; nobody says what became of a quarantine. */
-  | { readonly kind: 'recovered'; readonly event: HealthEvent; readonly said?: Said | undefined }
+  /** `receivedTime`: first receipt, by which its age is judged; undefined: it has none. */
+  | {
+      readonly kind: 'drain';
+      readonly request: DrainRequest;
+      readonly receivedTime?: EpochMs | undefined;
+      /** A `DrainRequested`: who sent it waits for the answer. */
+      readonly isRequest?: true;
+    }
+  /** A monitor reports that a fault is over; nobody says that a quarantine is. */
+  | {
+      readonly kind: 'recovered';
+      readonly event: HealthEvent;
+      readonly said?: Said | undefined;
+      /** Somebody waits for the answer to it. */
+      readonly asked?: DrainRequest;
+    }
   /** The quarantine of the whole node is over. */
   | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Said | undefined }
   /** A person took back the quarantine of this one event. */
@@ -163,16 +166,18 @@ export interface Fault {
   readonly checkName: string;
   /** `type/value`; empty: the whole check. */
   readonly entities: readonly string[];
+  /** Error codes; empty: all of the check. Absent in records of before: any. */
+  readonly codes?: readonly string[];
 }
 
 /** The latest end of a quarantine: of events that were said before it, and come later, none is drained for. */
 export interface QuarantineEnd {
-  readonly saidTime: EpochMs;
+  readonly said: Said;
   /** When it arrived. */
   readonly time: EpochMs;
 }
 
-/** The latest word that a fault is over: events about it that were said before, and come later, drain nothing. */
+/** A word that a fault, or some of its entities, are over: events about it that were said before, and come later, drain nothing. */
 export interface Recovery {
   readonly fault: Fault;
   readonly said: Said;
@@ -180,8 +185,12 @@ export interface Recovery {
   readonly time: EpochMs;
 }
 
-/** Ended drains, faults and quarantines are remembered this long; drains also for as long as the Node lists or asks for them. */
-export const REMEMBERED_FOR = hours(24);
+/** A request that ended, of which nothing is left but that it did. */
+export interface AnsweredRequest {
+  readonly id: string;
+  readonly status: DrainStatus;
+  readonly endTime: EpochMs;
+}
 
 export interface DrainRecord {
   readonly active?: ActiveDrain;
@@ -189,28 +198,16 @@ export interface DrainRecord {
   readonly requests: readonly DrainRequest[];
   /** Newest last. */
   readonly finished: readonly FinishedDrain[];
+  /** Those that ended before the ones in `finished`, newest last. Absent in records of before. */
+  readonly answered?: readonly AnsweredRequest[];
   /** Of what is held: what was said last. */
   readonly reported?: string;
   /** Since when drains are held: their time-outs stand still. */
   readonly heldSince?: EpochMs;
   readonly quarantineEnd?: QuarantineEnd;
   readonly recoveries?: readonly Recovery[];
+  /** When a Warning on the Node said last that an event is too old. */
+  readonly staleSaid?: EpochMs;
 }
 
 export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
-
-/** Entities as `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
-export function faultOf({ agent, componentClass, checkName, entitiesImpacted }: HealthEvent): Fault {
-  const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`);
-  return { agent, componentClass, checkName, entities };
-}
-
-/** Whether the end of the fault `over` ends `fault`, too: of the same check, all of it or all of its entities. */
-export function isEndedBy(fault: Fault, over: Fault): boolean {
-  const isSameCheck =
-    fault.agent === over.agent && fault.componentClass === over.componentClass && fault.checkName === over.checkName;
-  if (!isSameCheck) return false;
-  return (
-    over.entities.length === 0 || (fault.entities.length > 0 && fault.entities.every(e => over.entities.includes(e)))
-  );
-}

@@ -3,10 +3,10 @@ import type { LimitsInForce } from '../../shared/domain/drain-limits.ts';
 import type { DrainMode, DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { Neighbours } from './queue.ts';
 import type { SeenResource } from './custom.ts';
-import type { DrainRecord, Incoming } from './model.ts';
+import type { DrainRecord, Fault, Incoming } from './model.ts';
 
 /** The configuration in force, with its patterns compiled. */
 export interface DrainRules {
@@ -24,10 +24,14 @@ export interface DrainedNode {
   readonly cordonMark: string | undefined;
   /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */
   readonly quarantine: readonly string[] | 'unreadable' | undefined;
+  /** The faults that the annotation lists; read only where one is asked about. */
+  readonly quarantineFaults?: () => readonly Fault[];
   /** A person took the quarantine back. */
   readonly released: boolean;
   /** A person asks for a drain with this id, by an annotation. */
   readonly requested: string | undefined;
+  /** The request that the Node says was answered: that counts where the record is lost. */
+  readonly answered?: { readonly id: string } | undefined;
   /** What the Node says of the drain under way; see `under-way.ts`. */
   readonly underWay: string | undefined;
   readonly uid: string;
@@ -45,6 +49,8 @@ export interface DrainObservation {
   readonly incoming: Incoming | undefined;
   /** Undefined: no configuration was ever valid. */
   readonly rules: DrainRules | undefined;
+  /** Nothing begins for an older event. */
+  readonly maxEventAge: DurationMs;
   /** Of drains in the node's pool. */
   readonly mode: 'Enforce' | 'Observe';
   /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */

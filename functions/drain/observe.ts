@@ -5,6 +5,7 @@ import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
@@ -27,8 +28,9 @@ import { isForced } from './forced.ts';
 import { DRAIN_BLOCKS, drainLimitsFor } from './limits.ts';
 import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
-import { requestedId, requestOnNode } from './node-request.ts';
+import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { listedFaults, quarantineIds } from './quarantine-list.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import { isSentBefore } from './requests.ts';
 import { compileSettings } from './settings.ts';
@@ -36,7 +38,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock'
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
 >;
 
 export interface Target {
@@ -106,6 +108,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       now: deps.clock.now(),
       node,
       rules: undefined,
+      maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
       template: undefined,
       mode: 'Enforce',
       unreadable: undefined,
@@ -151,9 +154,11 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, active, view.name)
     : ({ kind: 'notAsked' } as const);
+  const { template, healthEvents } = config;
   return {
     ...base,
     rules,
+    maxEventAge: healthEvents.maxEventAge,
     mode,
     unreadable: unreadable && faultText(unreadable),
     limits,
@@ -162,7 +167,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     protection,
     protectionOverridden,
     resource,
-    template: config.template,
+    template,
   };
 }
 
@@ -189,24 +194,11 @@ function toDrainedNode(object: KubernetesObject): DrainedNode {
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
     quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
+    quarantineFaults: () => listedFaults(text),
     released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
     underWay: annotations[ANNOTATIONS.drainUnderWay],
     requested: requestedId(annotations[ANNOTATIONS.drainRequested]),
+    answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
     watched: isWatchedFor(object, 'drain'),
   };
-}
-
-/** Ids of the HealthEvents in the annotation; entries without one name none. */
-function quarantineIds(text: string): readonly string[] | 'unreadable' {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'unreadable';
-  }
-  if (!Array.isArray(value)) return 'unreadable';
-  return (value as readonly unknown[]).flatMap(each => {
-    const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
-    return typeof id === 'string' && id !== '' ? [id] : [];
-  });
 }

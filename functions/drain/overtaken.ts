@@ -1,30 +1,33 @@
 /** Events overtake each other: which of those that come after the end of a quarantine or fault were said before it. Pure; part of `decide`. */
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { STALE_AGAIN } from './age.ts';
+import { isStanding, REMEMBERED_FOR } from './ends.ts';
 import {
+  endsAfter,
   faultOf,
-  isEndedBy,
+  isAbout,
+  isBeforeQuarantine,
+  isOver,
   isSaidBefore,
-  REMEMBERED_FOR,
-  type DrainOutcome,
-  type DrainRecord,
-  type DrainRequest,
-  type Incoming,
-} from './model.ts';
+  isUnderEndedQuarantine,
+} from './faults.ts';
+import type { DrainOutcome, DrainRecord, DrainRequest, Fault, Incoming, Recovery, Said } from './model.ts';
 import type { DrainObservation } from './observation.ts';
 import { newestOf } from './record-size.ts';
 
-/** The newest ones, one for each fault: a node has no more checks. Of JSON: the newest always fits, since no longer message is read. */
-const MAX_RECOVERIES = { count: 50, maxBytes: 65_536 };
+/** Each entity of each check may have one of its own. Of JSON: the newest always fits, since no longer message is read. */
+const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
 
 /** That a quarantine or a fault is over is remembered, whether or not anything was drained for it. */
 export function withEnds(seen: DrainObservation): DrainObservation {
   const { incoming, record, now } = seen;
   if (incoming?.kind === 'recovered') return { ...seen, record: withRecovery(record, incoming, now) };
   if (incoming?.kind !== 'unQuarantined') return seen;
-  const saidTime = incoming.said?.createdTime ?? incoming.said?.sentTime;
-  if (saidTime === undefined) return seen;
-  if (record.quarantineEnd !== undefined && record.quarantineEnd.saidTime >= saidTime) return seen;
-  return { ...seen, record: { ...record, quarantineEnd: { saidTime, time: now } } };
+  const { said } = incoming;
+  if (said === undefined || Object.keys(said).length === 0) return seen;
+  const before = record.quarantineEnd;
+  if (before !== undefined && !isBeforeQuarantine(before.said, said)) return seen;
+  return { ...seen, record: { ...record, quarantineEnd: { said, time: now } } };
 }
 
 function withRecovery(
@@ -35,10 +38,29 @@ function withRecovery(
   if (said === undefined) return record;
   const fault = faultOf(event);
   const { recoveries = [] } = record;
-  const before = recoveries.find(each => isEndedBy(each.fault, fault) && isEndedBy(fault, each.fault));
-  if (before !== undefined && !isSaidBefore(before.said, said)) return record;
-  const others = recoveries.filter(each => each !== before);
-  return { ...record, recoveries: newestOf([...others, { fault, said, time: now }], MAX_RECOVERIES) };
+  const isKnown = recoveries.some(each => isOver(fault, [each.fault]) && !isSaidBefore(each.said, said));
+  if (isKnown) return record;
+  const others = recoveries.filter(each => !(isOver(each.fault, [fault]) && !isSaidBefore(said, each.said)));
+  // Those that a fault still needs come last: the others make room first.
+  const { needed, free } = sorted(others, record);
+  return { ...record, recoveries: newestOf([...free, ...needed, { fault, said, time: now }], MAX_RECOVERIES) };
+}
+
+/** Recoveries of some entities of a fault that stands count until the others have come, however long that takes. */
+function sorted(
+  recoveries: readonly Recovery[],
+  { active, requests, finished }: DrainRecord,
+): { readonly needed: readonly Recovery[]; readonly free: readonly Recovery[] } {
+  const open: readonly { readonly fault: Fault; readonly said?: Said }[] = [
+    ...[...requests, ...(active?.requests ?? [])].map(({ event, said }) => ({
+      fault: faultOf(event),
+      ...(said !== undefined && { said }),
+    })),
+    ...finished.filter(isStanding),
+  ];
+  const isNeeded = ({ fault, said }: Recovery): boolean =>
+    open.some(each => isAbout(fault, each.fault) && !isSaidBefore(said, each.said));
+  return { needed: recoveries.filter(isNeeded), free: recoveries.filter(each => !isNeeded(each)) };
 }
 
 /** How a request ends that was said before what it is for was over. */
@@ -53,16 +75,18 @@ function fromBeforeQuarantineEnd(
   { quarantine, said }: DrainRequest,
 ): string | undefined {
   if (quarantine === undefined || node.quarantine !== undefined || quarantineEnd === undefined) return undefined;
-  const saidTime = said?.createdTime ?? said?.sentTime;
-  if (saidTime === undefined || saidTime > quarantineEnd.saidTime) return undefined;
-  return `this event is from before ${toTimestamp(quarantineEnd.saidTime)}, when the quarantine ended`;
+  if (!isUnderEndedQuarantine(said, quarantineEnd.said)) return undefined;
+  const { said: end, time } = quarantineEnd;
+  const saidTime = end.createdTime ?? end.generatedTime ?? end.exportedTime ?? end.sentTime ?? time;
+  return `this event is from before ${toTimestamp(saidTime)}, when the quarantine ended`;
 }
 
 function fromBeforeRecovery({ recoveries = [] }: DrainRecord, { event, said }: DrainRequest): string | undefined {
   const fault = faultOf(event);
-  const over = recoveries.find(each => isEndedBy(fault, each.fault) && isSaidBefore(said, each.said));
-  if (over === undefined) return undefined;
-  return `this event is from before the one that says that the fault is over, which came at ${toTimestamp(over.time)}`;
+  if (!isOver(fault, endsAfter(recoveries, said))) return undefined;
+  const last = recoveries.findLast(each => isAbout(each.fault, fault) && isSaidBefore(said, each.said));
+  if (last === undefined) return undefined;
+  return `this event is from before the one that says that the fault is over, which came at ${toTimestamp(last.time)}`;
 }
 
 /** The record of an idle node, and until when it is kept. @param until for what else it remembers */
@@ -71,15 +95,18 @@ export function rememberEnds(
   until: EpochMs | undefined,
   now: EpochMs,
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
-  const { quarantineEnd, recoveries = [], ...rest } = record;
+  const { quarantineEnd, recoveries = [], staleSaid, ...rest } = record;
   const endOf = ({ time }: { readonly time: EpochMs }): EpochMs => addDuration(time, REMEMBERED_FOR);
   const isFresh = (each: { readonly time: EpochMs }): boolean => !isDue(now, endOf(each));
-  const recent = recoveries.filter(isFresh);
-  const kept: DrainRecord = {
+  const { needed } = sorted(recoveries, record);
+  const staleEnd = staleSaid && addDuration(staleSaid, STALE_AGAIN);
+  const kept = recoveries.filter(each => isFresh(each) || needed.includes(each));
+  const next: DrainRecord = {
     ...rest,
     ...(quarantineEnd !== undefined && isFresh(quarantineEnd) && { quarantineEnd }),
-    ...(recent.length > 0 && { recoveries: recent }),
+    ...(kept.length > 0 && { recoveries: kept }),
+    ...(staleEnd !== undefined && !isDue(now, staleEnd) && { staleSaid }),
   };
-  const ends = [...(kept.quarantineEnd === undefined ? [] : [kept.quarantineEnd]), ...recent].map(endOf);
-  return { record: kept, until: ends.reduce<EpochMs | undefined>(earliest, until) };
+  const ends = [...(next.quarantineEnd === undefined ? [] : [next.quarantineEnd]), ...kept.filter(isFresh)].map(endOf);
+  return { record: next, until: [...ends, next.staleSaid && staleEnd].reduce<EpochMs | undefined>(earliest, until) };
 }

@@ -17,6 +17,7 @@ import type { Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './limits.ts';
 import { holdWhenRefused } from './refused.ts';
+import { beginsNothing } from './news.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import type { RunMemory } from './turn.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
@@ -119,7 +120,9 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
 const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
-async function reconcileRequest(parts: Parts, { nodeName, nodeUid, sentTime, incoming }: NodeMessage): Promise<void> {
+async function reconcileRequest(parts: Parts, message: NodeMessage): Promise<void> {
+  const { nodeName, nodeUid, sentTime, incoming } = message;
+  if ((await beginsNothing(parts, message)) || incoming.kind === 'notQuarantined') return;
   const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid, sentTime }, incoming);
   if (isTaken || incoming.kind !== 'drain') return;
   await answerGone(parts, { name: nodeName, uid: nodeUid }, incoming.request);

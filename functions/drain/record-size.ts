@@ -1,5 +1,6 @@
 /** What keeps the record of a node's drains below the 400 KB of an item, whatever its monitors send and its pods are. Pure. */
-import type { ActiveDrain, DrainRecord } from './model.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import type { ActiveDrain, AnsweredRequest, DrainRecord, DrainStatus } from './model.ts';
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -17,7 +18,9 @@ export function newestOf<Entry>(
 const MAX_RECORD_BYTES = 393_216;
 /** UIDs of pods: more than a kubelet runs. */
 const MAX_PODS = 1000;
+/** The last resort. */
 const FEW_ENDS = { count: 100, maxBytes: 65_536 };
+const FEW_IDS = { count: 1000, maxBytes: 16_384 };
 
 /** What a record can do without, least missed first; never a request. */
 const SPARED: readonly ((record: DrainRecord) => DrainRecord)[] = [
@@ -30,8 +33,11 @@ const SPARED: readonly ((record: DrainRecord) => DrainRecord)[] = [
     withActive(record, ({ tried, ...active }) => ({ ...active, ...(tried && { tried: tried.slice(-MAX_PODS) }) })),
   // Warned again; those that are left are deleted, and make room.
   record => withActive(record, active => ({ ...active, warned: active.warned.slice(-MAX_PODS) })),
-  record => ({ ...record, finished: newestOf(record.finished, FEW_ENDS) }),
+  // What a request that is repeated is answered with.
+  record => ({ ...record, finished: record.finished.map(each => ({ ...each, message: '' })) }),
+  ({ answered = [], ...record }) => ({ ...record, answered: newestOf(answered, FEW_IDS) }),
   ({ recoveries = [], ...record }) => ({ ...record, recoveries: recoveries.slice(-1) }),
+  record => ({ ...record, finished: newestOf(record.finished, FEW_ENDS) }),
 ];
 
 function withoutReported<Part extends { readonly reported?: string }>(part: Part): Omit<Part, 'reported'> {
@@ -55,4 +61,14 @@ export function toFittingJson(record: DrainRecord): string {
   return json;
 }
 
-const toJson = (record: DrainRecord): string => JSON.stringify(record, (_, part: unknown) => part ?? null);
+/** As it is written down: short, for there are thousands. */
+export const toStored = ({ id, status, endTime }: AnsweredRequest): readonly [string, DrainStatus, EpochMs] => [
+  id,
+  status,
+  endTime,
+];
+
+function toJson({ answered, ...record }: DrainRecord): string {
+  const ids = answered?.map(toStored);
+  return JSON.stringify({ ...record, ...(ids && { answered: ids }) }, (_, part: unknown) => part ?? null);
+}

@@ -1,10 +1,9 @@
 /** What is remembered of the drains of one node. */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
 import { toDurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import type { DrainRecord } from './model.ts';
+import type { AnsweredRequest, DrainRecord } from './model.ts';
 import { toFittingJson } from './record-size.ts';
 
 const duration = z.pipe(
@@ -29,6 +28,7 @@ const event = z.object({
   isHealthy: z.boolean(),
   message: z.string(),
   recommendedAction: z.number(),
+  recommendedActionName: z.exactOptional(z.string()),
   customRecommendedAction: z.string(),
   errorCode: z.array(z.string()),
   entitiesImpacted: z.array(z.object({ entityType: z.string(), entityValue: z.string() })),
@@ -41,13 +41,14 @@ const event = z.object({
 const said = z.object({
   generatedTime: z.exactOptional(instant),
   createdTime: z.exactOptional(instant),
+  exportedTime: z.exactOptional(instant),
   sentTime: z.exactOptional(instant),
 });
 const request = z.object({
   id: z.string(),
   requestedBy: z.string(),
   event,
-  quarantine: orUndefined(z.enum(QUARANTINE_STATUSES)),
+  quarantine: orUndefined(z.string()),
   time: z.exactOptional(instant),
   said: z.exactOptional(said),
 });
@@ -102,7 +103,9 @@ const fault = z.object({
   componentClass: z.string(),
   checkName: z.string(),
   entities: z.array(z.string()),
+  codes: z.exactOptional(z.array(z.string())),
 });
+const status = outcome.status;
 const finished = z.object({
   ...outcome,
   id: z.string(),
@@ -114,14 +117,29 @@ const finished = z.object({
   recovered: z.boolean(),
   said: z.exactOptional(said),
 });
+/** Short, for there are thousands: id, status, end. */
+const answered = z.pipe(
+  z.tuple([z.string(), status, instant]),
+  z.transform(([id, ended, endTime]): AnsweredRequest => ({ id, status: ended, endTime })),
+);
+/** Before version 4 it had one time alone. */
+const quarantineEnd = z.union([
+  z.object({ said, time: instant }),
+  z.pipe(
+    z.object({ saidTime: instant, time: instant }),
+    z.transform(({ saidTime, time }) => ({ said: { createdTime: saidTime, sentTime: saidTime }, time })),
+  ),
+]);
 const schema = z.object({
   active: z.exactOptional(active),
   requests: z.array(request),
   finished: z.array(finished),
+  answered: z.exactOptional(z.array(answered)),
   reported: z.exactOptional(z.string()),
   heldSince: z.exactOptional(instant),
-  quarantineEnd: z.exactOptional(z.object({ saidTime: instant, time: instant })),
+  quarantineEnd: z.exactOptional(quarantineEnd),
   recoveries: z.exactOptional(z.array(z.object({ fault, said, time: instant }))),
+  staleSaid: z.exactOptional(instant),
 });
 
 /** Of the drains of the node with this UID. */
@@ -129,8 +147,9 @@ export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   owner: 'drain',
-  schemaVersion: 3,
-  // Version 1 knew nothing of the end of a quarantine, version 2 nothing of drains that wait for their turn.
+  schemaVersion: 4,
+  // Version 1 knew nothing of the end of a quarantine, version 2 nothing of drains that wait for their turn, version 3 nothing of error codes, and
+  // of ends the last hundred alone.
   parse: state => schema.parse(state),
   toState: value => JSON.parse(toFittingJson(value)),
 };

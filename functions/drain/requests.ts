@@ -1,11 +1,11 @@
 /** Reads what other parts and people say on the bus: HealthEvents and requests for drains. */
-import { parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
+import { generatedTimeOf, parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
-import { EXECUTE_REMEDIATION } from '../../shared/domain/health-event.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, parseTimestamp, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
+import { askedBy } from './asks.ts';
 import { parseDrainRequested } from './messages.ts';
 import { CLOCKS_DIFFER, type DrainRequest, type Incoming, type Said } from './model.ts';
 
@@ -15,7 +15,13 @@ export interface NodeMessage {
   readonly nodeUid: string | undefined;
   /** When it was put on the bus. */
   readonly sentTime: EpochMs | undefined;
-  readonly incoming: Incoming;
+  /** The clusters that it says it is from. */
+  readonly clusters: readonly string[];
+  readonly id: string;
+  readonly incoming:
+    | Incoming
+    /** It asks for nothing: said, and over. */
+    | { readonly kind: 'notQuarantined'; readonly message: string; readonly status: string | undefined };
 }
 
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
@@ -24,51 +30,100 @@ type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 const MAX_EVENT_BYTES = 65_536;
 
 /** Undefined: nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
-export function readBusEvent({ id, time, source, detailType, detail }: BusEvent): NodeMessage | undefined {
-  if (detailType === DRAIN_REQUESTED) {
-    const request = parseDrainRequested(detail, id);
-    if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
-    const { nodeUid, event } = request.value;
-    const incoming: Incoming = {
-      kind: 'drain',
-      request: { id: event.id, requestedBy: source, event, quarantine: undefined, ...countedFrom(time) },
-    };
-    return { nodeName: event.nodeName, nodeUid, sentTime: time, incoming };
+export function readBusEvent(message: BusEvent): NodeMessage | undefined {
+  switch (message.detailType) {
+    case DRAIN_REQUESTED:
+      return readDrainRequested(message);
+    case HEALTH_EVENT:
+      return readHealthEvent(message);
+    default:
+      return undefined;
   }
-  if (detailType !== HEALTH_EVENT) return undefined;
-  const message = parseHealthEvent(detail, id);
+}
+
+function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage {
+  const request = parseDrainRequested(detail, id);
+  if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
+  const { nodeUid, cluster, event } = request.value;
+  const said = time === undefined ? {} : { said: { sentTime: time } };
+  return {
+    id: event.id,
+    nodeName: event.nodeName,
+    nodeUid,
+    sentTime: time,
+    clusters: cluster === undefined || cluster === '' ? [] : [cluster],
+    incoming: {
+      kind: 'drain',
+      request: { id: event.id, requestedBy: source, event, quarantine: undefined, ...said, ...countedFrom(time) },
+      receivedTime,
+      isRequest: true,
+    },
+  };
+}
+
+function readHealthEvent({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage | undefined {
+  const message = parseHealthEvent(detail, { id, time });
   if (!message.ok) throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} is not valid: ${message.message}`);
-  const { event } = message.value;
+  const { event, clusters } = message.value;
   const size = Buffer.byteLength(JSON.stringify(event));
   if (size > MAX_EVENT_BYTES) {
     throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} has ${size} bytes, at most ${MAX_EVENT_BYTES} are read`);
   }
-  // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
-  if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return undefined;
-  const incoming = toIncoming(message.value, source, time);
-  // What NVSentinel stores of a drain comes by, too: it asks for none.
-  if (incoming.kind === 'drain' && message.value.drained) return undefined;
-  return { nodeName: event.nodeName, nodeUid: undefined, sentTime: time, incoming };
+  const incoming = toIncoming(message.value, { requestedBy: source, sentTime: time, receivedTime });
+  if (incoming === undefined) return undefined;
+  return { id: event.id, nodeName: event.nodeName, nodeUid: undefined, sentTime: time, clusters, incoming };
+}
+
+interface Delivery {
+  readonly requestedBy: string;
+  readonly sentTime: EpochMs | undefined;
+  readonly receivedTime: EpochMs | undefined;
 }
 
 function toIncoming(
-  { event, quarantine, createdTime }: HealthEventMessage,
-  requestedBy: string,
-  sentTime: EpochMs | undefined,
-): Incoming {
+  message: HealthEventMessage,
+  { requestedBy, sentTime, receivedTime }: Delivery,
+): NodeMessage['incoming'] | undefined {
+  const { event, quarantine } = message;
   const { id } = event;
-  const onTheWay = { ...(createdTime !== undefined && { createdTime }), ...(sentTime !== undefined && { sentTime }) };
-  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id, said: onTheWay };
-  if (quarantine === 'Cancelled') return { kind: 'cancelled', id };
-  const { generatedTimestamp: generated } = event;
-  const said: Said = {
-    ...(generated !== undefined && { generatedTime: toEpochMs(generated.seconds * 1000 + generated.nanos / 1e6) }),
-    ...onTheWay,
-  };
-  if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event, said };
+  const said = saidIn(message, sentTime, receivedTime);
+  const counted = countedFrom(said.createdTime, said.sentTime);
+  const request: DrainRequest = { id, requestedBy, event, quarantine, said, ...counted };
+  const asks = askedBy(message);
+  switch (asks.kind) {
+    case 'nothing':
+      return undefined;
+    case 'notQuarantined':
+      return { kind: 'notQuarantined', message: asks.message, status: quarantine };
+    case 'unQuarantined':
+      return { kind: 'unQuarantined', id, said };
+    case 'cancelled':
+      return { kind: 'cancelled', id };
+    case 'recovered':
+      return { kind: 'recovered', event, said, ...(asks.isAsked && { asked: request }) };
+    case 'drain':
+      return { kind: 'drain', request, receivedTime };
+  }
+}
+
+/** The bus writes whole seconds. */
+const AHEAD = seconds(1);
+
+/** A clock that is ahead of the bus is wrong: what it says counts as said when it was put on the bus. */
+function saidIn(
+  { event, createdTime, exportedTime }: HealthEventMessage,
+  sentTime: EpochMs | undefined,
+  receivedTime: EpochMs | undefined,
+): Said {
+  const bus = sentTime ?? receivedTime;
+  const notAhead = (time: EpochMs | undefined): EpochMs | undefined =>
+    time !== undefined && bus !== undefined && time > addDuration(bus, AHEAD) ? bus : time;
+  const [generated, created, exported] = [generatedTimeOf(event), createdTime, exportedTime].map(notAhead);
   return {
-    kind: 'drain',
-    request: { id, requestedBy, event, quarantine, said, ...countedFrom(createdTime, sentTime) },
+    ...(generated !== undefined && { generatedTime: generated }),
+    ...(created !== undefined && { createdTime: created }),
+    ...(exported !== undefined && { exportedTime: exported }),
+    ...(sentTime !== undefined && { sentTime }),
   };
 }
 

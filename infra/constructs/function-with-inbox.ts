@@ -21,7 +21,12 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ENV } from '../../shared/contract/env.ts';
-import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../../shared/contract/inbox.ts';
+import {
+  FUNCTION_TIMEOUT_SECONDS,
+  INBOX_RETENTION_DAYS,
+  MAX_RECEIVES,
+  VISIBILITY_TIMEOUT_SECONDS,
+} from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { InstanceAction, Permissions } from '../../shared/contract/permissions.ts';
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
@@ -63,7 +68,7 @@ export class FunctionWithInbox extends Construct {
     Tags.of(this).add(FUNCTION_TAG, props.functionName);
     this.inbox = new Queue(this, 'Inbox', {
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUT_SECONDS),
-      retentionPeriod: Duration.days(4),
+      retentionPeriod: Duration.days(INBOX_RETENTION_DAYS),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },

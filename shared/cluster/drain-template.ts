@@ -72,8 +72,14 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
-  const rendered = renderObject(drainTemplate(template), templateData(data));
+  const rendered = renderObject({ ...drainTemplate(template), type: typeOf(data.event) }, templateData(data));
   return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
+}
+
+/** An action whose name has no number here prints by that name. */
+function typeOf({ recommendedAction, recommendedActionName: name }: HealthEvent): typeof gotemplate.TEMPLATE_DATA {
+  const { TEMPLATE_DATA, templateDataWith } = gotemplate;
+  return name === undefined ? TEMPLATE_DATA : templateDataWith({ [recommendedAction]: name });
 }
 
 /**

@@ -3,16 +3,24 @@
  * node drainer, key by key. Strict: a key that is not known, or a value that cannot be read, makes the whole text invalid (I8).
  */
 import { parse as parseToml, TomlError } from 'smol-toml';
-import type { DrainSettings } from '../domain/drain-settings.ts';
+import type { DrainSettings, HealthEventSettings } from '../domain/drain-settings.ts';
 import { suggestion } from '../domain/nearest-name.ts';
+import { hours } from '../domain/time.ts';
+import { duration, exactName } from './drain-fields.ts';
 import { drainKeys, toDrainSettings } from './drain-schema.ts';
 import { formatKeyPath } from './key-path.ts';
 import { MAX_KEY_PARTS, tomlPlaces } from './toml-places.ts';
 import * as z from './zod.ts';
 
+const MAX_EVENT_AGE = hours(1);
+/** Names of one cluster. */
+const MAX_CLUSTER_NAMES = 100;
+
 const keys = z.madeOnce(() =>
   z.strictObject({
     featureGates: z.prefault(z.strictObject({ nodeRepair: z._default(z.boolean(), false) }), {}),
+    maxEventAge: z.optional(duration),
+    clusterNames: z._default(z.array(exactName).check(z.maxLength(MAX_CLUSTER_NAMES)), []),
     ...drainKeys().shape,
   }),
 );
@@ -22,10 +30,15 @@ export interface CurfewConfig {
   readonly featureGates: { readonly nodeRepair: boolean };
   /** Undefined while no configuration was ever valid, or none says how nodes are drained: drains are held. */
   readonly drain: DrainSettings | undefined;
+  readonly healthEvents: HealthEventSettings;
 }
 
 /** In force while there is no ConfigMap, or none that was ever valid. */
-export const DEFAULT_CONFIG: CurfewConfig = { featureGates: { nodeRepair: false }, drain: undefined };
+export const DEFAULT_CONFIG: CurfewConfig = {
+  featureGates: { nodeRepair: false },
+  drain: undefined,
+  healthEvents: { maxEventAge: MAX_EVENT_AGE, clusterNames: [] },
+};
 
 /** What is wrong, and where. */
 export interface ConfigFault {
@@ -82,7 +95,12 @@ export function readConfig(content: unknown): CurfewConfig | undefined {
 /** A configuration that is about other things does not mean that nothing is to be drained. */
 function toConfig(parsed: z.output<ReturnType<typeof configSchema>>, content: unknown): CurfewConfig {
   const saysHow = isTable(content) && Object.keys(drainKeys().shape).some(key => Object.hasOwn(content, key));
-  return { featureGates: parsed.featureGates, drain: saysHow ? toDrainSettings(parsed) : undefined };
+  const { featureGates, maxEventAge = MAX_EVENT_AGE, clusterNames } = parsed;
+  return {
+    featureGates,
+    drain: saysHow ? toDrainSettings(parsed) : undefined,
+    healthEvents: { maxEventAge, clusterNames },
+  };
 }
 
 /** Faults that one message lists. */

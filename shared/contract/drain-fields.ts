@@ -61,6 +61,13 @@ export const duration = z.pipe(
   }),
 );
 
+/** A name that an event is compared with, letter by letter. */
+export const exactName = requiredText.check(
+  z.superRefine((value, context) => {
+    if (value !== value.trim()) context.addIssue({ code: 'custom', message: `${quote(value)} has blanks around it` });
+  }),
+);
+
 /** Ten years; what is longer was not meant, and overflows dates. */
 const MAX_MINUTES = 5_256_000;
 export const minuteCount = z.int().check(z.minimum(0), z.maximum(MAX_MINUTES));

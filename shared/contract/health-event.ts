@@ -4,103 +4,48 @@
  * resource (`spec`, `status`). Field names count without case and underscores. Fields that are not known are passed over: a newer
  * version may have more.
  */
-import {
-  PROCESSING_STRATEGIES,
-  QUARANTINE_STATUSES,
-  RECOMMENDED_ACTIONS,
-  type HealthEvent,
-  type QuarantineStatus,
-} from '../domain/health-event.ts';
-import { parseTimestamp, type EpochMs } from '../domain/time.ts';
+import { createHash } from 'node:crypto';
+import type { HealthEvent, QuarantineStatus } from '../domain/health-event.ts';
+import { isJsonObject } from '../domain/json.ts';
+import { parseTimestamp, toEpochMs, type EpochMs } from '../domain/time.ts';
+import { plainJson } from './extended-json.ts';
+import { eventSchema, statusSchema } from './health-event-schema.ts';
 import { parsed, type Parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
-import { isJsonObject } from '../domain/json.ts';
+
+/** In which a HealthEvent comes. What an absent field means differs by it. */
+export type HealthEventForm = 'flat' | 'cloudEvent' | 'stored' | 'resource';
 
 export interface HealthEventMessage {
   readonly event: HealthEvent;
+  readonly form: HealthEventForm;
   /** What fault-quarantine did about it; undefined: the sender does not say. */
   readonly quarantine: QuarantineStatus | undefined;
-  /** When NVSentinel stored it (`createdAt`), where the detail says so. */
+  /** Undefined: not stated. `event` has it as false then, as templates see it. */
+  readonly isFatal: boolean | undefined;
+  /** `recommendedAction` is stated, as NONE. */
+  readonly recommendsNone: boolean;
+  /** The clusters that the message says it is from: the detail's own `cluster`, the CloudEvent's `data.metadata.cluster` and `source`. */
+  readonly clusters: readonly string[];
+  /** When NVSentinel stored it (`createdAt`), where the detail says so; of a custom resource when it was created. */
   readonly createdTime?: EpochMs | undefined;
+  /** The CloudEvent's `time`. */
+  readonly exportedTime?: EpochMs | undefined;
   /** Its drain is over, as NVSentinel has stored it. */
   readonly drained?: true;
+}
+
+/** What the bus says of the message around the detail. */
+export interface HealthEventEnvelope {
+  readonly id?: string | undefined;
+  readonly time?: EpochMs | undefined;
 }
 
 /** Eviction statuses by which a drain is over. */
 const OVER: readonly unknown[] = ['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained'];
 
-/** Longest text of one field; the whole event is at most 1 MB anyway. */
-const MAX_TEXT = 65_536;
-const MAX_LIST = 1000;
-
-const text = z._default(z.string().check(z.maxLength(MAX_TEXT)), '');
-const requiredText = z.string().check(z.minLength(1), z.maxLength(253));
-const flag = z._default(z.boolean(), false);
-
-/** A number, its name, or absent (0). */
-const enumeration = (names: ReadonlyMap<number, string>) =>
-  z._default(
-    z.pipe(
-      z.union([z.int(), z.string()]),
-      z.transform((value: number | string, { issues }): number => {
-        if (typeof value === 'number') return value;
-        const number = [...names].find(([, name]) => name === value)?.[0];
-        if (number !== undefined) return number;
-        issues.push({ code: 'custom', message: `must be one of ${[...names.values()].join(', ')}`, input: value });
-        return z.NEVER;
-      }),
-    ),
-    0,
-  );
-
-const timestamp = z.madeOnce(() =>
-  z.union([
-    z.pipe(
-      z.string(),
-      z.transform((value: string, { issues }): { seconds: number; nanos: number } => {
-        const instant = parseTimestamp(value);
-        if (instant === undefined) {
-          issues.push({ code: 'custom', message: 'must be an RFC 3339 timestamp', input: value });
-          return z.NEVER;
-        }
-        const fraction = /\.(\d{1,9})/.exec(value)?.[1] ?? '';
-        return { seconds: Math.floor(instant / 1000), nanos: Number(fraction.padEnd(9, '0')) };
-      }),
-    ),
-    z.object({
-      seconds: z._default(z.int(), 0),
-      nanos: z._default(z.int().check(z.minimum(0), z.maximum(999_999_999)), 0),
-    }),
-  ]),
-);
-
-const overrides = z.madeOnce(() => z.object({ force: flag, skip: flag }));
-const entity = z.madeOnce(() => z.object({ entityType: text, entityValue: text }));
-
-const eventSchema = z.madeOnce(() =>
-  z.object({
-    id: requiredText,
-    nodeName: requiredText,
-    version: z._default(z.union([z.int().check(z.minimum(0), z.maximum(0xffff_ffff)), z.string()]), 0),
-    agent: text,
-    componentClass: text,
-    checkName: text,
-    isFatal: flag,
-    isHealthy: flag,
-    message: text,
-    recommendedAction: enumeration(RECOMMENDED_ACTIONS),
-    customRecommendedAction: text,
-    errorCode: z._default(z.array(z.string()).check(z.maxLength(MAX_LIST)), []),
-    entitiesImpacted: z._default(z.array(entity()).check(z.maxLength(MAX_LIST)), []),
-    metadata: z._default(z.record(z.string(), z.string()), {}),
-    generatedTimestamp: z.optional(timestamp()),
-    quarantineOverrides: z.optional(overrides()),
-    drainOverrides: z.optional(overrides()),
-    processingStrategy: enumeration(PROCESSING_STRATEGIES),
-  }),
-);
-
-const statusSchema = z.madeOnce(() => z.object({ nodeQuarantined: z.optional(z.enum([...QUARANTINE_STATUSES, ''])) }));
+/** Stands for no status at all: NVSentinel's parser writes it where there is none. */
+const NO_STATUS: readonly (string | undefined)[] = ['', 'NotStarted', undefined];
 
 /** Canonical names by their letters. */
 const NAMES = z.madeOnce(
@@ -113,6 +58,7 @@ const NAMES = z.madeOnce(
         'nodeQuarantined',
         'userPodsEvictionStatus',
         'status',
+        'createdAt',
         'entityType',
         'entityValue',
         'force',
@@ -141,80 +87,185 @@ function canonical(value: unknown, depth = 0): unknown {
 const withoutNull = (value: unknown): unknown =>
   isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
 
-interface Envelope {
+interface Layers {
+  readonly form: HealthEventForm;
   readonly event: unknown;
   readonly status: unknown;
   /** Where the event is in the detail, for messages. */
   readonly path: string;
-  readonly outerId: unknown;
+  /** What stores the event calls it by this. */
+  readonly storedId?: unknown;
   readonly createdAt?: unknown;
+  /** Of the CloudEvent. */
+  readonly exported?: { readonly id: unknown; readonly time: unknown };
+  readonly clusters: readonly unknown[];
 }
 
-function envelopeOf(detail: unknown): Envelope {
-  const outer = canonical(detail);
-  if (!isJsonObject(outer)) return { event: outer, status: undefined, path: 'detail', outerId: undefined };
-  const cloudEvent = canonical(outer['data']);
-  if (isJsonObject(cloudEvent) && 'healthEvent' in cloudEvent) {
+function layersOf(detail: unknown): Layers {
+  const outer = canonical(plainJson(detail));
+  if (!isJsonObject(outer)) return { form: 'flat', event: outer, status: undefined, path: 'detail', clusters: [] };
+  const { cluster, data: cloudEvent } = outer;
+  const data = canonical(cloudEvent);
+  if (isJsonObject(data) && 'healthEvent' in data) {
+    const metadata = isJsonObject(data['metadata']) ? data['metadata'] : {};
     return {
-      event: canonical(cloudEvent['healthEvent']),
-      status: cloudEvent['healthEventStatus'],
+      form: 'cloudEvent',
+      event: canonical(data['healthEvent']),
+      status: data['healthEventStatus'],
       path: 'detail.data.healthEvent',
-      outerId: outer['id'],
+      createdAt: data['createdAt'],
+      exported: { id: outer['id'], time: outer['time'] },
+      clusters: [cluster, metadata['cluster'], clusterOfSource(outer['source'])],
     };
+  }
+  // A change stream has the document in `fullDocument`, PostgreSQL's table in `document`.
+  for (const key of ['fullDocument', 'document']) {
+    const inner = canonical(outer[key]);
+    if (isJsonObject(inner) && 'healthEvent' in inner) {
+      return storedLayers({ ...inner, id: inner['id'] ?? outer['id'] }, `detail.${key}.healthEvent`, cluster);
+    }
   }
   if ('healthEvent' in outer) {
-    const { healthEvent, healthEventStatus, _id: storedId, createdAt } = outer;
-    return {
-      event: canonical(healthEvent),
-      status: healthEventStatus,
-      path: 'detail.healthEvent',
-      outerId: outer['id'] ?? storedId,
-      createdAt,
-    };
+    // NVSentinel stores each event with a status beside it: one that has neither status nor key of a document was not stored.
+    const isStored = isJsonObject(outer['healthEventStatus']) || outer['_id'] !== undefined;
+    return { ...storedLayers(outer, 'detail.healthEvent', cluster), form: isStored ? 'stored' : 'flat' };
   }
   if (outer['kind'] === 'HealthEventResource') {
-    return { event: canonical(outer['spec']), status: outer['status'], path: 'detail.spec', outerId: undefined };
+    const metadata = isJsonObject(outer['metadata']) ? outer['metadata'] : {};
+    return {
+      form: 'resource',
+      event: canonical(outer['spec']),
+      status: outer['status'],
+      path: 'detail.spec',
+      storedId: metadata['uid'],
+      createdAt: metadata['creationTimestamp'],
+      clusters: [cluster],
+    };
   }
-  return { event: outer, status: outer['healthEventStatus'] ?? outer, path: 'detail', outerId: undefined };
+  return {
+    form: 'flat',
+    event: outer,
+    status: outer['healthEventStatus'] ?? outer,
+    path: 'detail',
+    createdAt: outer['createdAt'],
+    clusters: [cluster],
+  };
 }
 
-/** Go's zero time says nothing. */
-function timeOf(text: unknown): EpochMs | undefined {
-  const time = typeof text === 'string' ? parseTimestamp(text) : undefined;
-  return time !== undefined && time > 0 ? time : undefined;
+function storedLayers(document: Readonly<Record<string, unknown>>, path: string, cluster: unknown): Layers {
+  const { healthEvent, healthEventStatus, _id: documentId, id, createdAt } = document;
+  return {
+    form: 'stored',
+    event: canonical(healthEvent),
+    status: healthEventStatus,
+    path,
+    storedId: id ?? documentId,
+    createdAt,
+    clusters: [cluster, document['cluster']],
+  };
 }
+
+/** `nvsentinel://CLUSTER/healthevents`; any other source names no cluster. */
+const clusterOfSource = (source: unknown): string | undefined =>
+  typeof source === 'string' ? /^nvsentinel:\/\/([^/?#]+)/.exec(source)?.[1] : undefined;
+
+/** The last instant that RFC 3339 can write. */
+const LATEST_TIME = Date.UTC(9999, 11, 31);
+
+/** RFC 3339 text, or protobuf's `{seconds, nanos}`. Go's zero time says nothing, and nor does what no calendar has. */
+function timeOf(value: unknown): EpochMs | undefined {
+  const read = isJsonObject(value)
+    ? Number(value['seconds'] ?? 0) * 1000 + Math.floor(Number(value['nanos'] ?? 0) / 1e6)
+    : typeof value === 'string'
+      ? parseTimestamp(value)
+      : undefined;
+  return read !== undefined && read > 0 && read <= LATEST_TIME ? toEpochMs(read) : undefined;
+}
+
+/** When the monitor made it (`generatedTimestamp`), in whole milliseconds. */
+export const generatedTimeOf = ({ generatedTimestamp }: Pick<HealthEvent, 'generatedTimestamp'>): EpochMs | undefined =>
+  timeOf(generatedTimestamp);
 
 /**
  * Reads the detail of a `HealthEvent`. Never throws.
  *
- * @param envelopeId id of the EventBridge event, for a HealthEvent that has none: a redelivery has the same one
+ * An event without an id of its own gets one that is made of what it says and when: however often it is exported again, and under
+ * whatever id of an envelope, it is the same event.
  */
-export function parseHealthEvent(detail: unknown, envelopeId: string | undefined): Parsed<HealthEventMessage> {
-  const { event, status, path, outerId, createdAt } = envelopeOf(detail);
-  const createdTime = timeOf(createdAt);
-  const id = [isJsonObject(event) ? event['id'] : undefined, outerId, envelopeId].find(
-    each => each !== undefined && each !== '',
-  );
-  const read = parsed(eventSchema().safeParse(isJsonObject(event) ? { ...event, id } : event), path);
+export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope = {}): Parsed<HealthEventMessage> {
+  const layers = layersOf(detail);
+  const { event, form, status, path } = layers;
+  const given = isJsonObject(event) && !isSaid(event['id']) ? { ...event, id: layers.storedId } : event;
+  const read = parsed(eventSchema().safeParse(withoutEmptyId(given)), path);
   if (!read.ok) return read;
   const readStatus = parsed(statusSchema().safeParse(status ?? {}), path);
   if (!readStatus.ok) return readStatus;
-  const { version, generatedTimestamp, quarantineOverrides, drainOverrides, ...rest } = read.value;
+  const { id, version, isFatal, recommendedAction, processingStrategy, generatedTimestamp, ...rest } = read.value;
+  const { quarantineOverrides, drainOverrides, ...fields } = rest;
+  const known = {
+    ...fields,
+    isFatal: isFatal ?? false,
+    version: typeof version === 'number' ? version : Number.parseInt(version.replace(/^v/, ''), 10) || 0,
+    recommendedAction: recommendedAction.number,
+    ...(recommendedAction.name !== undefined && { recommendedActionName: recommendedAction.name }),
+    processingStrategy: processingStrategy.number,
+    generatedTimestamp,
+    quarantineOverrides,
+    drainOverrides,
+  };
+  const createdTime = timeOf(layers.createdAt);
+  const exportedTime = timeOf(layers.exported?.time);
+  const made = id ?? madeId(known, layers, { createdTime, exportedTime, sentTime: envelope.time }, envelope);
+  if (made === undefined) return { ok: false, message: `${path}.id: is missing, string expected` };
+  const { nodeQuarantined } = readStatus.value;
   return {
     ok: true,
     value: {
-      event: {
-        ...rest,
-        version: typeof version === 'number' ? version : Number.parseInt(version.replace(/^v/, ''), 10) || 0,
-        generatedTimestamp,
-        quarantineOverrides,
-        drainOverrides,
-      },
-      quarantine: readStatus.value.nodeQuarantined || undefined,
+      event: { ...known, id: made },
+      form,
+      quarantine: NO_STATUS.includes(nodeQuarantined) ? undefined : nodeQuarantined,
+      isFatal,
+      recommendsNone: recommendedAction.number === 0 && isJsonObject(event) && event['recommendedAction'] !== undefined,
+      clusters: [...new Set(layers.clusters.filter(isSaid))],
       ...(createdTime !== undefined && { createdTime }),
+      ...(exportedTime !== undefined && { exportedTime }),
       ...(isOver(status) && { drained: true }),
     },
   };
+}
+
+const isSaid = (text: unknown): text is string => typeof text === 'string' && text !== '';
+
+/** An empty id is none; one that is no text is said to be wrong. */
+const withoutEmptyId = (event: unknown): unknown =>
+  isJsonObject(event) && (event['id'] === '' || event['id'] === null || event['id'] === undefined)
+    ? Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'id'))
+    : event;
+
+/** Characters of the digest: as many bits as a UUID has. */
+const ID_LENGTH = 32;
+
+/**
+ * By the first clock that the event states, whether or not it is ahead: the same event states the same. Without any time the id of the
+ * CloudEvent, or of the message.
+ */
+function madeId(
+  event: Omit<HealthEvent, 'id'>,
+  { exported }: Layers,
+  times: {
+    readonly createdTime: EpochMs | undefined;
+    readonly exportedTime: EpochMs | undefined;
+    readonly sentTime: EpochMs | undefined;
+  },
+  envelope: HealthEventEnvelope,
+): string | undefined {
+  const time = generatedTimeOf(event) ?? times.createdTime ?? times.exportedTime ?? times.sentTime;
+  if (time === undefined) return isSaid(exported?.id) ? exported.id : envelope.id;
+  const { nodeName, agent, componentClass, checkName, isHealthy, errorCode, entitiesImpacted } = event;
+  const codes = errorCode.toSorted();
+  const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`).toSorted();
+  const said = JSON.stringify([nodeName, agent, componentClass, checkName, isHealthy, codes, entities, time]);
+  return createHash('sha256').update(said).digest('hex').slice(0, ID_LENGTH);
 }
 
 function isOver(status: unknown): boolean {

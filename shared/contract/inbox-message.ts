@@ -39,6 +39,8 @@ export type InboxMessage =
       readonly id: string | undefined;
       /** When it was published, to the second; undefined: the envelope does not say. */
       readonly time?: EpochMs | undefined;
+      /** When this function received it for the first time: trying again does not change it, sending it again does. */
+      readonly receivedTime?: EpochMs | undefined;
       readonly source: string;
       readonly detailType: string;
       readonly detail: Readonly<Record<string, unknown>>;

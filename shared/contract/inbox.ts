@@ -1,4 +1,5 @@
 /** Settings of every function's inbox; the deployed queue and its local stand-ins have the same. */
+export { DEAD_LETTER_RETENTION_DAYS, INBOX_RETENTION_DAYS } from '../domain/retention.ts';
 
 /** Seconds that one run of a function may take. */
 export const FUNCTION_TIMEOUT_SECONDS = 30;

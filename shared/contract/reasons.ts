@@ -30,6 +30,8 @@ export const EVENT_REASONS = {
   invalidDoNotDisrupt: 'InvalidDoNotDisruptAnnotation',
   /** Warning on a Pod: it asks for more protection than `protection.maxDuration` grants. */
   protectionCapped: 'DoNotDisruptDurationCapped',
+  /** Warning on a Node: nothing is drained for an event that is too old; the message says how to ask again. */
+  staleEvent: 'StaleEvent',
   /** Warning on a Node: somebody's own do-not-disrupt annotation stands where Curfew would hold one for protected pods. */
   protectionNotHeld: 'DoNotDisruptNotHeld',
   /** Normal on a Node in `Observe` mode: it would have been held for its protected pods. */

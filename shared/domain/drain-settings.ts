@@ -73,3 +73,11 @@ export interface DrainSettings {
   readonly podDrainPolicies: readonly PodDrainPolicy[];
   readonly customDrain: CustomDrainSettings | undefined;
 }
+
+/** Which HealthEvents are news of this cluster. */
+export interface HealthEventSettings {
+  /** Nothing begins for an older one, unless the Node shows that it still stands. */
+  readonly maxEventAge: DurationMs;
+  /** Other names of this cluster, beside the one that Curfew is deployed with. */
+  readonly clusterNames: readonly string[];
+}

@@ -14,6 +14,8 @@ export const RECOMMENDED_ACTIONS: ReadonlyMap<number, string> = new Map([
   [99, 'UNKNOWN'],
 ]);
 export const COMPONENT_RESET = 2;
+/** What an action is whose name has no number here. */
+export const UNKNOWN_ACTION = 99;
 
 /** Number → name. */
 export const PROCESSING_STRATEGIES: ReadonlyMap<number, string> = new Map([
@@ -50,6 +52,8 @@ export interface HealthEvent {
   readonly message: string;
   /** A number of `RECOMMENDED_ACTIONS`, or one of a newer version. */
   readonly recommendedAction: number;
+  /** The name of an action that has no number here. */
+  readonly recommendedActionName?: string;
   readonly customRecommendedAction: string;
   readonly errorCode: readonly string[];
   readonly entitiesImpacted: readonly Entity[];
@@ -61,6 +65,8 @@ export interface HealthEvent {
   readonly processingStrategy: number;
 }
 
-export const QUARANTINE_STATUSES = ['Quarantined', 'AlreadyQuarantined', 'UnQuarantined', 'Cancelled'] as const;
-/** What NVSentinel's fault-quarantine did about an event. */
-export type QuarantineStatus = (typeof QUARANTINE_STATUSES)[number];
+/**
+ * What NVSentinel's fault-quarantine did about an event: `Quarantined`, `AlreadyQuarantined`, `UnQuarantined`, `Cancelled`. A newer release
+ * may have more words, which mean nothing here.
+ */
+export type QuarantineStatus = string;

@@ -30,7 +30,7 @@ import { endOfCalls } from './run-time.ts';
 import type { Env } from './sqs-queues.ts';
 
 /** What every function is given without asking. */
-export type Given = 'audit' | 'metrics' | 'clock';
+export type Given = 'audit' | 'metrics' | 'clock' | 'cluster';
 
 /** Adapters that a function asks for by name. Those of `OtherAdapters` cost a client of their own and are handed in by the handler. */
 export type AdapterName = Exclude<keyof FunctionDeps, Given | keyof OtherAdapters>;
@@ -48,6 +48,8 @@ export interface DepsLog {
 
 export interface DepsOptions {
   readonly name: FunctionName;
+  /** The cluster that it is deployed for. */
+  readonly cluster: string;
   readonly env: Env;
   readonly audit: AuditLog;
   readonly metrics: MetricSink;
@@ -79,8 +81,9 @@ export function makeDeps<Name extends AdapterName>(
     audit,
     metrics,
     clock: systemClock,
+    cluster: options.cluster,
   };
-  const deps = pick(made, [...names, 'audit', 'metrics', 'clock']);
+  const deps = pick(made, [...names, 'audit', 'metrics', 'clock', 'cluster']);
   if (!asked.has('kubernetes')) return { deps };
   return { deps, probe: createAccessProbe(clients.transport(), PERMISSIONS[name].kubernetes) };
 }

@@ -56,7 +56,7 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
   const audit = createAuditLog({ serviceName, fields: logFields, print, now: () => systemClock.now() });
   const sharesReads = parallel !== undefined;
   const queues = sqsQueues(process.env, { sendsWakeUps: uses.some(adapter => adapter === 'wakeUps') });
-  const options: DepsOptions = { name, env: process.env, audit, metrics, log, queues, sharesReads };
+  const options: DepsOptions = { name, cluster, env: process.env, audit, metrics, log, queues, sharesReads };
   const made = Object.fromEntries(Object.entries(others ?? {}).map(([adapter, make]) => [adapter, make()]));
   const { deps, probe } = makeDeps(uses, options);
   const reconcileOne = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);

@@ -9,7 +9,7 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { limitTo } from '../cluster/in-parallel.ts';
 import { ACCESS_REASONS, METRICS } from '../contract/metrics.ts';
-import { toDurationMs, type DurationMs } from '../domain/time.ts';
+import { toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
 import type { LimitClock } from '../ports/clock.ts';
 import type { MessageVisibility } from '../ports/message-visibility.ts';
@@ -60,12 +60,20 @@ async function processRecord(record: SQSRecord, context: Context, deps: BatchDep
   const hasTime = context.getRemainingTimeInMillis() >= (deps.reserve ?? DEADLINE_RESERVE);
   try {
     const receives = Number(record.attributes.ApproximateReceiveCount);
-    await endCallsWith(limits.messages, () => processMessage(record.body, receives, deps.process, { hasTime }));
+    const firstReceived = firstReceiptOf(record);
+    const options = { hasTime, ...(firstReceived !== undefined && { firstReceived }) };
+    await endCallsWith(limits.messages, () => processMessage(record.body, receives, deps.process, options));
   } catch (error) {
     report(error, deps);
     await endCallsWith(limits.hiding, () => tryAgainSoon(record, error, deps, hasTime));
     throw error instanceof Error ? error : new Error(messageOf(error), { cause: error });
   }
+}
+
+/** As SQS counts it: the message that comes again after a failure has the same one. */
+function firstReceiptOf({ attributes }: SQSRecord): EpochMs | undefined {
+  const ms = Number(attributes.ApproximateFirstReceiveTimestamp);
+  return Number.isFinite(ms) && ms > 0 ? toEpochMs(ms) : undefined;
 }
 
 /** A failed message would come back only when the inbox's visibility timeout is over; most failures pass sooner. */

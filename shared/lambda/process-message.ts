@@ -8,7 +8,7 @@ import { OUT_OF_TIME } from '../adapters/end-of-calls.ts';
 import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../contract/inbox.ts';
 import { parseInboxMessage, type InboxMessage } from '../contract/inbox-message.ts';
 import type { FunctionName } from '../contract/names.ts';
-import { durationBetween, seconds } from '../domain/time.ts';
+import { durationBetween, seconds, type EpochMs } from '../domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
@@ -38,13 +38,14 @@ const LONGEST_WAIT = seconds(1);
 
 /**
  * @param receiveCount how often the message was received, from 1
- * @param options `hasTime: false` for a message that is not to be begun any more: it is tried again, or left to the next one
+ * @param options `hasTime: false` for a message that is not to be begun any more: it is tried again, or left to the next one;
+ *   `firstReceived`: when it was received for the first time, default now
  */
 export async function processMessage(
   body: string,
   receiveCount: number,
   deps: ProcessDeps,
-  { hasTime = true }: { readonly hasTime?: boolean } = {},
+  { hasTime = true, firstReceived }: { readonly hasTime?: boolean; readonly firstReceived?: EpochMs } = {},
 ): Promise<void> {
   let message: InboxMessage | undefined;
   try {
@@ -56,7 +57,7 @@ export async function processMessage(
       if (early > 0 && early <= LONGEST_WAIT) await deps.clock.sleep(early);
     }
     if (message.kind === 'tick') await deps.probe?.();
-    await deps.reconcile(message);
+    await deps.reconcile(withReceipt(message, firstReceived ?? deps.clock.now()));
   } catch (error) {
     if (error instanceof RetryableError && isRepeated(message) && receiveCount >= MAX_REPEATED_RECEIVES) {
       deps.metrics.count('MessageSuperseded', 1, { reason: retryReason(error.reason) });
@@ -68,6 +69,10 @@ export async function processMessage(
     deps.metrics.count('MessageParked', 1, { reason });
   }
 }
+
+/** What others say is judged by when it came, however often it is tried. */
+const withReceipt = (message: InboxMessage, receivedTime: EpochMs): InboxMessage =>
+  message.kind === 'busEvent' ? { ...message, receivedTime } : message;
 
 /** Names and UIDs of another cluster mean nothing here. The rules let no such event through; a misrouted one is parked. */
 function refuseOtherClusters(message: InboxMessage, own: string): void {

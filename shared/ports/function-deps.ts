@@ -13,6 +13,8 @@ import type { MetricSink } from './metrics.ts';
 import type { WakeUpSender } from './inbox.ts';
 
 export interface FunctionDeps {
+  /** The name of the cluster that this function is deployed for. */
+  readonly cluster: string;
   readonly kubernetes: KubernetesApi;
   readonly records: RecordStore;
   readonly dueIndex: DueIndex;

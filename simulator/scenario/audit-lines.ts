@@ -70,6 +70,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     fallBack: ['CustomDrainFellBack'],
     end: ['DrainCancelled', 'DrainFailed', 'DrainSucceeded'],
     answer: [
+      'AnsweredBefore',
       'Covered',
       'CustomDrainComplete',
       'CustomDrainCompleteWithPodsLeft',
@@ -79,6 +80,8 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'ManuallyReleased',
       'NoSupportedEntity',
       'NodeGone',
+      'NotQuarantined',
+      'OtherCluster',
       'Recovered',
       'RenderedYamlInvalid',
       'Skipped',

@@ -5,7 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createRepairWorld, seedPool } from '../fakes/repair-world.ts';
 import { minutes } from '../../shared/domain/time.ts';
@@ -26,7 +27,7 @@ async function enteredBy(work: () => Promise<unknown>): Promise<readonly string[
     .filter(({ functions }) =>
       functions.some(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
     )
-    .map(({ url }) => url.replace(/^file:\/\//, '').replace(root, ''))
+    .flatMap(({ url }) => (url.startsWith('file:') ? [relative(root, fileURLToPath(url))] : []))
     .filter(file => /^(functions|shared)\//.test(file))
     .toSorted();
 }

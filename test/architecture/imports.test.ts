@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { imports, root, sources, type Import } from './sources.ts';
@@ -156,6 +156,14 @@ describe('import direction', () => {
       edge => /^(cli|runtime|simulator)\//.test(edge.from) && /^(test|bench)\//.test(edge.to),
     );
     expect(forbidden.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+});
+
+describe('paths', () => {
+  it('of files are made by Node: a folder may have a space in its name', () => {
+    const files = [...sources, ...globSync('{test,packages/*/test}/**/*.ts', { cwd: root })];
+    const byHand = files.filter(file => /import\.meta\.url\)\.pathname/.test(readFileSync(join(root, file), 'utf8')));
+    expect(byHand).toEqual([]);
   });
 });
 

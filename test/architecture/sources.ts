@@ -1,8 +1,9 @@
 /** All source files and what they import, types included. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-export const root = new URL('../..', import.meta.url).pathname;
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Import {
   readonly from: string;

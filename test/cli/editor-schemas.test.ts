@@ -1,12 +1,13 @@
 /** The JSON Schemas for editors: those of the code, and what they say of files. */
 import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse as parseToml } from 'smol-toml';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { schemaFiles } from '../../cli/editor-schemas.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const schema = (name: string): z.ZodType =>
   z.fromJSONSchema(
     JSON.parse(readFileSync(`${root}deploy/schemas/${name}.schema.json`, 'utf8')) as z.core.JSONSchema.JSONSchema,

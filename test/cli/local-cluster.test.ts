@@ -1,4 +1,5 @@
 /** The cluster of `npm start -- --serve`, in the hands of the real kubectl. Runs where kubectl is on PATH, and says so where it is not. */
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClusterActors } from '../../cli/start/cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
@@ -97,7 +98,7 @@ describe.runIf(binary !== undefined)('the local cluster', { timeout: 60_000 }, (
   });
 
   it('is installed as docs/deploying.md says: `kubectl apply -k deploy/` changes only what differs here, without a warning', async () => {
-    const deploy = ['apply', '-k', new URL('../../deploy', import.meta.url).pathname];
+    const deploy = ['apply', '-k', fileURLToPath(new URL('../../deploy', import.meta.url))];
     const first = await kubectl.run(deploy);
     expect(first.err).not.toContain('last-applied-configuration');
     const others = first.out.split('\n').filter(line => line !== '' && !line.endsWith(' unchanged'));

@@ -1,10 +1,11 @@
 /** What `deploy/` holds is taken as it is, by the embedded API server and by kube-apiserver. */
 import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { applyManifest, pathOf, readManifests } from './api-server/manifests.ts';
 import { at, EVENTUALLY, patch, read, textAt, type MakeSubject } from './api-server/subject.ts';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = (name: string): string[] => globSync(`deploy/${name}/*.yaml`, { cwd: root }).toSorted();
 /** In the order in which a user applies them. */
 export const DEPLOY_FILES: readonly string[] = [

@@ -1,6 +1,7 @@
 /** The admission policy of `deploy/policies` on kube-apiserver: it warns of exactly what the grace-period function takes for not valid. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -10,7 +11,7 @@ import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { APPLIED, podWith, TOO_LONG, WRAPPED_VECTORS } from '../fixtures/do-not-disrupt-manifests.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
-const POLICY = new URL('../../deploy/policies/do-not-disrupt-warning.yaml', import.meta.url).pathname;
+const POLICY = fileURLToPath(new URL('../../deploy/policies/do-not-disrupt-warning.yaml', import.meta.url));
 const fixture = new URL('../fixtures/conformance/go-duration-vectors.json', import.meta.url);
 const { vectors } = z
   .object({ vectors: z.array(z.object({ id: z.string(), input: z.string() })) })

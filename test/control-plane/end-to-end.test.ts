@@ -3,6 +3,7 @@
  * own permissions, kubelet, Karpenter and the cloud played by actors through the API. The trace is the API server's audit log.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLease, DEFAULT_LEASE_TIMINGS } from '../../forwarder/lease.ts';
 import { SILENT_LOG } from '../../forwarder/log.ts';
@@ -20,7 +21,7 @@ import { describeRefusal, unusedOf } from './end-to-end/permissions.ts';
 import { runOnCluster } from './end-to-end/run-on-cluster.ts';
 import { KARPENTER_CRDS } from './karpenter-crds.ts';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = `${root}examples/scenarios/`;
 
 function realScenarios(): readonly Scenario[] {

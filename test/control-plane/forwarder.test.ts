@@ -1,5 +1,6 @@
 /** The forwarder with exactly the permissions of its manifests, on a real kube-apiserver. Waits are for events, never for time. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -24,7 +25,7 @@ import { startControlPlane, type ControlPlane } from './start.ts';
 import { objectAt } from '../fakes/objects.ts';
 
 const SERVICE_ACCOUNT = 'system:serviceaccount:curfew:curfew-forwarder';
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const type = (group: string, version: string, resource: string): ResourceType => ({ group, version, resource });
 const TYPES: Readonly<Record<string, ResourceType>> = {
   Namespace: type('', 'v1', 'namespaces'),

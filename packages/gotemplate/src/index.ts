@@ -3,7 +3,7 @@ export { DataError, ExecError, LimitError, ParseError, TemplateError } from './e
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 export { ELEMENT, type Reference, references } from './references.ts';
 export type { MissingKey } from './exec/definition.ts';
-export { HEALTH_EVENT, TEMPLATE_DATA } from './nvsentinel.ts';
+export { HEALTH_EVENT, TEMPLATE_DATA, templateDataWith } from './nvsentinel.ts';
 export { parse, Template, type TemplateOptions } from './template.ts';
 export { Float, toGo } from './types/convert.ts';
 export { DURATION } from './types/duration.ts';

@@ -38,7 +38,7 @@ function message(
   return structType(name, fields, { ...Object.fromEntries(getters), ...methods });
 }
 
-const RECOMMENDED_ACTION = enumType('protos.RecommendedAction', {
+const RECOMMENDED_ACTIONS: Readonly<Record<number, string>> = {
   0: 'NONE',
   2: 'COMPONENT_RESET',
   5: 'CONTACT_SUPPORT',
@@ -49,7 +49,7 @@ const RECOMMENDED_ACTION = enumType('protos.RecommendedAction', {
   26: 'RUN_DCGMEUD',
   27: 'CUSTOM',
   99: 'UNKNOWN',
-});
+};
 
 const PROCESSING_STRATEGY = enumType('protos.ProcessingStrategy', {
   0: 'UNSPECIFIED',
@@ -73,31 +73,41 @@ const TIMESTAMP = message(
 const OVERRIDES = pointerTo(message('protos.BehaviourOverrides', { Force: BOOL, Skip: BOOL }));
 const ENTITY = message('protos.Entity', { EntityType: STRING, EntityValue: STRING });
 
+const healthEvent = (actions: Readonly<Record<number, string>>): GoType =>
+  message('protos.HealthEvent', {
+    Version: UINT32,
+    Agent: STRING,
+    ComponentClass: STRING,
+    CheckName: STRING,
+    IsFatal: BOOL,
+    IsHealthy: BOOL,
+    Message: STRING,
+    RecommendedAction: enumType('protos.RecommendedAction', actions),
+    ErrorCode: sliceOf(STRING),
+    EntitiesImpacted: sliceOf(pointerTo(ENTITY)),
+    Metadata: mapOf(STRING),
+    GeneratedTimestamp: pointerTo(TIMESTAMP),
+    NodeName: STRING,
+    QuarantineOverrides: OVERRIDES,
+    DrainOverrides: OVERRIDES,
+    ProcessingStrategy: PROCESSING_STRATEGY,
+    Id: STRING,
+    CustomRecommendedAction: STRING,
+  });
+
 /** A `HealthEvent` of its protocol, for types that contain one. */
-export const HEALTH_EVENT: GoType = message('protos.HealthEvent', {
-  Version: UINT32,
-  Agent: STRING,
-  ComponentClass: STRING,
-  CheckName: STRING,
-  IsFatal: BOOL,
-  IsHealthy: BOOL,
-  Message: STRING,
-  RecommendedAction: RECOMMENDED_ACTION,
-  ErrorCode: sliceOf(STRING),
-  EntitiesImpacted: sliceOf(pointerTo(ENTITY)),
-  Metadata: mapOf(STRING),
-  GeneratedTimestamp: pointerTo(TIMESTAMP),
-  NodeName: STRING,
-  QuarantineOverrides: OVERRIDES,
-  DrainOverrides: OVERRIDES,
-  ProcessingStrategy: PROCESSING_STRATEGY,
-  Id: STRING,
-  CustomRecommendedAction: STRING,
-});
+export const HEALTH_EVENT: GoType = healthEvent(RECOMMENDED_ACTIONS);
+
+const templateData = (event: GoType): GoType =>
+  structType('customdrain.TemplateData', {
+    HealthEvent: pointerTo(event),
+    EventID: STRING,
+    PodsToDrain: mapOf(sliceOf(STRING)),
+  });
 
 /** The root of a drain template's data. */
-export const TEMPLATE_DATA: GoType = structType('customdrain.TemplateData', {
-  HealthEvent: pointerTo(HEALTH_EVENT),
-  EventID: STRING,
-  PodsToDrain: mapOf(sliceOf(STRING)),
-});
+export const TEMPLATE_DATA: GoType = templateData(HEALTH_EVENT);
+
+/** The same, with further names of recommended actions: those of a release that this table does not know. */
+export const templateDataWith = (actions: Readonly<Record<number, string>>): GoType =>
+  templateData(healthEvent({ ...RECOMMENDED_ACTIONS, ...actions }));

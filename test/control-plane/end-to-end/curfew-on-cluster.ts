@@ -1,4 +1,5 @@
 /** A control plane with everything of `deploy/` in it, and Curfew's parts as who they are in production. */
+import { fileURLToPath } from 'node:url';
 import { createClusterWatch } from '../../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport, type Transport } from '../../../shared/adapters/kubernetes/transport.ts';
@@ -30,7 +31,7 @@ export interface CurfewOnCluster extends RealCluster {
   stop(): Promise<void>;
 }
 
-const root = new URL('../../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** @param controllers to run beside the default ones */
 export async function startCurfewOnCluster(

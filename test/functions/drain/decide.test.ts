@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
 import { isForced } from '../../../functions/drain/admission.ts';
+import { REMEMBERED_FOR } from '../../../functions/drain/ends.ts';
 import {
   NO_DRAINS,
   type ActiveDrain,
@@ -493,23 +494,23 @@ describe('a node that a drain has left as it was', () => {
 
 describe('the end of a quarantine', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
-  const quarantineEnd = { saidTime: minutesAgo(10), time: minutesAgo(9) };
+  const quarantineEnd = { said: { sentTime: minutesAgo(10) }, time: minutesAgo(9) };
 
-  it('is remembered for a day, whether or not a drain ends by it', () => {
+  it('is remembered as long as a message can wait, whether or not a drain ends by it', () => {
     const over: Incoming = { kind: 'unQuarantined', id: 'h', said: { sentTime: minutesAgo(1) } };
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
       kind: 'rest',
-      record: { quarantineEnd: { saidTime: minutesAgo(1), time: NOW } },
-      until: addDuration(NOW, hours(24)),
+      record: { quarantineEnd: { said: { sentTime: minutesAgo(1) }, time: NOW } },
+      until: addDuration(NOW, REMEMBERED_FOR),
     });
     const earlier: Incoming = { ...over, said: { sentTime: minutesAgo(11) } };
     expect(decide(observation({ record: { quarantineEnd }, incoming: earlier }))).toMatchObject({
       record: { quarantineEnd },
     });
     expect(decide(observation({ record: { quarantineEnd }, incoming: over }))).toMatchObject({
-      record: { quarantineEnd: { saidTime: minutesAgo(1), time: NOW } },
+      record: { quarantineEnd: { said: { sentTime: minutesAgo(1) }, time: NOW } },
     });
-    const late = addDuration(NOW, hours(24));
+    const late = addDuration(NOW, REMEMBERED_FOR);
     expect(decide(observation({ now: late, record: { quarantineEnd } }))).toEqual({
       kind: 'rest',
       record: expect.not.objectContaining({ quarantineEnd }),
@@ -586,11 +587,11 @@ describe('the end of a fault', () => {
   const fault = { agent, componentClass, checkName, entities: [] };
   const recoveries = [{ fault, said, time: minutesAgo(9) }];
 
-  it('is remembered for a day, the latest word alone, whether or not anything was asked for', () => {
+  it('is remembered as long as a message can wait, the latest word alone, whether or not anything was asked for', () => {
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
       kind: 'rest',
       record: { recoveries: [{ fault, said, time: NOW }] },
-      until: addDuration(NOW, hours(24)),
+      until: addDuration(NOW, REMEMBERED_FOR),
     });
     const earlier: Incoming = { ...over, said: { createdTime: minutesAgo(11) } };
     expect(decide(observation({ record: { recoveries }, incoming: earlier }))).toMatchObject({
@@ -600,7 +601,7 @@ describe('the end of a fault', () => {
     expect(decide(observation({ record: { recoveries }, incoming: later }))).toMatchObject({
       record: { recoveries: [{ fault, said: later.said, time: NOW }] },
     });
-    expect(decide(observation({ now: addDuration(NOW, hours(24)), record: { recoveries } }))).toEqual({
+    expect(decide(observation({ now: addDuration(NOW, REMEMBERED_FOR), record: { recoveries } }))).toEqual({
       kind: 'rest',
       record: expect.not.objectContaining({ recoveries }),
       until: undefined,
@@ -679,15 +680,15 @@ describe('the end of a fault', () => {
 });
 
 describe('ended drains', () => {
-  it('are forgotten after a day, unless the Node lists or asks for them', () => {
-    const late = addDuration(NOW, hours(25));
+  it('are forgotten when no message about them can come any more, unless the Node lists or asks for them', () => {
+    const late = addDuration(NOW, REMEMBERED_FOR);
     const at = (node: object) => decide(observation({ now: late, node, record: { finished: [finished('e1')] } }));
     expect(at({})).toEqual({ kind: 'rest', record: expect.objectContaining({ finished: [] }), until: undefined });
     for (const node of [{ quarantine: ['e1'] }, { requested: 'e1' }]) {
       expect(at(node)).toMatchObject({
         kind: 'rest',
         record: { finished: [{ id: 'e1' }] },
-        until: addDuration(late, hours(24)),
+        until: addDuration(late, REMEMBERED_FOR),
       });
     }
   });

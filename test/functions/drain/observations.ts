@@ -8,7 +8,7 @@ import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
-import { toEpochMs } from '../../../shared/domain/time.ts';
+import { hours, toEpochMs } from '../../../shared/domain/time.ts';
 
 export const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
@@ -109,6 +109,7 @@ export function observation(
     now: NOW,
     incoming: undefined,
     rules: modes('Immediate'),
+    maxEventAge: hours(1),
     mode: 'Enforce',
     unreadable: undefined,
     pods: [],

@@ -37,6 +37,7 @@ function createWorld() {
   const whileSaying: (() => Promise<unknown>)[] = [];
   const whileHolding: (() => void)[] = [];
   const deps: Parameters<typeof createReconciler>[0] = {
+    cluster: 'test',
     kubernetes: {
       ...kubernetes,
       get: async ref => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { admit, remember, toFinished } from '../../../functions/drain/admission.ts';
+import { admit, toFinished } from '../../../functions/drain/admission.ts';
+import { remember } from '../../../functions/drain/ends.ts';
 import type { DrainOutcome, DrainRecord } from '../../../functions/drain/model.ts';
 import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
 import { active, modes, NOW, observation, request } from './observations.ts';
@@ -21,7 +22,7 @@ const end = (id: string) => toFinished(request(id), FULL_NODE, { now: NOW, scope
 describe('the record of the drains of a node', () => {
   it('forgets the oldest ends when those of fifty requests name all pods of a large node', () => {
     const ended = Array.from({ length: 50 }, (_, index) => end(`e${index}`));
-    const record = remember({ requests: [], finished: [] }, ended);
+    const record = remember({ requests: [], finished: [] }, ended, observation().node);
     expect(bytesOf(record)).toBeLessThan(ITEM_BYTES / 2);
     expect(record.finished.at(-1)).toEqual(ended.at(-1));
     expect(record.finished).toEqual(ended.slice(-record.finished.length));
@@ -36,7 +37,7 @@ describe('the record of the drains of a node', () => {
     let { record } = waiting;
     const answers: string[] = [];
     for (let index = 2; index < 12; index++) {
-      const admission = admit({ ...waiting, record }, long(`e${index}`));
+      const admission = admit({ ...waiting, record }, { kind: 'drain', request: long(`e${index}`) });
       if (admission === undefined) continue;
       record = admission.record;
       if (admission.kind === 'answer') answers.push(admission.answer.reason);
@@ -47,7 +48,9 @@ describe('the record of the drains of a node', () => {
 
   it('takes a long request when none waits', () => {
     const alone = observation({ rules: modes('Immediate'), record: { requests: [], finished: [] } });
-    expect(admit(alone, request('e2', { message: 'x'.repeat(60_000) }))).toMatchObject({ kind: 'take' });
+    expect(admit(alone, { kind: 'drain', request: request('e2', { message: 'x'.repeat(60_000) }) })).toMatchObject({
+      kind: 'take',
+    });
   });
 
   it('fits into an item as it is written down, with all that nobody stated', () => {
@@ -64,6 +67,7 @@ describe('the record of the drains of a node', () => {
     const { finished } = remember(
       { requests: [], finished: [] },
       Array.from({ length: 50 }, (_, index) => end(`e${index}`)),
+      observation().node,
     );
     const fault = { agent: 'a', componentClass: 'c', checkName: 'k', entities: ['x'.repeat(60_000)] };
     const record: DrainRecord = {

@@ -74,15 +74,19 @@ const RECORD: DrainRecord = {
   reported: 'NoConfiguration …',
 };
 
-it('reads versions 1 and 2, and writes version 3', () => {
+it('reads versions 1 to 3, and writes version 4', () => {
   const stored = (version: number): unknown => JSON.parse(readFileSync(fixture(version), 'utf8'));
   expect(DRAIN_CODEC.parse({ ...Object(stored(1)) })).toEqual(RECORD);
-  const second = { ...RECORD, quarantineEnd: { saidTime: addDuration(time, minutes(-2)), time } };
+  const saidTime = addDuration(time, minutes(-2));
+  const second: DrainRecord = {
+    ...RECORD,
+    quarantineEnd: { said: { createdTime: saidTime, sentTime: saidTime }, time },
+  };
   expect(DRAIN_CODEC.parse({ ...Object(stored(2)) })).toEqual(second);
   const { active } = second;
   if (active === undefined) throw new Error('a drain is under way');
   const { startTime } = active;
-  const third = {
+  const third: DrainRecord = {
     ...second,
     active: {
       ...active,
@@ -93,7 +97,14 @@ it('reads versions 1 and 2, and writes version 3', () => {
     },
   };
   expect(DRAIN_CODEC.parse({ ...Object(stored(3)) })).toEqual(third);
-  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(third) }).toEqual(stored(3));
+  const fourth: DrainRecord = {
+    ...third,
+    quarantineEnd: { said: { exportedTime: saidTime, sentTime: saidTime }, time },
+    answered: [{ id: 'e0', status: 'AlreadyDrained', endTime: saidTime }],
+    staleSaid: time,
+  };
+  expect(DRAIN_CODEC.parse({ ...Object(stored(4)) })).toEqual(fourth);
+  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(fourth) }).toEqual(stored(4));
 });
 
 it('reads back exactly what it wrote, what is absent included', () => {
