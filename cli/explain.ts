@@ -56,7 +56,7 @@ export async function explainCommand(
 }
 
 /** The explanation as text or JSON; undefined when the object does not exist. */
-async function explain(
+export async function explain(
   { kubernetes, now }: Cluster,
   subject: ExplainSubject,
   asJson: boolean,

@@ -13,7 +13,7 @@ import {
 import { runScenario, type RunResult } from '../simulator/run.ts';
 import { parseScenarios } from '../simulator/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
-import { dayOf } from '../simulator/day-of.ts';
+import { traceOf } from '../simulator/checked-trace.ts';
 import { formatLine } from '../simulator/trace.ts';
 import { linesOf } from '../simulator/trace-lines.ts';
 import { outcomeOf } from '../simulator/outcome.ts';
@@ -25,11 +25,18 @@ import { reportingFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 import { createLateProgress, type Terminal } from './progress.ts';
 import { readScenarioFile } from './scenario-file.ts';
+import { parseOnly, textOptions } from './simulation-text.ts';
 import { parseFaults, parseSeeds, SEEDS_RULE, type SeedOptions } from './simulation-options.ts';
 
 export interface SimulateOptions extends SeedOptions {
   readonly faults?: string;
   readonly output?: string;
+  /** `node=web-1`: what the text is about. */
+  readonly only?: string;
+  /** Whether the text has writes; default: yes. */
+  readonly writes?: boolean;
+  /** Where to write the page of the run. */
+  readonly html?: string;
 }
 
 /** More mistakes than these wait until the first ones are corrected. */
@@ -56,15 +63,27 @@ export function simulateCommand(
     if (faults === undefined) throw new UsageError('--faults takes none, light or heavy');
     const scenarios = await readAll(files, process.stderr);
     const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
+    const { html } = options;
+    if (html !== undefined && runs.length !== 1)
+      throw new UsageError(`--html shows one run, and these are ${runs.length}: name one scenario and one seed`);
+    const isOnly = runs.length === 1;
+    const only = parseOnly(options.only);
     let good = true;
     for (const run of runs) {
       const result = await runOne(
         run,
-        { faults, recordsObjects: options.output === 'jsonl' || (runs.length === 1 && options.output !== 'json') },
+        {
+          faults,
+          recordsObjects: options.output === 'jsonl' || html !== undefined || (isOnly && options.output !== 'json'),
+        },
         process.stderr,
       );
       good &&= isGood(result);
-      print(result, { form: options.output, isOnly: runs.length === 1, output });
+      print(result, { form: options.output, isOnly, only, hasWrites: options.writes !== false, output });
+      if (html === undefined) continue;
+      const { writePage } = await import('./page/write.ts');
+      await writePage(html, run.scenario.name, { lines: traceOf(result), notices: [] });
+      output.error(`the page is ${html}\n`);
     }
     return good ? 0 : 1;
   });
@@ -103,10 +122,13 @@ interface Printing {
   readonly form: string | undefined;
   /** One run is printed whole, several a line each. */
   readonly isOnly: boolean;
+  /** Nodes that the text is about; empty: all. */
+  readonly only: readonly string[];
+  readonly hasWrites: boolean;
   readonly output: CommandOutput;
 }
 
-function print(result: RunResult, { form, isOnly, output }: Printing): void {
+function print(result: RunResult, { form, isOnly, only, hasWrites, output }: Printing): void {
   const remarks = [...formatFailures(result), ...formatNotes(result)];
   if (form === 'jsonl') {
     output.out(
@@ -119,7 +141,7 @@ function print(result: RunResult, { form, isOnly, output }: Printing): void {
   } else if (form === 'json') {
     output.out(`${JSON.stringify({ ...toReport(result), outcome: outcomeOf(result.trace) })}\n`);
   } else if (isOnly) {
-    output.out(`${formatRun(result, dayOf(result))}\n`);
+    output.out(`${formatRun(result, textOptions(result, only, hasWrites))}\n`);
   } else {
     output.out(`${formatSummary(result)}\n`);
     for (const line of remarks) output.out(`    ${line}\n`);

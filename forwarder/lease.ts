@@ -97,7 +97,7 @@ export function createLease({ kubernetes, clock, log, settings }: LeaseDeps): Le
 
   /** One attempt to get or to keep the lease. */
   async function attempt(): Promise<boolean> {
-    const lease = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+    const lease = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
     if (lease === undefined) {
       const spec = { ...ours(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
       const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec };
@@ -164,7 +164,7 @@ export function createLease({ kubernetes, clock, log, settings }: LeaseDeps): Le
     },
     async release() {
       try {
-        const lease = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+        const lease = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
         if (lease === undefined || textAt(lease, 'spec', 'holderIdentity') !== identity) return;
         await write(lease, { ...ours(), holderIdentity: '', leaseDurationSeconds: 1 });
         log.info(about, 'lease released');

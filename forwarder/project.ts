@@ -11,6 +11,7 @@ import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from '../shared/domain/time.ts';
 import { STATE_LABEL } from '../shared/domain/quarantine.ts';
 import { fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
+import { isOwnCondition } from '../shared/domain/node-drain-conditions.ts';
 import { conditions, finalizers, hints, sortedList, type PodInterest, type Project } from './projection.ts';
 
 /** Those that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them. */
@@ -24,7 +25,8 @@ export const projectNode: Project = object => ({
   parts: {
     annotations: pickEntries(withoutDrains(object), key => isRelevantKey(key) && !PROTECTION_KEYS.includes(key)),
     bootID: textAt(object, 'status', 'nodeInfo', 'bootID'),
-    conditions: conditions(object),
+    // What Curfew itself says of a Node is news to none of its functions.
+    conditions: conditions(object, (_, reason) => !isOwnCondition({ reason })),
     deletionTimestamp: object.metadata.deletionTimestamp,
     drain: pickEntries(
       { ...object.metadata.annotations, ...object.metadata.labels },

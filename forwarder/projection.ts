@@ -21,11 +21,11 @@ export interface PodInterest {
 /** No `lastHeartbeatTime`, no `message`: they change without anything having happened. */
 export function conditions(
   object: KubernetesObject,
-  isMeant: (type: string) => boolean = () => true,
+  isMeant: (type: string, reason: string) => boolean = () => true,
 ): readonly unknown[] | undefined {
   return sortedList(
     listAt(object, 'status', 'conditions')
-      .filter(condition => isMeant(textAt(condition, 'type') ?? ''))
+      .filter(condition => isMeant(textAt(condition, 'type') ?? '', textAt(condition, 'reason') ?? ''))
       .map(condition => pick(condition, ['type', 'status', 'reason', 'lastTransitionTime'])),
   );
 }

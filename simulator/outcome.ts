@@ -11,6 +11,8 @@ export interface Done {
   /** RFC 3339. */
   readonly time: string;
   readonly why: string;
+  /** Of a repair: what it did, as `Reboot`. */
+  readonly action?: string;
 }
 
 export interface Held {
@@ -19,7 +21,7 @@ export interface Held {
   /** The function that holds it. */
   readonly by: string;
   readonly reason: string;
-  /** As it was said last. */
+  /** As it was said from `from` to `to`: other words are another row. */
   readonly message: string;
   /** RFC 3339: when it was said first. */
   readonly from: string;
@@ -69,10 +71,28 @@ const DONE: Readonly<Record<string, Done['what']>> = {
 };
 
 /** Decisions that hold an object back, by function, and those that end that; without the latter any other decision about it does. */
-const HOLDS: Readonly<Record<string, { readonly begin: readonly string[]; readonly end?: readonly string[] }>> = {
+interface HoldRule {
+  readonly begin: readonly string[];
+  readonly end?: readonly string[];
+  /** Waits for one thing after the other: the next ends the one before. */
+  readonly isInTurn?: true;
+  /** Decisions that end the holds of some reasons alone. */
+  readonly over?: Readonly<Record<string, readonly string[]>>;
+}
+
+const HOLDS: Readonly<Record<string, HoldRule>> = {
   repair: { begin: ['tolerate', 'blocked', 'vetoed', 'refused', 'refuse', 'retry'] },
-  drain: { begin: ['hold', 'wait'], end: ['begin', 'end', 'cancel', 'release', 'close'] },
-  finalizer: { begin: ['wait', 'retry', 'refuse', 'overdue'], end: ['release', 'close'] },
+  drain: {
+    begin: ['hold', 'wait'],
+    end: ['begin', 'end', 'cancel', 'release', 'close'],
+    over: { fallBack: ['CustomDrainNotServed', 'AwaitingCustomDrain'] },
+  },
+  finalizer: {
+    begin: ['wait', 'retry', 'refuse', 'overdue'],
+    end: ['release', 'close'],
+    isInTurn: true,
+    over: { hook: ['Waiting'], hookTimedOut: ['Waiting'] },
+  },
   'grace-period': { begin: ['hold', 'notOurs'], end: ['release', 'disown', 'close'] },
 };
 
@@ -89,19 +109,26 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
     const object = objectOf(line['about']);
     const [time, message] = [textOf(line['t']), textOf(line['message'])];
     const what = DONE[`${by} ${decision} ${reason}`] ?? DONE[`${by} ${decision}`];
-    if (what !== undefined) done.push({ what, object, time, why: message });
+    const action = actionOf(line['details']);
+    if (what !== undefined) done.push({ what, object, time, why: message, ...(action !== undefined && { action }) });
 
     const key = `${by} ${object}`;
     const holds = open.get(key) ?? new Map<string, Held>();
     const rule = HOLDS[by];
     const begins = rule?.begin.includes(decision) === true;
-    if (!begins && rule?.end !== undefined && !rule.end.includes(decision)) continue;
+    const ended = rule?.over?.[decision];
+    if (!begins && ended === undefined && rule?.end !== undefined && !rule.end.includes(decision)) continue;
     // Whatever else is said of it ends what was said before; a function with ends of its own may hold it for several reasons.
-    const over = [...holds].filter(([other]) => !begins || (rule?.end === undefined && other !== reason));
+    const isOver = (other: string, hold: Held): boolean => {
+      if (ended !== undefined) return ended.includes(other);
+      if (!begins || (other === reason && hold.message !== message)) return true;
+      return other !== reason && (rule?.end === undefined || rule.isInTurn === true);
+    };
+    const over = [...holds].filter(([other, hold]) => isOver(other, hold));
     for (const [other, hold] of over) {
       holds.delete(other);
       // A toleration that is over says nothing: the repair, or what blocks it, says more.
-      if (hold.reason !== TOLERATED) held.push({ ...hold, to: time });
+      if (hold.reason !== TOLERATED && hold.from !== time) held.push({ ...hold, to: time });
     }
     if (begins) holds.set(reason, { object, by, reason, message, from: holds.get(reason)?.from ?? time });
     open.set(key, holds);
@@ -112,11 +139,26 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
 
 const TOLERATED = 'WithinToleration';
 
+/** What a repair did, in words; it has only begun. */
+const ACTION_TITLES: Readonly<Record<string, string>> = {
+  Terminate: 'termination by repair begun',
+  Reboot: 'reboot by repair begun',
+  Drain: 'drain by repair begun',
+};
+
+const titleOf = ({ what, action }: Done): string =>
+  what === 'repair' && action !== undefined ? (ACTION_TITLES[action] ?? `${action} by repair begun`) : TITLES[what];
+
+function actionOf(details: JsonValue | undefined): string | undefined {
+  const action = typeof details === 'object' && details !== null && 'action' in details ? details.action : undefined;
+  return typeof action === 'string' ? action : undefined;
+}
+
 /** A line each, for people, with a heading for what was done and one for what was held. */
 export function formatOutcome({ done, held }: Outcome): readonly string[] {
   return [
     ...(done.length === 0 ? ['nothing was done'] : ['done:']),
-    ...done.map(({ what, object, time, why }) => `  ${short(time)}  ${object} ${TITLES[what]}: ${onOneLine(why)}`),
+    ...done.map(each => `  ${short(each.time)}  ${each.object} ${titleOf(each)}: ${onOneLine(each.why)}`),
     ...(held.length === 0 ? ['nothing was held'] : ['held:']),
     ...held.map(({ object, by, reason, message, from, to }) => {
       const until = to === undefined ? 'the end' : short(to);

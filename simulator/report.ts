@@ -17,8 +17,16 @@ const BY_WIDTH = 10;
 /** Of a day, a letter is half an hour. */
 const SPARKLINE_WIDTH = 48;
 
-/** @param day the run as a day, which leads the text */
-export function formatRun(result: RunResult, day: Day): string {
+export interface TextOptions {
+  /** The run as a day, which leads the text. */
+  readonly day: Day;
+  /** Whether a line of the trace is shown, by its index. */
+  readonly shows: (index: number) => boolean;
+  /** Names of the nodes whose lanes are shown; empty: all. */
+  readonly only: ReadonlySet<string>;
+}
+
+export function formatRun(result: RunResult, { day, shows, only }: TextOptions): string {
   const { scenario, trace, verdicts } = result;
   const { name, start, end, file } = scenario;
   const span = `${toIsoText(start)}, ${formatDuration(durationBetween(start, end))}`;
@@ -29,10 +37,13 @@ export function formatRun(result: RunResult, day: Day): string {
       const text = `! ${title}: ${onOneLine(detail)}`;
       return `  ${severity === 'red' ? pc.red(text) : pc.yellow(text)}`;
     }),
-    ...sparklines(day, SPARKLINE_WIDTH).map(line => `  ${line}`),
+    ...sparklines(
+      only.size === 0 ? day : { ...day, lanes: day.lanes.filter(({ name }) => only.has(name)) },
+      SPARKLINE_WIDTH,
+    ).map(line => `  ${line}`),
     '',
   ];
-  for (const { time, by, text } of timelineOf(trace)) {
+  for (const { time, by, text } of timelineOf(trace.filter((_, index) => shows(index)))) {
     lines.push(`  ${formatOffset(start, time)}  ${pc.cyan(by.padEnd(BY_WIDTH))}  ${onOneLine(text)}`);
   }
   if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));

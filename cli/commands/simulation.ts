@@ -1,5 +1,6 @@
 /** Commands that run it on virtual time. */
 import { Option } from 'commander';
+import type { SimulateOptions } from '../simulate.ts';
 import { withExamples, type Place } from './place.ts';
 
 export function addSimulation({ program, output, ends }: Place): void {
@@ -16,7 +17,10 @@ export function addSimulation({ program, output, ends }: Place): void {
         .choices(['text', 'json', 'jsonl'])
         .default('text'),
     )
-    .action(async (files: string[], options: Record<string, string>) => {
+    .option('--only <node>', 'text about some nodes alone: node=web-1, or node=web-1,web-2 (default: all)')
+    .option('--no-writes', 'text without writes')
+    .option('--html <file>', 'write the run as a page: one file, which opens from disk (default: no page)')
+    .action(async (files: string[], options: SimulateOptions) => {
       const { simulateCommand } = await import('../simulate.ts');
       ends(await simulateCommand(files, options, output));
     });
@@ -24,6 +28,8 @@ export function addSimulation({ program, output, ends }: Place): void {
     'curfew simulate examples/scenarios/repair-empty-block-means-on.yaml':
       'what happens, and whether it is as expected',
     'curfew simulate my.yaml --seeds 1..50 --faults heavy': 'the same under crashes, delays and lost answers',
+    'curfew simulate my.yaml --only node=web-1 --no-writes': 'what became of one node, and why',
+    'curfew simulate my.yaml --html day.html': 'the day on one page, to click through',
     'curfew simulate my.yaml --output jsonl': 'each write, Event and decision, one JSON object a line',
   });
 

@@ -11,6 +11,7 @@ import type { ActiveDrain, FinishedDrain } from './model.ts';
 import type { DrainPass } from './pass.ts';
 import { withReturned } from './returns.ts';
 import { answerNode, disownCordon, prepareNode, type NodeChange } from './node.ts';
+import { showDrain } from './node-conditions.ts';
 import { noticesOf, saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
@@ -42,6 +43,10 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return save(look, decision.record, decision.until);
     case 'tidy':
       return tidy(parts, decision, look);
+    case 'hide': {
+      const shown = await showDrain(parts.deps, look.object, 'nothing', { message: '', now: look.now });
+      return shown === undefined ? lookAgain('changed') : proceed(run);
+    }
     case 'disownCordon': {
       const changed = await disownCordon(parts.deps, look.object);
       return changed.kind === 'ok' ? proceed(run) : lookAgain(changed.kind);
@@ -170,7 +175,13 @@ async function queue({ reporter }: Parts, { active, message, until }: Of<'queue'
  * eviction if its pod changed. What a run that dies leaves undone, the next look does.
  */
 async function prepare(parts: Parts, { active, hold, showDraining, pass }: Preparation, look: Look): Promise<Turn> {
-  const changed = await prepareNode(parts.deps, look.object, { active, hold, showDraining });
+  const { deps } = parts;
+  const message = `drain ${active.id} of ${formatScope(active.scope)}`;
+  // One that waits for its turn is not in progress.
+  const shown = active.queue === undefined ? 'inProgress' : look.node.shown;
+  const node = await showDrain(deps, look.object, shown, { message, now: look.now });
+  if (node === undefined) return lookAgain('changed');
+  const changed = await prepareNode(deps, node, { active, hold, showDraining });
   if (changed.kind !== 'ok') return lookAgain(changed.kind);
   const { resourceVersion: nodeVersion } = changed;
   const prepared = { ...active, hold, nodeVersion, ...(pass && notedBefore(active, pass, look)) };

@@ -16,7 +16,6 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { SeenResource } from './custom.ts';
 import type { ActiveDrain, CustomProgress } from './model.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve' | 'versionsOf'>;
@@ -65,12 +64,11 @@ async function lookIn(
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
 ): Promise<SeenResource> {
-  const object = objectOf(await kubernetes.get({ type, namespace, name }), { notServed: 'none' });
-  if (object !== undefined) return { kind: 'present', name, type, object, ours: isOurs(object, active) };
-  // Not found is said of the object and of its kind alike.
-  const asked = { group: type.group, version: type.version, kind };
-  const served = await kubernetes.resolve(asked);
-  return served === undefined ? await notServed({ kubernetes }, asked) : { kind: 'absent', name, type };
+  const answer = await kubernetes.get({ type, namespace, name });
+  if (answer.kind === 'notServed') return await notServed({ kubernetes }, { ...type, kind });
+  if (answer.kind === 'notThere') return { kind: 'absent', name, type };
+  const { object } = answer;
+  return { kind: 'present', name, type, object, ours: isOurs(object, active) };
 }
 
 const notServed = async ({ kubernetes }: Deps, kind: GroupVersionKind): Promise<SeenResource> => ({

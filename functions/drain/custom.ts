@@ -10,7 +10,8 @@ import type {
   ResourceType,
 } from '../../shared/domain/kubernetes-object.ts';
 import { notServed } from '../../shared/domain/not-served.ts';
-import { readConditions } from '../../shared/domain/node.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { ActiveDrain, CustomProgress, DrainOutcome } from './model.ts';
 import type { DrainPass } from './pass.ts';
@@ -91,11 +92,8 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
     );
   }
   if (resource.kind === 'present' && outcome !== 'none') {
-    const { reason, message } = outcome;
-    return fails(
-      'CustomDrainFailed',
-      `${customDrain.failedConditionType} is True: ${reason}${message === '' ? '' : `: ${message}`}`,
-    );
+    const { type, status, reason, message } = outcome;
+    return fails('CustomDrainFailed', `${type} is ${status}: ${reason}${message === '' ? '' : `: ${message}`}`);
   }
   if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
   if (resource.kind === 'notServed') {
@@ -151,18 +149,31 @@ const firstOf = (
   createdTime: EpochMs,
 ): Omit<CustomProgress, keyof ResourceType> => ({ name, namespace, kind, createdTime, recreated: 0 });
 
-/** Complete before failed: a controller that says both has emptied the node. */
+/**
+ * Complete before failed: a controller that says both has emptied the node. Failed is also the condition that would say complete, with another
+ * status and a reason that is a failure; with any other reason, and without one, it is in progress. What was said of an older generation does
+ * not count.
+ */
 function conditionsOf(
-  { status }: KubernetesObject,
+  { metadata, status }: KubernetesObject,
   { statusConditionType, statusConditionStatus, failedConditionType }: CustomDrainSettings,
-): 'complete' | 'none' | { readonly reason: string; readonly message: string } {
+): 'complete' | 'none' | NodeCondition {
+  const generation = metadata.generation ?? 0;
   const value: JsonValue | undefined = status?.['conditions'];
-  const conditions = readConditions(value);
-  const wanted = statusConditionStatus.toLowerCase();
-  if (conditions.some(each => each.type === statusConditionType && each.status.toLowerCase() === wanted))
-    return 'complete';
-  return conditions.find(each => each.type === failedConditionType && each.status.toLowerCase() === 'true') ?? 'none';
+  const isCurrent = (condition: JsonValue): boolean => {
+    const observed = isJsonObject(condition) ? condition['observedGeneration'] : undefined;
+    return typeof observed !== 'number' || observed >= generation;
+  };
+  const conditions = readConditions(Array.isArray(value) ? value.filter(isCurrent) : []);
+  const is = (each: NodeCondition, wanted: string): boolean => each.status.toLowerCase() === wanted.toLowerCase();
+  const own = conditions.filter(({ type }) => type === statusConditionType);
+  if (own.some(each => is(each, statusConditionStatus))) return 'complete';
+  const failed = conditions.find(each => each.type === failedConditionType && is(each, 'True'));
+  return failed ?? own.find(({ reason }) => FAILURE.test(reason)) ?? 'none';
 }
+
+/** `TransientFailure` and `PermanentFailure` among them. */
+const FAILURE = /(?:Failed|Failure|Error)$|^(?:Cancelled|Superseded)$/;
 
 /** Of a custom drain that cannot go on. `left`: pods that still run, as far as somebody looked. */
 export function fail(

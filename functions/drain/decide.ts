@@ -155,8 +155,9 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { watched, cordonMark, unschedulable } = observation.node;
+  const { watched, cordonMark, unschedulable, shown } = observation.node;
   if (watched) return tidy(observation);
+  if (shown === 'inProgress' || (shown === 'drained' && !unschedulable)) return { kind: 'hide' };
   return cordonMark !== undefined && !unschedulable ? { kind: 'disownCordon' } : rest(observation);
 }
 

@@ -25,6 +25,8 @@ export type DrainDecision =
   | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
   /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
   | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
+  /** What the Node's conditions say is not true any more. */
+  | { readonly kind: 'hide' }
   /** Somebody has uncordoned the node after its drain: the next cordon is not ours (I7). */
   | { readonly kind: 'disownCordon' }
   | Admission

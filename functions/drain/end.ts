@@ -12,6 +12,7 @@ import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
 import { isFree, remember } from './ends.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain } from './model.ts';
+import { showDrain } from './node-conditions.ts';
 import { wakeNext } from './neighbours.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
@@ -115,7 +116,10 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   const ended = active.requests.map(request =>
     toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
   );
-  const changed = await finishNode(deps, look.object, { status: outcome.status, uncordon, ended });
+  const shown = outcome.status === 'Succeeded' ? 'drained' : 'nothing';
+  const node = await showDrain(deps, look.object, shown, { message: outcome.message, now: look.now });
+  if (node === undefined) return lookAgain('changed');
+  const changed = await finishNode(deps, node, { status: outcome.status, uncordon, ended });
   if (changed.kind !== 'ok') return lookAgain(changed.kind);
   await tellAnswers(deps, nodeOf(look), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.

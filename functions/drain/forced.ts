@@ -17,7 +17,7 @@ export async function isForced(
   now: EpochMs,
 ): Promise<boolean> {
   if (!isPast(node, [node], await findNodeClaims(deps, node, pool), now)) return false;
-  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps)]);
+  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps, { notServed: 'notKnown' })]);
   return isPast(node, nodes.map(readNode), claims.map(readNodeClaim), now);
 }
 

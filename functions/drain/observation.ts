@@ -16,6 +16,9 @@ export interface DrainRules {
   readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
 }
 
+/** `drained`: until it is opened. */
+export type ShownDrain = 'inProgress' | 'drained' | 'nothing';
+
 export interface DrainedNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -37,6 +40,8 @@ export interface DrainedNode {
   readonly uid: string;
   /** Since when its kubelet does not answer. */
   readonly kubeletSilentSince: EpochMs | undefined;
+  /** What its conditions that are ours say. */
+  readonly shown: ShownDrain;
   /** Its pods are published for drains. */
   readonly watched: boolean;
 }

@@ -26,6 +26,7 @@ import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { isForced } from './forced.ts';
 import { DRAIN_BLOCKS, drainLimitsFor } from './limits.ts';
+import { readShownDrain } from './node-conditions.ts';
 import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
@@ -72,8 +73,12 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
-/** One for each run. @param wakeUp the one that the run is about */
-export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
+/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
+export function createObserver(
+  deps: DrainDeps,
+  wakeUp: UsedWakeUp | undefined,
+  onRecord: (record: TimedRecord<DrainRecord>) => void = () => undefined,
+) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
 
   return async (target: Target, incoming: Incoming | undefined): Promise<Seen> => {
@@ -82,7 +87,11 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       ref: { type: RESOURCES.Node, name },
       uid,
       onlyIfKnown,
-      recordOf: id => records(recordIdOf(id)),
+      recordOf: id => {
+        const record = records(recordIdOf(id));
+        onRecord(record);
+        return record;
+      },
       isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
     if (found.kind === 'gone') {
@@ -98,7 +107,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     const record = held.kind === 'held' ? held.value : NO_DRAINS;
     const node = toDrainedNode(object);
     const asked = incoming ?? requestOnNode(node, record);
-    if (held.kind === 'none' && asked === undefined) return { kind: 'nothing' };
+    if (held.kind === 'none' && asked === undefined && !isShownFalsely(node)) return { kind: 'nothing' };
     const base = {
       object,
       store,
@@ -123,6 +132,10 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     return { kind: 'here', look: isIdle ? base : await lookAround(deps, base) };
   };
 }
+
+/** A condition of ours that is not true any more, on a Node whose drains are forgotten. */
+const isShownFalsely = ({ shown, unschedulable }: DrainedNode): boolean =>
+  shown === 'inProgress' || (shown === 'drained' && !unschedulable);
 
 /** Throws when the Node is there: its record is a newer version's, and the message must not be lost. */
 async function assertGone({ kubernetes }: DrainDeps, { name, uid }: Target): Promise<void> {
@@ -184,12 +197,14 @@ function compiled(settings: DrainSettings): DrainRules {
 
 function toDrainedNode(object: KubernetesObject): DrainedNode {
   const { metadata, spec, status } = object;
+  const conditions = readConditions(status?.['conditions']);
   const annotations = metadata.annotations ?? {};
   const text = annotations[NVSENTINEL.quarantineAnnotation];
   return {
     name: metadata.name,
     uid: metadata.uid,
-    kubeletSilentSince: kubeletSilentSince(readConditions(status?.['conditions'])),
+    kubeletSilentSince: kubeletSilentSince(conditions),
+    shown: readShownDrain(conditions),
     labels: metadata.labels ?? {},
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],

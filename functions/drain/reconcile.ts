@@ -1,4 +1,5 @@
 /** Drains: look at a node with its requests, decide, act. */
+import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
@@ -6,14 +7,14 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
-import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { TimedRecord, UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
 import { apply } from './apply.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './gone.ts';
-import type { Incoming } from './model.ts';
+import type { DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './limits.ts';
 import { holdWhenRefused } from './refused.ts';
@@ -35,6 +36,7 @@ interface Parts extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
   readonly settings: Rounds;
+  readonly holdOutOfSight: HoldOutOfSight;
   readonly drains: Rounds;
 }
 
@@ -43,6 +45,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
+    holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
     settings: createSettingsRounds(deps),
     drains: createDrainRounds(deps),
     decide,
@@ -89,7 +92,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
         name: subject.name,
         uid: subject.uid,
         // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
-        onlyIfKnown: leavesAlone(event, 'drain'),
+        // One that is opened is not drained any more.
+        onlyIfKnown: leavesAlone(event, 'drain') && leavesAlone(event, 'unschedulable'),
         eventVersion: mayBeOwnWrite(event) ? event.resourceVersion : undefined,
       });
       return;
@@ -131,7 +135,8 @@ async function reconcileRequest(parts: Parts, message: NodeMessage): Promise<voi
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
   const { deps, reporter } = parts;
-  const observe = createObserver(deps, wakeUp);
+  let opened: TimedRecord<DrainRecord> | undefined;
+  const observe = createObserver(deps, wakeUp, record => (opened = record));
   const run: RunMemory = { taken: false, progressed: false, ended: undefined };
   let isHere = false;
   let target = first;
@@ -153,10 +158,14 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
     },
   };
   // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
-  for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
-    run.progressed = false;
-    await settle(concern);
-    if (!run.progressed) break;
-  }
+  const work = async (): Promise<void> => {
+    for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
+      run.progressed = false;
+      await settle(concern);
+      if (!run.progressed) break;
+    }
+  };
+  const isRequest = incoming !== undefined && !run.taken;
+  await parts.holdOutOfSight(() => opened, work, { isRequest });
   return run.taken || isHere;
 }

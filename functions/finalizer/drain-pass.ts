@@ -1,6 +1,7 @@
 /** Carries out one plan of a drain: every eviction and every forced deletion of it, each with its answer. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import type { DrainPlan, PodStep } from './drain-plan.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { deletePod, evictPod, type EvictionAnswer, type UnansweredPod } from '../../shared/pods/eviction.ts';
 
@@ -15,7 +16,7 @@ export type PodOutcome =
 
 /** Answers in the order of the plan. A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutDrain(
-  deps: { readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete'> },
+  deps: { readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete' | 'patch'>; readonly clock: Pick<Clock, 'now'> },
   { steps }: Pick<DrainPlan, 'steps'>,
 ): Promise<readonly PodOutcome[]> {
   const active = steps.filter(step => step.kind !== 'wait');

@@ -5,7 +5,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { openNodeRecord, type Look, type Seen, type Target } from './observe.ts';
-import type { TerminationRecord } from './record.ts';
+import { hasBegun, type TerminationRecord } from './record.ts';
 import type { TerminationDeps } from './steps/context.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
@@ -92,6 +92,3 @@ export async function closeUnheld({ reporter }: Parts, { object, stored, record,
 
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
 const UNHELD_CHECK = minutes(5);
-
-const hasBegun = ({ observed, refused, unreadable }: TerminationRecord): boolean =>
-  observed !== true && refused === undefined && unreadable === undefined;

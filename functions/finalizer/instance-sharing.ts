@@ -2,6 +2,7 @@
  * Which Nodes and NodeClaims stand for one instance. Whose names are known are read by name; all are listed where a deletion begins
  * that a finalizer of ours is concerned with: every Node of the instance goes with its NodeClaim, as in Karpenter.
  */
+import { claimsOfNode } from '../../shared/cluster/node-pool.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -31,11 +32,13 @@ export async function claimsOf(
   const now = deps.clock.now();
   if (likely !== undefined && (isLive(node) || !isMarked(node))) {
     const claim = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely }), {
-      notServed: 'none',
+      notServed: 'notKnown',
     });
     if (claim !== undefined && providerIDOf(claim) === providerID && (isLive(node) || !isMarked(claim))) return [claim];
   } else if (isLive(node) && hints.isBare(providerID, now)) return [];
-  const claims = await listNodeClaims(deps);
+  const pool = node.metadata.labels?.[KARPENTER.nodePoolLabel];
+  const reading = isMarked(node) ? ({ notServed: 'notKnown' } as const) : claimsOfNode(owner?.name, pool);
+  const claims = await listNodeClaims(deps, reading);
   hints.seenAll(claims, now);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
@@ -55,7 +58,7 @@ async function claimsBeside(
   const isEnding = !isLive(claim) || nodes.some(node => !isLive(node));
   if (providerID === undefined || !isEnding) return [];
   const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  const claims = await listNodeClaims(deps, query);
+  const claims = await listNodeClaims(deps, { notServed: 'notKnown' }, query);
   return claims
     .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
     .filter(other => isLive(claim) || isLive(other))

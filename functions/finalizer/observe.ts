@@ -6,7 +6,7 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -21,9 +21,10 @@ import type { ClaimHints } from './claim-hints.ts';
 import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isMarked, providerIDOf } from './objects.ts';
 import { loadPool } from './pools.ts';
-import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
+import { objectOf, OutOfSight } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -76,10 +77,18 @@ export type Seen =
 const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
-/** One for each run. @param wakeUp the one that the run is about */
-export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
+/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
+export function createObserver(
+  deps: Deps,
+  wakeUp: UsedWakeUp | undefined,
+  onRecord: (record: TimedRecord<TerminationRecord>) => void = () => undefined,
+) {
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
-  const recordOf = (kind: Target['kind']) => (uid: string) => records(`${kind.toLowerCase()}/${uid}`);
+  const recordOf = (kind: Target['kind']) => (uid: string) => {
+    const record = records(`${kind.toLowerCase()}/${uid}`);
+    onRecord(record);
+    return record;
+  };
 
   return async (target: Target): Promise<Seen> => {
     const { kind, name, uid, onlyIfKnown } = target;
@@ -98,7 +107,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     const [namedNodes, poolObject, [policies, protections]] = await inParallel([
       kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
       loadPool(deps, pool),
-      loadPolicySets(deps, OWNER, [TERMINATION, PROTECTION]),
+      policiesFor(deps, stored),
     ]);
     const termination = effectiveTermination(poolObject, policies);
     // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
@@ -127,6 +136,27 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     return { kind: 'here', look };
   };
 }
+
+/**
+ * Where Curfew is not installed nothing begins; a termination that has begun ends by its deadline, whatever a policy says by now.
+ *
+ * @throws {OutOfSight} as `loadPolicies`
+ */
+async function policiesFor(
+  deps: Deps,
+  stored: TerminationRecord | undefined,
+): Promise<readonly [PolicySet, PolicySet]> {
+  try {
+    return await loadPolicySets(deps, OWNER, [TERMINATION, PROTECTION]);
+  } catch (error) {
+    const deadline = stored !== undefined && hasBegun(stored) ? stored.deadline : undefined;
+    const isForced = deadline !== undefined && isDue(deps.clock.now(), deadline.time);
+    if (error instanceof OutOfSight && isForced) return [NO_POLICIES, NO_POLICIES];
+    throw error;
+  }
+}
+
+const NO_POLICIES: PolicySet = { policies: [], faults: [] };
 
 /** The record of a Node that has no NodeClaim. */
 export function openNodeRecord(deps: Deps, uid: string): TimedRecord<TerminationRecord> {

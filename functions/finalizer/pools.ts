@@ -90,7 +90,10 @@ export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): P
   }
   if (held.kind !== 'held') return;
   const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${name}` };
-  const [claims, nodes] = await inParallel([listNodeClaims(deps, query), listNodes(deps, query)]);
+  const [claims, nodes] = await inParallel([
+    listNodeClaims(deps, { notServed: 'notKnown' }, query),
+    listNodes(deps, query),
+  ]);
   if (claims.length + nodes.length > 0) await save(deps, record, name, held.value);
   else await record.closeGone();
 }

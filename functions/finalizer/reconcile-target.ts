@@ -1,4 +1,6 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
+import type { HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import type { TerminationRecord } from './record.ts';
 import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
@@ -6,7 +8,7 @@ import { addDuration, hours } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
-import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { TimedRecord, UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
@@ -30,6 +32,7 @@ const OBSERVED_CHECK = hours(24);
 export interface TargetParts {
   readonly deps: TerminationDeps;
   readonly reporter: Reporter;
+  readonly holdOutOfSight: HoldOutOfSight;
   readonly hints: ClaimHints;
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
@@ -43,7 +46,8 @@ export async function reconcileTarget(
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
 ): Promise<void> {
   const { deps } = parts;
-  const observe = createObserver(deps, wakeUp);
+  let opened: TimedRecord<TerminationRecord> | undefined;
+  const observe = createObserver(deps, wakeUp, record => (opened = record));
   const run: RunMemory = { ownAttempt: undefined, ownHooks: new Set(), answers: new Map(answers), progressed: false };
   let left: readonly Target[] = [];
   const concern: Concern<Look, TerminationDecision> = {
@@ -64,11 +68,14 @@ export async function reconcileTarget(
     apply: (decision, look) => apply(parts, run, decision, look),
   };
   // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
-  for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
-    run.progressed = false;
-    await settle(concern);
-    if (!run.progressed) break;
-  }
+  const work = async (): Promise<void> => {
+    for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
+      run.progressed = false;
+      await settle(concern);
+      if (!run.progressed) break;
+    }
+  };
+  await parts.holdOutOfSight(() => opened, work, { isRequest: answers.size > 0 });
   await oneByOne(left, node => reconcileTarget(parts, node, undefined));
 }
 

@@ -1,4 +1,5 @@
 /** Terminations and FinalizerRules: which object a message is about. */
+import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
@@ -51,6 +52,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
+    holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
     hints: createClaimHints(),
     settings: createSettingsRounds(deps),
     terminations: createTerminationRounds(deps),

@@ -132,3 +132,7 @@ export type HookProgress = z.output<typeof hookProgress>;
 export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec(schema, 3);
+
+/** Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written. */
+export const hasBegun = ({ observed, refused, unreadable }: TerminationRecord): boolean =>
+  observed !== true && refused === undefined && unreadable === undefined;

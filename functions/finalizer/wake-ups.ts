@@ -22,6 +22,8 @@ import { effectiveTermination, TERMINATION, type EffectiveTermination } from './
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 const OWNER = 'finalizer';
+/** What is out of sight looks again by its own timer. */
+const UNSEEN = { notServed: 'none' } as const;
 export const TERMINATIONS_ROUND = 'terminations';
 
 /** Rounds after changes of settings; their scopes are NodePools. */
@@ -40,7 +42,7 @@ export function createTerminationRounds(deps: Deps): Rounds {
     spacing: seconds(1),
     async concerned(scopes) {
       if (scopes !== 'all') return await waitingForInstances(deps, new Set(scopes));
-      const [claims, nodes] = await inParallel([listNodeClaims(deps), listNodes(deps)]);
+      const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);
       return [...claims, ...nodes].filter(isTerminating).map(toSubject);
     },
   });
@@ -48,7 +50,7 @@ export function createTerminationRounds(deps: Deps): Rounds {
 
 /** EC2 sends events of every instance of the account: most are not of this cluster. A Node without a NodeClaim looks on its own. */
 async function waitingForInstances(deps: Deps, instanceIds: ReadonlySet<string>): Promise<readonly Subject[]> {
-  const claims = await listNodeClaims(deps);
+  const claims = await listNodeClaims(deps, UNSEEN);
   return claims
     .filter(isTerminating)
     .filter(claim => instanceIds.has(providerIDOf(claim)?.split('/').at(-1) ?? ''))
@@ -66,7 +68,7 @@ const toSubject = ({ kind, apiVersion, metadata: { name, uid } }: KubernetesObje
 
 /** Those for which the rule asks for something under the settings as they are, and those that are terminating. */
 async function concernedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
-  const [claims, nodes] = await inParallel([listNodeClaims(deps), listNodes(deps)]);
+  const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);
   const targets = toTargets(claims, nodes).filter(
     ({ pool }) => scopes === 'all' || (pool !== undefined && scopes.includes(pool)),
   );

@@ -3,19 +3,21 @@
  * the Node say themselves whose they are. Order: record (timer, claim on the Events) → Node → Events → record, so that the run after a
  * crash finds a timer that brings it back, and no two runs say the same. A run that is behind its time leaves the Events to a wake-up.
  */
+import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
 import { createReporter, type BatchReporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
-import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, DONE, settle, type Concern, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { GracePeriodRecord } from './announced.ts';
 import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { changeNode, releaseFirst, wanted, withEffort } from './effects.ts';
+import { close } from './gone.ts';
 import { mayBeReliedOn, type NodeChange } from './node-change.ts';
 import { createEventsOfOthers, type EventsOfOthers } from './events-of-others.ts';
 import { look, type Gone, type Here, type Progress, type Target } from './observe.ts';
@@ -32,6 +34,7 @@ interface Own {
   readonly reporter: BatchReporter;
   readonly seen: SeenObjects;
   readonly settings: Rounds;
+  readonly holdOutOfSight: HoldOutOfSight;
   readonly eventsOfOthers: EventsOfOthers;
 }
 type Deps = Ports & Own;
@@ -41,6 +44,7 @@ export function createReconciler(ports: Ports): Reconcile {
   const deps: Deps = {
     ...ports,
     reporter: createReporter(OWNER, ports),
+    holdOutOfSight: createHoldOutOfSight({ clock: ports.clock, reporter: createReporter(OWNER, ports) }),
     seen: createSeenObjects(),
     eventsOfOthers: createEventsOfOthers(ports),
     settings: createSettingsRounds(ports),
@@ -104,10 +108,11 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   const timed = wakeUp !== undefined;
   const progress: Progress = { timed, claimTime: undefined, announcements: [], written: undefined };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
-  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => records(recordIdOf(uid));
+  let opened: TimedRecord<GracePeriodRecord> | undefined;
+  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => (opened = records(recordIdOf(uid)));
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
   let target = first;
-  await settle<Here | Gone, GracePeriodDecision | 'close'>({
+  const concern: Concern<Here | Gone, GracePeriodDecision | 'close'> = {
     what: `node ${first.name}`,
     async observe() {
       const seen = await look(deps, target, recordOf, progress);
@@ -124,7 +129,11 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
       if (turn.kind === 'done') deps.seen.remember([...seen.pods, ...(progress.written ? [progress.written] : [])]);
       return turn;
     },
-  });
+  };
+  await deps.holdOutOfSight(
+    () => opened,
+    () => settle(concern),
+  );
 }
 
 async function apply(deps: Deps, decision: GracePeriodDecision, seen: Here, progress: Progress): Promise<Turn> {
@@ -180,18 +189,4 @@ async function keep(
 /** A pod that came while its node was released, and whose own run found the node still held, is found by looking once more. */
 function afterChange(change: NodeChange, { observation: { node, now } }: Here): Turn {
   return change.kind === 'release' && mayBeReliedOn(node, now) ? again('the node was released') : DONE;
-}
-
-/** The node is gone: whatever was promised about its pods ended with it. */
-async function close({ reporter }: Deps, { record, held }: Gone): Promise<Turn> {
-  const closed = await record.closeGone();
-  if (closed.kind === 'again') return closed;
-  const { apiVersion, kind, name, uid } = held.stored.subject;
-  await reporter.report({
-    about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
-    decision: 'close',
-    reason: 'NodeGone',
-    message: 'the node is gone, its record is closed',
-  });
-  return DONE;
 }

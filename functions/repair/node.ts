@@ -198,4 +198,8 @@ async function close(deps: NodeDeps, seen: Here | Gone): Promise<Turn> {
 }
 
 const aboutOf = ({ object }: Here) => object;
-const placeOf = ({ pool, rules }: Here) => ({ pool, source: rules.rules.source });
+const placeOf = ({ pool, rules }: Here) => ({
+  pool,
+  source: rules.rules.source,
+  settings: rules.rules.settings,
+});

@@ -1,4 +1,5 @@
 /** What repair looks at: the rules that hold for a pool, one node with its NodeClaim, the whole cluster for a pass. Always live reads. */
+import { claimsOfNode } from '../../shared/cluster/node-pool.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
@@ -47,7 +48,7 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined, see
 
 /** All policies, each as it was last accepted. */
 export async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet> {
-  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
+  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
   return readPolicies(await withLastAccepted(deps, objects));
 }
 
@@ -65,8 +66,10 @@ export interface ClusterView {
 
 /** All nodes and all NodeClaims. */
 export async function loadCluster(deps: Kubernetes): Promise<ClusterView> {
-  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps)]);
-  return { nodes: nodes.map(readNode), claims: claims.map(readNodeClaim) };
+  const nodes = (await listNodes(deps)).map(readNode);
+  const one = nodes.find(node => node.ownerClaim !== undefined || nodePoolOf(node) !== undefined);
+  const reading = claimsOfNode(one?.ownerClaim, one && nodePoolOf(one));
+  return { nodes, claims: (await listNodeClaims(deps, reading)).map(readNodeClaim) };
 }
 
 /**
@@ -77,17 +80,19 @@ async function findOwner(deps: Kubernetes, node: NodeView, known: string | undef
   const { kubernetes } = deps;
   for (const name of new Set([known, node.ownerClaim])) {
     if (name === undefined) continue;
-    const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'none' });
+    const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
     const owner = ownerAmong(node, object === undefined ? [] : [object]);
     if (owner.kind === 'claim') return owner;
   }
   const pool = nodePoolOf(node);
   if (pool !== undefined && node.providerID !== undefined) {
     const labelSelector = `${KARPENTER.nodePoolLabel}=${pool}`;
-    const owner = ownerAmong(node, await listNodeClaims(deps, { labelSelector }));
+    const owner = ownerAmong(node, await listNodeClaims(deps, { notServed: 'notKnown' }, { labelSelector }));
     if (owner.kind !== 'none') return owner;
   }
-  return node.providerID === undefined ? ownerAmong(node, []) : ownerAmong(node, await listNodeClaims(deps));
+  return node.providerID === undefined
+    ? ownerAmong(node, [])
+    : ownerAmong(node, await listNodeClaims(deps, claimsOfNode(node.ownerClaim, pool)));
 }
 
 function ownerAmong(node: NodeView, claims: readonly KubernetesObject[]): Owner {

@@ -2,11 +2,13 @@
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
+import { statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { addDuration, toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { NodeDecision } from './decide.ts';
 import type { RepairIncident } from './incident.ts';
+import type { Basis } from './pass/guards.ts';
 import type { Verdict } from './pass/verdict.ts';
 import type { RepairAttempt } from './pass/pool.ts';
 
@@ -27,6 +29,8 @@ export interface Place {
   readonly pool: string | undefined;
   /** Where the repair block stands. */
   readonly source: string | undefined;
+  /** What it says. */
+  readonly settings?: RepairSettings | { readonly invalid: string } | undefined;
 }
 
 /** Nodes without a NodePool have no `nodePool`. */
@@ -41,6 +45,42 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
   dueTime: toIsoText(incident.dueTime),
   lastTransitionTime: toIsoText(incident.lastTransitionTime),
 });
+
+/** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
+function decidedBy(place: Place, incident: RepairIncident | undefined, basis?: Basis): JsonObject {
+  const toleration = incident && tolerationField(place, incident);
+  const places = [
+    ...(toleration === undefined ? [] : [placeIn(place.source, toleration)]),
+    ...(basis === undefined ? [] : [placeIn(basis.source ?? place.source, basis.field)]),
+  ].filter(each => each !== undefined);
+  return {
+    ...(basis !== undefined && { guard: { ...basis.numbers } }),
+    ...(places.length > 0 && { decidedBy: places }),
+  };
+}
+
+function placeIn(source: string | undefined, field: string): JsonObject | undefined {
+  const [kind = '', name] = source?.split(' ') ?? [];
+  return name === undefined ? undefined : { kind, name, field };
+}
+
+/** The field that the due time comes from; undefined: the provider's default. */
+function tolerationField({ settings }: Place, incident: RepairIncident): string | undefined {
+  if (settings === undefined || 'invalid' in settings) return undefined;
+  const { conditionType: type, conditionStatus: status, lastTransitionTime, dueTime } = incident;
+  const isMeant = (statement: { readonly type: string; readonly status: string }): boolean =>
+    statement.type === type && statement.status === status;
+  const tolerated = statementsOf(settings).filter(isMeant);
+  // Earlier than every toleration allows: the unhealthy times of the past count, too.
+  if (
+    tolerated.every(({ toleration }) => dueTime < addDuration(lastTransitionTime, toleration)) &&
+    settings.flapping !== undefined
+  )
+    return 'spec.repair.flapping';
+  if (settings.conditions.some(isMeant)) return 'spec.repair.conditions';
+  if (settings.tolerations.has(type)) return 'spec.repair.policies';
+  return settings.defaultToleration === undefined ? undefined : 'spec.repair.defaultTolerationDuration';
+}
 
 /** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
 export const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
@@ -70,7 +110,8 @@ export function reportOfNode(
 ): Report {
   const { kind, message } = decision;
   const reason = kind === 'ignore' ? decision.reason : REASONS[kind];
-  const incident = 'incident' in decision ? incidentOf(decision.incident) : {};
+  const incident =
+    'incident' in decision ? { ...incidentOf(decision.incident), ...decidedBy(place, decision.incident) } : {};
   const base = { about: node, decision: kind, reason, message, details: { ...placeOf(place), ...incident } };
   const report: Report = { ...base, metric: metricOf(kind, place) };
   if (kind === 'tolerate') return { ...report, event: { type: 'Normal', reason: EVENT_REASONS.nodeRepairScheduled } };
@@ -87,7 +128,10 @@ export function reportOfVerdict(verdict: Verdict, place: Place): Report {
   const reason = kind === 'blocked' ? verdict.reason : REASONS[kind];
   const attempt = 'attempt' in verdict ? attemptOf(verdict.attempt) : {};
   const incident = kind === 'vetoed' ? incidentOf(verdict.decision.incident) : {};
-  const details = { ...placeOf(place), ...incident, ...attempt };
+  const of =
+    'attempt' in verdict ? verdict.attempt.incident : verdict.kind === 'vetoed' ? verdict.decision.incident : undefined;
+  const basis = verdict.kind === 'blocked' ? verdict.basis : undefined;
+  const details = { ...placeOf(place), ...incident, ...attempt, ...decidedBy(place, of, basis) };
   const event = eventOf(verdict);
   const report = { about: aboutNode(node), decision, reason, message, details, metric: metricOf(decision, place) };
   return { ...report, ...(event && { event }) };
@@ -152,7 +196,7 @@ export function reportsOfAct(
     reason: EVENT_REASONS.nodeRepairStarted,
     message: `${what}: ${message}${taken}`,
   } as const;
-  const details = { ...placeOf(place), ...attemptOf(attempt) };
+  const details = { ...placeOf(place), ...attemptOf(attempt), ...decidedBy(place, attempt.incident) };
   const about = aboutNode(node);
   const first: Report = {
     about,

@@ -35,7 +35,7 @@ async function concernedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
   ]);
   const statements = [
     ...AWS_REPAIR_STATEMENTS,
-    ...[policies, pools].flatMap(answer => objectsOf(answer, { notServed: 'none' })).flatMap(ownStatements),
+    ...[policies, pools].flatMap(answer => objectsOf(answer, { notServed: 'notKnown' })).flatMap(ownStatements),
   ];
   const owners = indexOwners(nodes, claims);
   const unhealthy = nodes

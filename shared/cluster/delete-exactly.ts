@@ -21,7 +21,7 @@ type Api = Pick<KubernetesApi, 'get' | 'delete' | 'versionsOf'>;
 async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<boolean> {
   const outcome = await kubernetes.delete(ref, { preconditions: { uid } });
   if (outcome.kind !== 'conflict') return outcome.kind === 'ok';
-  const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return true;
   throw new RetryableError(`deleting ${ref.type.resource} ${ref.name}: ${outcome.message}`, { reason: 'Conflict' });
 }

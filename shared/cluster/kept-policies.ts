@@ -16,6 +16,7 @@ import { openRecord, type UsedWakeUp } from '../lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { Block, BlockReader } from '../policies/deciding-policy.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
+import { OutOfSight } from '../ports/read-answer.ts';
 import { inParallel } from './in-parallel.ts';
 import { listPolicies } from './node-pool.ts';
 
@@ -93,7 +94,12 @@ export async function keepPolicy(
   { name, uid }: Pick<Subject, 'name' | 'uid'>,
   wakeUp?: UsedWakeUp,
 ): Promise<void> {
-  const objects = await listPolicies(deps);
+  const objects = await listPolicies(deps).catch((error: unknown) => {
+    // Out of sight, it may be there: what is kept of it stays.
+    if (error instanceof OutOfSight) return undefined;
+    throw error;
+  });
+  if (objects === undefined) return;
   if (uid !== undefined && !objects.some(({ metadata }) => metadata.uid === uid)) {
     for (const { block } of readers) await forget(deps, owner, recordId(uid, block), wakeUp);
   }

@@ -7,7 +7,7 @@ import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
-import { objectsOf } from '../ports/read-answer.ts';
+import { objectsOf, type Reading } from '../ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -16,14 +16,13 @@ export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Pr
   return objectsOf(await kubernetes.list(RESOURCES.Node, query, { project: projectNode }), { notServed: 'notKnown' });
 }
 
-/** Matching NodeClaims, with all that `readNodeClaim` reads; none where the CRD is not installed. */
+/** Matching NodeClaims, with all that `readNodeClaim` reads. */
 export async function listNodeClaims(
   { kubernetes }: Deps,
+  reading: Reading,
   query: ListQuery = {},
 ): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.NodeClaim, query, { project: projectNodeClaim }), {
-    notServed: 'none',
-  });
+  return objectsOf(await kubernetes.list(RESOURCES.NodeClaim, query, { project: projectNodeClaim }), reading);
 }
 
 /** Matching pods, with all that `readPod` reads. */

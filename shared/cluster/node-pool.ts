@@ -7,28 +7,36 @@ import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { listNodeClaims, listNodes } from './lists.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
-import { objectOf, objectsOf } from '../ports/read-answer.ts';
+import { objectOf, objectsOf, type Reading } from '../ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
-/** All policies; none where the CRD is not installed. */
+/**
+ * All policies, as they stand in the cluster.
+ *
+ * @throws {OutOfSight} where Curfew's definitions are not served: what is enforced and what is only observed is not known
+ */
 export async function listPolicies({ kubernetes }: Deps): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
+  return objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
 }
 
-/** All policies as they stand, without what is kept of those that cannot be read. */
+/** The same as a set, without what is kept of those that cannot be read. */
 export async function loadPolicies(deps: Deps): Promise<PolicySet> {
   return readPolicies(await listPolicies(deps));
 }
 
-/** The NodePool of that name; undefined when there is none of that name or the CRD is not installed. */
+/**
+ * The NodePool that something names; undefined when there is none of that name.
+ *
+ * @throws {OutOfSight} where NodePools are not served: the name says that there was one
+ */
 export async function loadNodePool(
   { kubernetes }: Deps,
   name: string | undefined,
 ): Promise<KubernetesObject | undefined> {
   return name === undefined
     ? undefined
-    : objectOf(await kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'none' });
+    : objectOf(await kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'notKnown' });
 }
 
 /** The nodes of a pool by label, or all nodes of the cluster for nodes without one (Karpenter's scope of the threshold). */
@@ -40,18 +48,23 @@ export async function loadPoolNodes(deps: Deps, pool: string | undefined): Promi
 /** The NodeClaims with this providerID: one as a rule, none for nodes that Karpenter does not manage, several is a fault. */
 export async function findNodeClaims(
   deps: Deps,
-  node: Pick<NodeView, 'providerID'>,
+  node: Pick<NodeView, 'providerID' | 'ownerClaim'>,
   pool: string | undefined,
 ): Promise<readonly NodeClaimView[]> {
   if (node.providerID === undefined) return [];
   const matching = async (query: { labelSelector?: string }): Promise<readonly NodeClaimView[]> => {
-    const claims = await listNodeClaims(deps, query);
+    const claims = await listNodeClaims(deps, claimsOfNode(node.ownerClaim, pool), query);
     return claims.map(readNodeClaim).filter(claim => claim.providerID === node.providerID);
   };
   // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
   const inPool = pool === undefined ? [] : await matching({ labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` });
   return inPool.length > 0 ? inPool : await matching({});
 }
+
+/** Clusters without Karpenter serve no NodeClaims, and have none; a Node that is one of a NodePool, or is owned by a NodeClaim, had one. */
+export const claimsOfNode = (owner: string | undefined, pool: string | undefined): Reading => ({
+  notServed: owner === undefined && pool === undefined ? 'none' : 'notKnown',
+});
 
 /** The name of the NodePool in an object's labels. */
 export function nodePoolOf(object: { readonly labels?: Readonly<Record<string, string>> }): string | undefined {

@@ -1,5 +1,6 @@
 /** Reads the `spec` of a FinalizerRule. Strict, with a message that names the path (I8). */
-import { ON_DEADLINES, type Cleanup, type FinalizerRule } from '../domain/finalizer-rule.ts';
+import { DEFAULT_RATE_LIMIT, ON_DEADLINES, type Cleanup, type FinalizerRule } from '../domain/finalizer-rule.ts';
+import { hours, seconds } from '../domain/time.ts';
 import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 import { finalizerNameSchema, positiveDuration } from './termination-schema.ts';
 import * as z from './zod.ts';
@@ -33,6 +34,30 @@ const cleanupSchema = z.madeOnce(() =>
   ),
 );
 
+/** Bounds of `rateLimit`; the definition has the same. */
+const RATE_LIMIT = { perSecond: { least: 0.01, most: 100 }, concurrent: { least: 1, most: 100 } } as const;
+const LEAST_BACKOFF = seconds(5);
+const MOST_BACKOFF = hours(24);
+
+const rateLimitSchema = z.madeOnce(() =>
+  z.strictObject({
+    perSecond: z._default(
+      z.number().check(z.minimum(RATE_LIMIT.perSecond.least), z.maximum(RATE_LIMIT.perSecond.most)),
+      DEFAULT_RATE_LIMIT.perSecond,
+    ),
+    concurrent: z._default(
+      z.int().check(z.minimum(RATE_LIMIT.concurrent.least), z.maximum(RATE_LIMIT.concurrent.most)),
+      DEFAULT_RATE_LIMIT.concurrent,
+    ),
+    longestBackoff: z._default(
+      positiveDuration.check(
+        z.refine(value => value >= LEAST_BACKOFF && value <= MOST_BACKOFF, 'must be from 5s to 24h'),
+      ),
+      DEFAULT_RATE_LIMIT.longestBackoff,
+    ),
+  }),
+);
+
 /** Terminated under policies, and the rules themselves. */
 const OTHERS: readonly string[] = ['/Node', 'karpenter.sh/NodeClaim', 'curfew.dev/FinalizerRule'];
 
@@ -47,6 +72,7 @@ export const finalizerRuleSchema = z.madeOnce(() =>
       cleanup: cleanupSchema(),
       deadline: z.optional(positiveDuration),
       onDeadline: z._default(z.enum(ON_DEADLINES), 'Keep'),
+      rateLimit: z._default(rateLimitSchema(), DEFAULT_RATE_LIMIT),
     })
     .check(
       z.refine(({ group, kind }) => !OTHERS.includes(`${group}/${kind}`), {
@@ -55,6 +81,44 @@ export const finalizerRuleSchema = z.madeOnce(() =>
       }),
     ),
 );
+
+const carriedSchema = z.madeOnce(() =>
+  z.looseObject({
+    group: z._default(z.string(), ''),
+    version: z.string().check(z.minLength(1)),
+    kind: z.string().check(z.minLength(1)),
+    finalizerName: z.string(),
+  }),
+);
+
+/** Whose finalizer a rule put on what, where no more than that can be read of it. */
+export interface CarriedFinalizer {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly finalizerName: string;
+}
+
+/** What may carry the finalizer of a rule that is refused; undefined where not even that can be read. */
+export function carriedFinalizerOf(spec: unknown): CarriedFinalizer | undefined {
+  const result = carriedSchema().safeParse(spec);
+  if (!result.success) return undefined;
+  const { group, version, kind, finalizerName } = result.data;
+  return { group, version, kind, finalizerName };
+}
+
+/**
+ * The rule as far as a clean-up needs it, where the rest cannot be read: what carries its finalizer is still cleaned up by it. Without its
+ * deadline, which would release. undefined: the clean-up or the name cannot be read, or the name is not a user's to choose.
+ */
+export function parseCleanUp(spec: unknown): FinalizerRule | undefined {
+  const carried = carriedFinalizerOf(spec);
+  if (carried === undefined || OTHERS.includes(`${carried.group}/${carried.kind}`)) return undefined;
+  const parts = z.looseObject({ finalizerName: finalizerNameSchema, cleanup: cleanupSchema() }).safeParse(spec);
+  if (!parts.success) return undefined;
+  const { cleanup } = parts.data;
+  return { ...carried, cleanup, deadline: undefined, onDeadline: 'Keep', rateLimit: DEFAULT_RATE_LIMIT };
+}
 
 /** Paths in messages begin with `spec`. */
 export function parseFinalizerRule(spec: unknown): Parsed<FinalizerRule> {

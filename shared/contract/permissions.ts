@@ -69,6 +69,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('Node', ['patch'], { subresource: 'status' }),
       on('Pod', ['list', 'delete']),
       on('Pod', ['create'], { subresource: 'eviction' }),
+      // The condition `DisruptionTarget`, before a pod is deleted by force.
+      on('Pod', ['patch'], { subresource: 'status' }),
       on('PersistentVolumeClaim', ['get']),
       on('VolumeAttachment', ['list']),
       on('NodePool', ['get']),
@@ -94,8 +96,12 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     ...NOTHING,
     kubernetes: [
       on('Node', ['get', 'list', 'patch']),
+      // `DrainInProgress` and `Drained`.
+      on('Node', ['patch'], { subresource: 'status' }),
       on('Pod', ['list', 'delete']),
       on('Pod', ['create'], { subresource: 'eviction' }),
+      // The condition `DisruptionTarget`, before a pod is deleted by force.
+      on('Pod', ['patch'], { subresource: 'status' }),
       on('NodePool', ['get']),
       // Whether protection has ended with a forceful termination.
       on('NodeClaim', ['list']),

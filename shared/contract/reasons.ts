@@ -80,6 +80,8 @@ export const EVENT_REASONS = {
   terminationHooksForced: 'TerminationHooksForced',
   /** Warning on a policy, and on NodeClaim and Node: hooks were called that hold nothing, because Karpenter ends the instance by itself. */
   hooksDoNotHold: 'HooksDoNotHold',
+  /** Warning on an object: its finalizer is that of a FinalizerRule which is gone or cannot be read, and nothing cleans up. Daily. */
+  finalizerWithoutRule: 'FinalizerWithoutRule',
   /** Warning on a policy and a NodeClaim: `builtin: Replace` has not replaced Karpenter's finalizer there. */
   replaceNotInForce: 'ReplaceNotInForce',
   /** Warning on a Node or NodeClaim: the instance could not be terminated, or not even looked at; it is tried again. */
@@ -122,4 +124,6 @@ export const EVENT_REASONS = {
   invalidFinalizerRule: 'InvalidFinalizerRule',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
+  /** Warning on a Node or NodeClaim with something under way: the API server does not serve a kind that tells about it. */
+  kindNotServed: 'KindNotServed',
 } as const;

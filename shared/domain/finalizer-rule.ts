@@ -1,5 +1,5 @@
 /** A FinalizerRule (docs/finalizers.md): which kind it holds, and what cleans up. Pure. */
-import type { DurationMs } from './time.ts';
+import { minutes, type DurationMs } from './time.ts';
 
 export type Cleanup =
   | { readonly kind: 'lambda'; readonly functionName: string }
@@ -12,6 +12,17 @@ export const ON_DEADLINES = ['Keep', 'Release'] as const;
 /** `Keep`: the object stays and is reported; `Release`: the finalizer goes, and what is left behind is noted as a possible orphan. */
 export type OnDeadline = (typeof ON_DEADLINES)[number];
 
+/** How often a rule calls its clean-up, whatever fails. */
+export interface RateLimit {
+  readonly perSecond: number;
+  /** Calls that are under way at the same time. */
+  readonly concurrent: number;
+  /** Between two tries of one object. */
+  readonly longestBackoff: DurationMs;
+}
+
+export const DEFAULT_RATE_LIMIT: RateLimit = { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) };
+
 export interface FinalizerRule {
   readonly group: string;
   readonly version: string;
@@ -21,4 +32,5 @@ export interface FinalizerRule {
   /** From the deletion on. */
   readonly deadline: DurationMs | undefined;
   readonly onDeadline: OnDeadline;
+  readonly rateLimit: RateLimit;
 }

@@ -1,6 +1,6 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
 import { isJsonObject } from './json.ts';
-import type { KubernetesObject, OwnerReference } from './kubernetes-object.ts';
+import type { JsonObject, KubernetesObject, OwnerReference } from './kubernetes-object.ts';
 import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
 import { parseTimestamp, seconds, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
@@ -34,6 +34,8 @@ export interface PodView {
   /** Since when its condition `Ready` is `False` or `Unknown`; absent when it is not, or when nobody says since when. */
   readonly notReadySince: EpochMs | undefined;
   readonly creationTime: EpochMs | undefined;
+  /** `status.conditions` as they stand; absent: there are none. */
+  readonly conditions?: readonly JsonObject[];
   /** When the kubelet took the pod on (`status.startTime`). */
   readonly startTime: EpochMs | undefined;
   /** While the pod terminates: when its grace period ends, which is how Kubernetes writes `deletionTimestamp` of a pod. */
@@ -70,6 +72,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     phase: optionalText(status?.['phase']) ?? '',
     ready: ready?.status === 'True',
     notReadySince: ready === undefined || ready.status === 'True' ? undefined : ready.lastTransitionTime,
+    conditions: listOf(status?.['conditions']).filter(isJsonObject),
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),

@@ -2,6 +2,7 @@
  * When a node condition counts as unhealthy, how long it is tolerated, and what a `repair` block says beside that. The provider's
  * statements are those of Karpenter's AWS provider and, as in the design's example, `NetworkUnavailable=True`.
  */
+import { isOwnCondition } from './node-drain-conditions.ts';
 import type { NodeCondition, NodeView } from './node.ts';
 import { addDuration, minutes, type DurationMs, type EpochMs } from './time.ts';
 
@@ -118,7 +119,8 @@ export function matchStatements(
 ): readonly UnhealthyMatch[] {
   return statements.flatMap(statement => {
     const condition = node.conditions.find(({ type }) => type === statement.type);
-    if (condition?.status !== statement.status) return [];
+    // What Curfew itself says of a node is no sign of an illness.
+    if (condition?.status !== statement.status || isOwnCondition(condition)) return [];
     return statement.matchesReason?.(condition.reason) === false ? [] : [{ statement, condition }];
   });
 }

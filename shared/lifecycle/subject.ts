@@ -45,7 +45,7 @@ export async function findSubject<Value>(
   { ref, uid, recordOf, onlyIfKnown = false, isNoNews = () => false }: Sought<Value>,
 ): Promise<Found<Value>> {
   if (uid === undefined) {
-    const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+    const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
     if (object === undefined) return { kind: 'notOurs' };
     const record = recordOf(object.metadata.uid);
     const held = await record.load();
@@ -58,12 +58,12 @@ export async function findSubject<Value>(
   const held = await record.load();
   if (held.kind === 'newer' || (onlyIfKnown && held.kind === 'none')) return { kind: 'notOurs' };
   if (held.kind === 'held' && isNoNews(held.value)) return { kind: 'notOurs' };
-  const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, held };
   if (held.kind === 'none') return { kind: 'notOurs' };
 
   const { name } = held.stored.subject;
   if (name === ref.name) return { kind: 'gone', record, held };
-  const stored = objectOf(await kubernetes.get({ ...ref, name }), { notServed: 'none' });
+  const stored = objectOf(await kubernetes.get({ ...ref, name }), { notServed: 'notKnown' });
   return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, held } : { kind: 'gone', record, held };
 }

@@ -4,15 +4,21 @@
  * before anything happens to it (I2).
  */
 import { RESOURCES } from '../contract/resources.ts';
-import type { ObjectRef } from '../domain/kubernetes-object.ts';
+import type { JsonObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
-import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
+import { seconds, toDurationMs, toTimestamp, type DurationMs } from '../domain/time.ts';
 import { TerminalError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { orNotKnown, type NotKnown } from '../ports/read-answer.ts';
 
 interface Deps {
-  readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete'>;
+  readonly kubernetes: Pick<KubernetesApi, 'evict'>;
+}
+
+interface DeletionDeps {
+  readonly kubernetes: Pick<KubernetesApi, 'delete' | 'patch'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export type EvictionAnswer =
@@ -84,13 +90,36 @@ export async function evictPod(
   }
 }
 
+/** Kubernetes' condition of pods that are disrupted: a Job's `podFailurePolicy` and others tell by it that the pod did not fail by itself. */
+const DISRUPTION_TARGET = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByCurfew' } as const;
+
+/**
+ * Writes the condition on a pod that is about to be deleted by force, as an eviction does by itself. It only informs: what comes of it holds
+ * no deletion back. Answers the pod's version afterwards.
+ */
+async function markDisrupted({ kubernetes, clock }: DeletionDeps, pod: PodView): Promise<string> {
+  const { uid, resourceVersion, conditions = [] } = pod;
+  const isIts = (condition: JsonObject): boolean => condition['type'] === DISRUPTION_TARGET.type;
+  if (conditions.some(each => isIts(each) && each['status'] === DISRUPTION_TARGET.status)) return resourceVersion;
+  const message = 'the node is emptied, and the time that was given for that is over';
+  const written = { ...DISRUPTION_TARGET, message, lastTransitionTime: toTimestamp(clock.now()) };
+  const body = {
+    metadata: { uid, resourceVersion },
+    status: { conditions: [...conditions.filter(each => !isIts(each)), written] },
+  };
+  const outcome = await orNotKnown(kubernetes.patch(refOf(pod), { type: 'merge', body }, { subresource: 'status' }));
+  return outcome.kind === 'ok' ? outcome.object.metadata.resourceVersion : resourceVersion;
+}
+
 /** Deletes one pod whatever protects it. `gone`: it is no longer there, or another pod has its name. */
 export async function deletePod(
-  { kubernetes }: Deps,
+  deps: DeletionDeps,
   pod: PodView,
   gracePeriodSeconds: number,
 ): Promise<{ readonly kind: 'deleted' | 'gone' } | UnansweredPod> {
+  const { kubernetes } = deps;
   const { uid } = pod;
+  await markDisrupted(deps, pod);
   const outcome = await orNotKnown(kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds }));
   if (outcome.kind === 'notKnown') return unanswered(outcome);
   return { kind: outcome.kind === 'ok' ? 'deleted' : 'gone' };
@@ -98,12 +127,13 @@ export async function deletePod(
 
 /** Deletes one pod that is as it was looked at. `changed`: it is not, or is another pod of that name: look again (I2). */
 export async function deleteUnchangedPod(
-  { kubernetes }: Deps,
+  deps: DeletionDeps,
   pod: PodView,
   gracePeriodSeconds: number,
 ): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' } | UnansweredPod> {
-  const { uid, resourceVersion } = pod;
-  const preconditions = { uid, resourceVersion };
+  const { kubernetes } = deps;
+  const { uid } = pod;
+  const preconditions = { uid, resourceVersion: await markDisrupted(deps, pod) };
   const outcome = await orNotKnown(kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds }));
   if (outcome.kind === 'notKnown') return unanswered(outcome);
   return { kind: outcome.kind === 'ok' ? 'deleted' : outcome.kind === 'conflict' ? 'changed' : 'gone' };

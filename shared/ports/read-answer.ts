@@ -35,7 +35,7 @@ export interface Reading {
 /**
  * The object; undefined where there is none.
  *
- * @throws {RetryableError} (reason `NotServed`) where that the kind is not served means that nothing is known
+ * @throws {OutOfSight} where that the kind is not served means that nothing is known
  */
 export function objectOf(answer: ObjectAnswer, reading: Reading): KubernetesObject | undefined {
   if (answer.kind === 'notServed') throwUnlessNone(answer, reading);
@@ -45,7 +45,7 @@ export function objectOf(answer: ObjectAnswer, reading: Reading): KubernetesObje
 /**
  * The objects.
  *
- * @throws {RetryableError} (reason `NotServed`) where that the kind is not served means that nothing is known
+ * @throws {OutOfSight} where that the kind is not served means that nothing is known
  */
 export function objectsOf(answer: ObjectsAnswer, reading: Reading): readonly KubernetesObject[] {
   if (answer.kind === 'there') return answer.objects;
@@ -54,11 +54,19 @@ export function objectsOf(answer: ObjectsAnswer, reading: Reading): readonly Kub
 }
 
 function throwUnlessNone({ type }: NotServed, reading: Reading): void {
-  if (reading.notServed === 'notKnown') throw new RetryableError(notServed(type), { reason: NOT_SERVED });
+  if (reading.notServed === 'notKnown') throw new OutOfSight(type);
 }
 
-/** Reason of the `RetryableError` for a kind that is not served. */
-const NOT_SERVED = 'NotServed';
+/** A kind is not served, and its reader cannot go on without it (reason `NotServed`). */
+export class OutOfSight extends RetryableError {
+  readonly type: ResourceType;
+
+  constructor(type: ResourceType) {
+    super(notServed(type), { reason: 'NotServed' });
+    this.name = 'OutOfSight';
+    this.type = type;
+  }
+}
 
 /** The fourth answer as a value. */
 export interface NotKnown {

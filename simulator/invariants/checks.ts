@@ -1,6 +1,7 @@
 /** Which checks run. */
 import { checkDenialsSaid } from './denials-said.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
+import { checkDisruptionTarget } from './disruption-target.ts';
 import { checkDrain } from './drain.ts';
 import { checkExplained } from './explained.ts';
 import { checkFinalizerOn } from './finalizer-on.ts';
@@ -31,6 +32,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkRepairLimits,
   checkRamp,
   checkProtection,
+  checkDisruptionTarget,
   checkTimers,
   checkOwnership,
   checkLeftBehind,

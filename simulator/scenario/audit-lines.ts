@@ -45,6 +45,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     notOurs: ['DoNotDisruptNotHeld'],
     refused: ['NodeChangeRefused'],
     refuse: ['InvalidProtectionConfiguration', 'NodeLifecyclePolicyConflict'],
+    wait: ['KindNotServed'],
     close: ['NodeGone'],
   },
   drain: {
@@ -62,6 +63,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'DrainStuck',
       'DrainWaits',
       'FailedDraining',
+      'KindNotServed',
       'NodeChangeRefused',
       'WaitingBeforeForceDelete',
     ],
@@ -100,7 +102,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     terminate: ['TerminationStarted'],
     wouldTerminate: ['TerminationObserved'],
     hook: ['HookSucceeded', 'HooksDoNotHold', 'TerminationHookFailed'],
-    warn: ['ReplaceNotInForce'],
+    warn: ['FinalizerWithoutRule', 'ReplaceNotInForce'],
     hookTimedOut: ['TerminationHookFailed'],
     wait: [
       'AwaitingInstanceTermination',
@@ -108,6 +110,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'ChangeRefused',
       'FailedDraining',
       'InstanceTerminationFailed',
+      'KindNotServed',
       'NodeChangeRefused',
       'TerminationAwaitsSettings',
       'Waiting',

@@ -18,6 +18,7 @@ export const SAID_AGAIN: Readonly<Record<string, string>> = {
   'repair ignore NotConfigured':
     'an unhealthy node that no block covers, at each change of it: nothing is remembered of it',
   'repair ignore GateOff': 'the same while the gate is closed',
+  'finalizer warn FinalizerWithoutRule': 'once a day, until the rule is there again or the finalizer is off',
   'finalizer orphan PossibleOrphan': 'once a day, until the instance has gone',
 };
 

@@ -2,8 +2,10 @@
  * The rule: a pod is asked to save its work, and evicted once it says that it has. Pure.
  *
  * The workload and the controller speak by annotations on the pod, `requested` and `done`, both the UID of the request: an old answer answers nothing
- * new. A pod without the label does not know of checkpoints, and is evicted at once.
+ * new. A pod without the label does not know of checkpoints, and is evicted at once. A protected pod is never evicted: its protection is waited for.
  */
+
+import { DO_NOT_DISRUPT_ANNOTATION } from '../../../shared/domain/pod.ts';
 
 export const LABEL = 'checkpoint.example.com/enabled';
 export const REQUESTED = 'checkpoint.example.com/requested';
@@ -23,6 +25,8 @@ export interface SeenPod {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly terminating: boolean;
+  /** The time that its do-not-disrupt annotation gives is over. */
+  readonly protectionEnded?: boolean;
 }
 
 export type PodDecision =
@@ -38,8 +42,10 @@ export function decide({ uid, nodeName }: CheckpointRequest, pod: SeenPod | unde
   if (pod === undefined || pod.nodeName !== nodeName) return { kind: 'gone' };
   if (pod.terminating) return { kind: 'wait', message: `${pod.key} is stopping` };
   const { annotations, labels, key } = pod;
-  if (labels[LABEL] !== 'true') return { kind: 'evict' };
-  if (annotations[DONE] === uid) return { kind: 'evict' };
+  if (labels[LABEL] !== 'true' || annotations[DONE] === uid) {
+    const isProtected = annotations[DO_NOT_DISRUPT_ANNOTATION] !== undefined && pod.protectionEnded !== true;
+    return isProtected ? { kind: 'wait', message: `${key} is protected by do-not-disrupt` } : { kind: 'evict' };
+  }
   if (annotations[REQUESTED] !== uid) return { kind: 'ask' };
   const failure = annotations[FAILED];
   if (failure !== undefined) return { kind: 'failed', message: `${key} cannot save its work: ${failure}` };

@@ -2,7 +2,9 @@
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { JsonObject, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
-import { toTimestamp } from '../../../shared/domain/time.ts';
+import { readPod } from '../../../shared/domain/pod.ts';
+import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../../shared/domain/protection.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
@@ -73,14 +75,14 @@ async function handle(deps: PassDeps, object: KubernetesObject): Promise<void> {
 
 /** What is to be done is done, and waited for. */
 async function act(
-  { kubernetes }: PassDeps,
+  { kubernetes, clock }: PassDeps,
   request: CheckpointRequest,
   pod: KubernetesObject | undefined,
 ): Promise<PodDecision> {
-  const seen = pod && read(pod);
+  const seen = pod && read(pod, clock.now());
   const decision = decide(request, seen);
   if (pod === undefined || seen === undefined) return decision;
-  const { namespace = '', name, uid } = pod.metadata;
+  const { namespace = '', name, uid, resourceVersion } = pod.metadata;
   const ref = { type: RESOURCES.Pod, namespace, name };
   switch (decision.kind) {
     case 'ask': {
@@ -90,7 +92,7 @@ async function act(
       return { kind: 'wait', message: `${seen.key} saves its work` };
     }
     case 'evict': {
-      const outcome = await kubernetes.evict(ref, { preconditions: { uid } });
+      const outcome = await kubernetes.evict(ref, { preconditions: { uid, resourceVersion } });
       const why = 'message' in outcome ? `: ${outcome.message}` : '';
       return { kind: 'wait', message: `${seen.key} is evicted${why}` };
     }
@@ -101,7 +103,8 @@ async function act(
   }
 }
 
-function read({ metadata, spec: podSpec }: KubernetesObject): SeenPod {
+function read(pod: KubernetesObject, now: EpochMs): SeenPod {
+  const { metadata, spec: podSpec } = pod;
   const { namespace, name, labels = {}, annotations = {}, deletionTimestamp } = metadata;
   const nodeName = podSpec?.['nodeName'];
   return {
@@ -110,6 +113,7 @@ function read({ metadata, spec: podSpec }: KubernetesObject): SeenPod {
     labels,
     annotations,
     terminating: deletionTimestamp !== undefined,
+    protectionEnded: !isProtected(readPod(pod), now, DEFAULT_PROTECTION_POLICY),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import { addDuration } from '../../../shared/domain/time.ts';
+import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
@@ -43,6 +43,9 @@ export async function callCleanUp(
   }
 }
 
+/** Should a run die, the next one goes on from what it noted down after this long. */
+export const FOLLOWED_BY = seconds(80);
+
 /** Stores an answer, whether it came from the call or by a worker's event. */
 export async function keepAnswer(
   parts: Parts,
@@ -53,7 +56,7 @@ export async function keepAnswer(
   const { now } = look.observation;
   const { message: _, ...rest } = nextEntry(look);
   if (answer.kind === 'succeeded') {
-    const saved = await saveEntry(look, { ...rest, phase: 'cleaned', time: now }, addDuration(now, retryDelay(5)));
+    const saved = await saveEntry(look, { ...rest, phase: 'cleaned', time: now }, addDuration(now, FOLLOWED_BY));
     return saved.written ? again('the clean-up is done') : saved;
   }
   if (answer.kind === 'pending') {
@@ -62,7 +65,8 @@ export async function keepAnswer(
   }
   const { message } = answer;
   const next = { ...rest, phase: 'failed', time: now, message } as const;
-  const saved = await saveEntry(look, next, addDuration(now, retryDelay(entry.attempts)));
+  const { longestBackoff } = look.inForce.rule.rateLimit;
+  const saved = await saveEntry(look, next, addDuration(now, retryDelay(entry.attempts, longestBackoff)));
   if (!saved.written) return saved;
   await degrade(parts, look, entry.attempts, message);
   return again('the clean-up failed');

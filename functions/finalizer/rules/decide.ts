@@ -1,7 +1,7 @@
 /**
  * The rule of FinalizerRules: what one object needs now (I1). Pure: no I/O, no clock.
  */
-import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import { DEFAULT_RATE_LIMIT, type FinalizerRule, type RateLimit } from '../../../shared/domain/finalizer-rule.ts';
 import {
   addDuration,
   earliest,
@@ -9,6 +9,7 @@ import {
   isDue,
   minutes,
   seconds,
+  toDurationMs,
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
@@ -32,6 +33,8 @@ export interface RuleObservation {
   readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */
   readonly ownIntent: boolean;
+  /** False: the rule is in conflict or refused, and only cleans up what carries its finalizer. */
+  readonly holdsNew: boolean;
 }
 
 export type RuleDecision =
@@ -57,7 +60,6 @@ export const LEDGER_CHECK = hours(24);
 const CALL_SETTLES_AFTER = minutes(1);
 /** A worker that has not answered is asked again with the same key. */
 const ASKED_AGAIN_AFTER = minutes(10);
-const LONGEST_RETRY = minutes(5);
 /** One that waits for its clean-up is looked for this often while it is out of sight. */
 const HIDDEN_CHECK = minutes(5);
 
@@ -81,6 +83,7 @@ export function decideRule(observation: RuleObservation): RuleDecision {
   }
   if (object.deletionTime === undefined) {
     if (ruleEnds) return object.isHeld || entry !== undefined ? { kind: 'free' } : { kind: 'ignore' };
+    if (!object.isHeld && !observation.holdsNew) return { kind: entry === undefined ? 'ignore' : 'close' };
     return object.isHeld && entry !== undefined
       ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) }
       : { kind: 'hold' };
@@ -101,11 +104,11 @@ export function decideRule(observation: RuleObservation): RuleDecision {
   });
   if (entry === undefined || (entry.phase === 'held' && entry.slotTime === undefined)) return { kind: 'intend' };
   if (entry.phase === 'intended' && observation.ownIntent) return { kind: 'call' };
-  const next = nextCall(entry);
+  const next = nextCall(entry, rule.rateLimit);
   return isDue(now, next) ? { kind: 'intend' } : wait(next);
 }
 
-function nextCall({ phase, time, attempts, slotTime }: Entry): EpochMs {
+function nextCall({ phase, time, attempts, slotTime }: Entry, { longestBackoff }: RateLimit): EpochMs {
   switch (phase) {
     case 'intended':
       return addDuration(time, CALL_SETTLES_AFTER);
@@ -115,30 +118,53 @@ function nextCall({ phase, time, attempts, slotTime }: Entry): EpochMs {
     case 'held':
     case 'cleaned':
     case 'orphaned':
-      return slotTime ?? addDuration(time, retryDelay(attempts));
+      return slotTime ?? addDuration(time, retryDelay(attempts, longestBackoff));
   }
 }
 
-/** 5 s, 10 s, 20 s … 5 min. @param attempts that failed, from 1 */
-export function retryDelay(attempts: number): DurationMs {
-  const doubled = seconds(5 * 2 ** Math.min(Math.max(attempts - 1, 0), 10));
-  return doubled < LONGEST_RETRY ? doubled : LONGEST_RETRY;
+/** 5 s, 10 s, 20 s … the longest. @param attempts that failed, from 1 */
+export function retryDelay(attempts: number, longest: DurationMs = DEFAULT_RATE_LIMIT.longestBackoff): DurationMs {
+  const doubled = seconds(5 * 2 ** Math.min(Math.max(attempts - 1, 0), 20));
+  return doubled < longest ? doubled : longest;
 }
 
-/** Calls of one rule: this many at once, then one each interval. */
-export const CALLS_AT_ONCE = 20;
-export const CALL_INTERVAL = seconds(0.2);
+/** The calls of one rule. */
+export interface CallQueue {
+  /** Until when places are taken. */
+  readonly taken?: EpochMs;
+  /** Calls under way, by object: until when they may be. */
+  readonly running?: Readonly<Record<string, EpochMs>>;
+}
+
+/** A call that was made has ended after this long, or its run has. */
+const CALL_ENDS_AFTER = minutes(1);
 
 /**
- * A place in a rule's queue.
+ * A place in a rule's queue: as many at once as may be under way, then one each interval. A place that has come takes up one of those that
+ * may be under way; where all are, it is behind the others again.
  *
- * @param taken until when places are taken
+ * @param own whose place it is: a UID; `isPlaced`: its place has come
  */
 export function takeSlot(
-  taken: EpochMs | undefined,
+  { taken, running = {} }: CallQueue,
+  { uid: own, isPlaced }: { readonly uid: string; readonly isPlaced: boolean },
+  { perSecond, concurrent }: RateLimit,
   now: EpochMs,
-): { readonly slot: EpochMs; readonly taken: EpochMs } {
+): { readonly slot: EpochMs; readonly queue: CallQueue } {
+  const interval = toDurationMs(Math.ceil(1000 / perSecond));
+  const left = Object.fromEntries(Object.entries(running).filter(([uid, until]) => uid !== own && !isDue(now, until)));
   const from = taken !== undefined && taken > now ? taken : now;
-  const early = addDuration(from, seconds((-CALLS_AT_ONCE * CALL_INTERVAL) / 1000));
-  return { slot: early > now ? early : now, taken: addDuration(from, CALL_INTERVAL) };
+  const early = addDuration(from, toDurationMs(-concurrent * interval));
+  const isFull = Object.keys(left).length >= concurrent;
+  const next = addDuration(from, interval);
+  const begun = { ...left, [own]: addDuration(now, CALL_ENDS_AFTER) };
+  if (isPlaced && !isFull) return { slot: now, queue: { ...(taken !== undefined && { taken }), running: begun } };
+  const slot = isFull ? next : early > now ? early : now;
+  return { slot, queue: { taken: next, running: slot > now ? left : begun } };
 }
+
+/** The queue when a call has ended. */
+export const endCall = ({ running = {}, ...queue }: CallQueue, own: string): CallQueue => ({
+  ...queue,
+  running: Object.fromEntries(Object.entries(running).filter(([uid]) => uid !== own)),
+});

@@ -47,7 +47,7 @@ export async function strip(
   object: KubernetesObject,
 ): Promise<'ok' | 'changed'> {
   // A condition may just have been taken off it.
-  const now = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+  const now = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   const { metadata } = now?.metadata.uid === object.metadata.uid ? now : object;
   const { uid, resourceVersion, finalizers = [] } = metadata;
   const kept = finalizers.filter(name => name !== inForce.rule.finalizerName);

@@ -65,6 +65,7 @@ export async function observeObject(
     object: found === 'hidden' ? found : seen,
     entry,
     ownIntent: entry !== undefined && ownAttempt === entry.attempts,
+    holdsNew: inForce.holdsNew,
   };
   return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, record, entry } };
 }

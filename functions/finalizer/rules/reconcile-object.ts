@@ -2,34 +2,31 @@
  * One object of a kind that a FinalizerRule names: ledger → finalizer → clean-up → release. The finalizer goes only after the ledger
  * says that the clean-up succeeded (I1), so the next run completes one that dies anywhere.
  */
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
-import { reserveCall } from './call-rate.ts';
-import { callCleanUp, clearDegraded, keepAnswer } from './clean-up.ts';
-import { LEDGER_CHECK, retryDelay, type decideRule, type RuleDecision } from './decide.ts';
+import { callEnded, reserveCall } from './call-rate.ts';
+import { callCleanUp, clearDegraded, FOLLOWED_BY, keepAnswer } from './clean-up.ts';
+import type { decideRule, RuleDecision } from './decide.ts';
 import { hold, orphan, strip } from './hold.ts';
-import { nextEntry, saveEntry } from './ledger.ts';
+import { entryRecord, nextEntry, rulesIn, saveEntry } from './ledger.ts';
 import { observeObject, type ObjectLook } from './observe-object.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import { tryLaterWhenRefused } from './refused.ts';
 import { reportObject } from './report.ts';
-import { loadRules, ruleFor } from './rule-set.ts';
+import { loadRules, rulesOver, standingOf } from './rule-set.ts';
+import { isAnswered, keepWithoutRule, type WorkerAnswer } from './without-rule.ts';
 
 export interface RuleParts {
   readonly deps: TerminationDeps;
   readonly reporter: Reporter;
   readonly decideRule: typeof decideRule;
 }
-
-/** What a worker answered by its event. */
-export type WorkerAnswer = HookAnswer & { readonly rule: string };
 
 interface Run {
   ownAttempt: number | undefined;
@@ -46,53 +43,49 @@ export async function reconcileObject(
   const { deps } = parts;
   const { uid, kind, name } = subject;
   if (uid === undefined) return;
-  const inForce = ruleFor(parseApiVersion(subject.apiVersion).group, kind, await loadRules(deps));
-  const record = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
-  // Without a rule nothing is asked for; what its objects carry went with it, or is held until it is there again.
-  if (inForce?.type === undefined) return keepFor(deps, subject, record, answer);
-  const { type } = inForce;
-  const run: Run = { ownAttempt: undefined, answer };
-  await settle<ObjectLook, RuleDecision>({
-    what: `${kind} ${name}`,
-    observe: () => observeObject(deps, { subject, inForce, type, record, ownAttempt: run.ownAttempt }),
-    decide: look => parts.decideRule(look.observation),
-    apply: (decision, look) => tryLaterWhenRefused(parts, look, record, apply(parts, run, decision, look)),
-  });
+  const all = await loadRules(deps);
+  const rules = rulesOver(parseApiVersion(subject.apiVersion).group, kind, all);
+  const ledger = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
+  const known = rulesIn(await ledger.load());
+  for (const each of rules) {
+    const rule = each.object.metadata.name;
+    const record = entryRecord(deps, ledger, rule);
+    // The plural stands in the status of the rule, which others may have emptied.
+    const type = each.type ?? (await deps.kubernetes.resolve(each.rule));
+    if (type === undefined) {
+      await keepWithoutRule(parts, { subject, record, rule, because: undefined }, answer);
+      continue;
+    }
+    const run: Run = { ownAttempt: undefined, answer };
+    await settle<ObjectLook, RuleDecision>({
+      what: `${kind} ${name}`,
+      observe: () => observeObject(deps, { subject, inForce: each, type, record, ownAttempt: run.ownAttempt }),
+      decide: look => parts.decideRule(look.observation),
+      apply: (decision, look) => tryLaterWhenRefused(parts, look, record, apply(parts, run, decision, look)),
+    });
+  }
+  for (const rule of known) {
+    if (rules.some(({ object }) => object.metadata.name === rule)) continue;
+    const because = whyNothingCleansUp(rule, all);
+    await keepWithoutRule(parts, { subject, record: entryRecord(deps, ledger, rule), rule, because }, answer);
+  }
 }
 
-/**
- * An entry without a rule, an orphan for one: it keeps its timer, so that nothing of it is lost. What a worker has done counts once a rule is
- * in force again.
- */
-async function keepFor(
-  { clock }: TerminationDeps,
-  { kind, name }: Subject,
-  record: TimedRecord<LedgerEntry>,
-  answer: WorkerAnswer | undefined,
-): Promise<void> {
-  await settle({
-    what: `${kind} ${name}`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => held,
-    async apply(held) {
-      if (held.kind !== 'held') return DONE;
-      const { value, stored } = held;
-      const time = clock.now();
-      const isDone = answer?.kind === 'succeeded' && answer.rule === value.rule && IS_CALLED.has(value.phase);
-      const next = isDone ? ({ ...value, phase: 'cleaned', time } as const) : value;
-      return record.save({ subject: stored.subject, value: next, wakeTime: addDuration(time, LEDGER_CHECK) });
-    },
-  });
+/** What became of a rule by which nothing is cleaned up. */
+function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): string {
+  const object = all.find(({ metadata }) => metadata.name === rule);
+  if (object === undefined) return `FinalizerRule ${rule} is gone`;
+  const standing = standingOf(object, all);
+  return `FinalizerRule ${rule} is not what it was${standing.kind === 'invalid' ? `: ${standing.message}` : ''}`;
 }
-
-const IS_CALLED: ReadonlySet<LedgerEntry['phase'] | undefined> = new Set(['intended', 'pending', 'failed']);
 
 async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: ObjectLook): Promise<Turn> {
   const { record, entry, object, observation, inForce } = look;
   const { rule } = observation;
   const { answer } = run;
   run.answer = undefined;
-  if (answer?.rule === inForce.object.metadata.name && entry !== undefined && IS_CALLED.has(entry.phase)) {
+  if (answer?.rule === inForce.object.metadata.name && entry !== undefined && isAnswered(entry, answer)) {
+    if (entry.phase === 'orphaned') await reportLateSuccess(parts, look);
     const turn = await keepAnswer(parts, look, entry, answer);
     if (turn.kind === 'again') run.answer = 'written' in turn ? answer : undefined;
     return turn;
@@ -114,7 +107,7 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: O
     case 'call':
       run.ownAttempt = undefined;
       if (entry === undefined) return DONE;
-      return keepAnswer(parts, look, entry, await callCleanUp(parts, look, entry.attempts));
+      return callAndKeep(parts, look, entry);
     case 'wait':
       if (entry === undefined) return DONE;
       if (decision.overdue && entry.overdue !== true) await reportOverdue(parts, look);
@@ -133,6 +126,13 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: O
   }
 }
 
+async function callAndKeep(parts: RuleParts, look: ObjectLook, entry: LedgerEntry): Promise<Turn> {
+  const answer = await callCleanUp(parts, look, entry.attempts);
+  const turn = await keepAnswer(parts, look, entry, answer);
+  await callEnded(parts.deps, look.inForce, look.subject.uid ?? '');
+  return turn;
+}
+
 /** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */
 async function releaseUnclean(parts: RuleParts, look: ObjectLook, object: KubernetesObject): Promise<Turn> {
   if (look.entry?.phase !== 'orphaned') {
@@ -147,15 +147,22 @@ async function releaseUnclean(parts: RuleParts, look: ObjectLook, object: Kubern
 async function intend({ deps }: RuleParts, run: Run, look: ObjectLook): Promise<Turn> {
   const { entry, observation, inForce } = look;
   const { now } = observation;
-  const slot = entry?.slotTime === undefined ? await reserveCall(deps, inForce.object) : now;
+  const isPlaced = entry?.slotTime !== undefined;
+  const slot = await reserveCall(deps, inForce, look.subject.uid ?? '', isPlaced);
   if (slot > now) {
     return saveEntry(look, { ...nextEntry(look), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
   }
   const attempts = (entry?.attempts ?? 0) + 1;
   const next = { ...nextEntry(look), phase: 'intended', attempts, time: now } as const;
-  const turn = await saveEntry(look, next, addDuration(now, retryDelay(5)));
+  const turn = await saveEntry(look, next, addDuration(now, FOLLOWED_BY));
   if (turn.written) run.ownAttempt = attempts;
   return again('the call was noted down');
+}
+
+/** Said before the entry is closed (I9). */
+function reportLateSuccess({ reporter }: RuleParts, look: ObjectLook): Promise<void> {
+  const message = 'its clean-up is done after all: it is no possible orphan any more';
+  return reportObject(reporter, look, { decision: 'close', reason: 'FinalizationSucceeded', message });
 }
 
 function reportOverdue({ reporter }: RuleParts, look: ObjectLook): Promise<void> {

@@ -5,19 +5,21 @@
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
+import { carriedFinalizerOf, parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../../shared/errors.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { orRefused, type Refused } from '../../../shared/lifecycle/refused.ts';
 import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
-import { CHANGED, endUnused, endWhenFree, isHeldNow, type SeenRule } from './rule-finalizer.ts';
+import { CHANGED, endUnused, endWhenFree, isHeldNow, listed, type SeenRule } from './rule-finalizer.ts';
 import { tryRuleLater } from './refused.ts';
 import { closeRuleRecord, isLater, openRuleRecords } from './rule-record.ts';
-import { loadRules, standingOf, type Standing } from './rule-set.ts';
+import { cleanUpOf, loadRules, standingOf, type Standing } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
@@ -86,9 +88,9 @@ async function applyRule(
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(deps, object, standing))) return CHANGED;
 
-  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
-  const accepted = acceptedOf(standing);
+  const accepted = await withCarriers(deps, acceptedOf(standing), current, standing);
   const news = watch !== undefined && isNews(watch, current) ? watch : undefined;
   const watching = news && watchingOf(news);
   const resource = news?.state === 'Watching' ? await resourceOf(deps, current) : undefined;
@@ -132,16 +134,21 @@ async function lookAtObjects(
   { concernsObjects = false, timer, resource }: RuleMessage & { readonly resource: string | undefined },
 ): Promise<Turn> {
   const { name, deletionTimestamp } = look.object.metadata;
-  if (standing.kind !== 'inForce') return endUnused(deps, look);
-  const known = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
-  if (known === undefined) return endUnused(deps, look);
+  const cleaning = cleanUpOf(standing);
+  if (cleaning === undefined) return endUnused(deps, look);
+  const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
+  // A status that says neither how the kind is watched nor what its plural is was emptied by others, or the rule is new.
+  const isUnwatched = known === undefined && conditionsOf(look.object).some(({ type }) => type === 'Watching');
   // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
-  const served = deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(standing.value.rule);
-  const type = served ?? known;
-  const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
+  const isAsked = deletionTimestamp !== undefined && !isUnwatched;
+  const type = (isAsked ? await deps.kubernetes.resolve(cleaning.rule) : undefined) ?? known;
+  if (type === undefined) return endUnused(deps, look);
+  const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
   if (concernsObjects || timer !== undefined) await rules.request(name);
   return deletionTimestamp === undefined ? DONE : endWhenFree(deps, look, inForce);
 }
+
+const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);
 
 /**
  * The other rules whose standing is not what their status says: the older one of their kind went, or was edited.
@@ -182,12 +189,32 @@ function watchingOf({ state, message = '' }: KindWatch): Condition {
   return { type: 'Watching', status: state === 'Watching' ? 'True' : 'False', reason: state, message };
 }
 
+/** Beside why a rule is refused by which nothing can be cleaned up: which objects carry its finalizer, where that can be found out. */
+async function withCarriers(
+  { kubernetes }: Pick<RuleParts['deps'], 'kubernetes'>,
+  accepted: Condition,
+  object: KubernetesObject,
+  standing: Standing,
+): Promise<Condition> {
+  const carried =
+    standing.kind === 'invalid' && standing.cleansUp === undefined ? carriedFinalizerOf(object.spec) : undefined;
+  const type = carried && (await kubernetes.resolve(carried));
+  if (carried === undefined || type === undefined) return accepted;
+  const found = await orNotKnown(
+    kubernetes.list(type, {}, { project: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }),
+  );
+  if (found.kind !== 'there') return accepted;
+  const carriers = found.objects.filter(({ metadata }) => metadata.finalizers?.includes(carried.finalizerName));
+  if (carriers.length === 0) return accepted;
+  return { ...accepted, message: `${accepted.message}; ${listed(carriers)} with that finalizer, which is left alone` };
+}
+
 async function refuse({ reporter }: RuleParts, about: KubernetesObject, { message, reason }: Condition): Promise<void> {
   await reporter.report({
     about,
     decision: 'refuse',
     reason: EVENT_REASONS.invalidFinalizerRule,
-    message: `${reason}: ${message}; no finalizer is put on or taken off by it`,
+    message: `${reason}: ${message}; it puts its finalizer on nothing new`,
     event: { type: 'Warning' },
   });
 }

@@ -7,7 +7,7 @@ import * as z from '../../../shared/contract/zod.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { checkedCodec } from '../checked-codec.ts';
 
-const schema = z.object({
+const entry = {
   rule: z.string(),
   finalizerName: z.string(),
   /**
@@ -23,8 +23,23 @@ const schema = z.object({
   message: z.exactOptional(z.string()),
   /** The deadline passed and was reported. */
   overdue: z.exactOptional(z.boolean()),
+  /** Its rule is gone or cannot be read: when that was said last, and whether the object was being deleted then. */
+  withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
+};
+/** When the entry is looked at, where several stand in one record. */
+const timed = z.object({ ...entry, wakeTime: instant });
+
+const schema = z.object({
+  ...entry,
+  wakeTime: z.exactOptional(instant),
+  /** The same for further rules whose finalizers the object carries, by rule. */
+  others: z.exactOptional(z.record(z.string(), timed)),
 });
 
-export type LedgerEntry = z.output<typeof schema>;
+const entrySchema = z.object(entry);
+export type LedgerEntry = z.output<typeof entrySchema>;
+export type TimedEntry = z.output<typeof timed>;
+/** The record of one object: as a rule one entry. */
+export type LedgerRecord = z.output<typeof schema>;
 
-export const LEDGER_CODEC: RecordCodec<LedgerEntry> = checkedCodec(schema, 1);
+export const LEDGER_CODEC: RecordCodec<LedgerRecord> = checkedCodec(schema, 2);

@@ -1,16 +1,15 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { addDuration, isDue, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
-import { isCarrying, type RuleInForce, type Standing } from './rule-set.ts';
+import { setConditions } from '../set-condition.ts';
+import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type Standing } from './rule-set.ts';
 import { objectsOf } from './wake-ups.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
-
-const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
 /** A rule with its record. */
 export interface SeenRule {
@@ -25,28 +24,77 @@ export const CHANGED = again('somebody changed it');
 /** Puts the rule's own finalizer on. False: it changed. */
 export async function isHeldNow({ kubernetes }: Deps, object: KubernetesObject, standing: Standing): Promise<boolean> {
   const { uid, resourceVersion, name, finalizers = [] } = object.metadata;
-  if (standing.kind !== 'inForce' || finalizers.includes(RULE_FINALIZER)) return true;
+  if (cleanUpOf(standing) === undefined || finalizers.includes(RULE_FINALIZER)) return true;
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
   return outcome.kind !== 'conflict';
 }
 
-/** A rule that is being deleted goes when no object carries its finalizer, in sight or out of it; that is looked at once a minute. */
+/** A run that read the rule before its deletion has put the finalizer on its object after this long, or has ended. */
+const HOLDS_SETTLE_AFTER = minutes(1);
+const RELEASED = 'ObjectsReleased';
+const LISTED_MAX = 5;
+
+/**
+ * A rule that is being deleted goes when no object carries its finalizer, in sight or out of it; that is looked at once a minute, and its
+ * condition `ObjectsReleased` names how many there are.
+ */
 export async function endWhenFree(deps: Deps, { object, record }: SeenRule, inForce: RuleInForce): Promise<Turn> {
   const { kind, apiVersion, metadata } = object;
   const objects = await objectsOf(deps, inForce);
-  const isFree = objects !== 'hidden' && !objects.some(each => isCarrying(each, inForce));
-  if (isFree) return endUnused(deps, { object, record });
+  const now = deps.clock.now();
+  const left = objects === 'hidden' ? 'hidden' : objects.filter(each => isCarrying(each, inForce));
+  // The last list counts once nobody is left who did not know of the deletion.
+  const deletion = parseTimestamp(metadata.deletionTimestamp ?? '') ?? now;
+  const settled = addDuration(deletion, HOLDS_SETTLE_AFTER);
+  const isSettled = !inForce.holdsNew || isDue(now, settled);
+  if (left !== 'hidden' && left.length === 0 && isSettled) return endUnused(deps, { object, record });
+  await showLeft(deps, object, left, inForce);
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   await record.load();
-  await record.save({ subject, value: {}, wakeTime: addDuration(deps.clock.now(), minutes(1)) });
+  const next = addDuration(now, minutes(1));
+  await record.save({ subject, value: {}, wakeTime: isSettled || settled > next ? next : settled });
   return DONE;
+}
+
+/** Only informs: where it cannot be written, the rule waits all the same. */
+async function showLeft(
+  deps: Deps,
+  { metadata: { name, uid } }: KubernetesObject,
+  left: readonly KubernetesObject[] | 'hidden',
+  { rule }: RuleInForce,
+): Promise<void> {
+  if (left !== 'hidden' && left.length === 0) return;
+  const ref = { type: RESOURCES.FinalizerRule, name };
+  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+  if (current?.metadata.uid !== uid) return;
+  const message =
+    left === 'hidden'
+      ? `${rule.kind} is not served in version ${rule.version}: its objects are out of sight`
+      : `${listed(left)} ${left.length === 1 ? 'carries' : 'carry'} ${rule.finalizerName}`;
+  const change = {
+    type: RELEASED,
+    status: 'False',
+    reason: left === 'hidden' ? 'NotServed' : 'Waiting',
+    message,
+  } as const;
+  await setConditions(deps, ref, current, { conditions: [change], now: deps.clock.now() });
+}
+
+/** `3 objects (prod/a, prod/b, c)`. */
+export function listed(objects: readonly KubernetesObject[]): string {
+  const names = objects.map(({ metadata: { namespace, name } }) =>
+    namespace === undefined ? name : `${namespace}/${name}`,
+  );
+  const more = names.length - LISTED_MAX;
+  const shown = names.toSorted().slice(0, LISTED_MAX).join(', ');
+  return `${names.length} ${names.length === 1 ? 'object' : 'objects'} (${shown}${more > 0 ? ` and ${more} more` : ''})`;
 }
 
 /** A rule that is being deleted, and that nothing waits for. */
 export async function endUnused({ kubernetes }: Deps, { object, record }: SeenRule): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  const current = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  const current = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { uid, resourceVersion, finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;

@@ -1,14 +1,22 @@
 /** The FinalizerRules of the cluster: which is in force for a kind, and what is wrong with the others. Always live reads. */
-import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
+import { parseCleanUp, parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../../shared/ports/read-answer.ts';
 
+/** On a FinalizerRule: while objects carry its finalizer it does not go. */
+export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
+
 export interface RuleInForce {
   readonly object: KubernetesObject;
   readonly rule: FinalizerRule;
+  /**
+   * Whether its finalizer is put on what does not carry it: not by one in conflict, nor by one that is refused, nor before the rule has a
+   * finalizer of its own, without which it could go first.
+   */
+  readonly holdsNew: boolean;
   /** As the API server serves the kind; undefined until the forwarder watches it. */
   readonly type: ResourceType | undefined;
 }
@@ -19,32 +27,44 @@ export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce
 
 export type Standing =
   | { readonly kind: 'inForce'; readonly value: RuleInForce }
-  | { readonly kind: 'invalid'; readonly message: string }
+  /** `cleansUp`: what carries its finalizer is still cleaned up by it. Absent: its clean-up or name cannot be used. */
+  | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: RuleInForce | undefined }
   /** An older rule has the kind. */
-  | { readonly kind: 'conflict'; readonly with: string };
+  | { readonly kind: 'conflict'; readonly with: string; readonly cleansUp: RuleInForce };
 
-/** @returns undefined when the definition of FinalizerRules is not installed */
+/** By what the objects that carry the rule's finalizer are cleaned up; undefined: by nothing. */
+export const cleanUpOf = (standing: Standing): RuleInForce | undefined =>
+  standing.kind === 'inForce' ? standing.value : standing.cleansUp;
+
+/** @throws {OutOfSight} when the definition of FinalizerRules is not served: which rules there are is not known */
 export async function loadRules({
   kubernetes,
 }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'none' });
+  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'notKnown' });
 }
 
 /** How one rule stands among all: for each kind the oldest counts, ties by name. */
 export function standingOf(object: KubernetesObject, all: readonly KubernetesObject[]): Standing {
   const own = parseFinalizerRule(object.spec);
-  if (!own.ok) return { kind: 'invalid', message: own.message };
-  const { group, kind, version } = own.value;
+  const resource = object.status?.['resource'];
+  const inForce = (rule: FinalizerRule, holdsNew: boolean): RuleInForce => {
+    const { group, version } = rule;
+    return { object, rule, holdsNew, type: typeof resource === 'string' ? { group, version, resource } : undefined };
+  };
+  if (!own.ok) {
+    const cleanUp = parseCleanUp(object.spec);
+    return { kind: 'invalid', message: own.message, cleansUp: cleanUp && inForce(cleanUp, false) };
+  }
+  const { group, kind } = own.value;
   const older = all
     .filter(other => isBefore(other, object))
     .find(other => {
       const parsed = parseFinalizerRule(other.spec);
       return parsed.ok && parsed.value.group === group && parsed.value.kind === kind;
     });
-  if (older !== undefined) return { kind: 'conflict', with: older.metadata.name };
-  const resource = object.status?.['resource'];
-  const type = typeof resource === 'string' ? { group, version, resource } : undefined;
-  return { kind: 'inForce', value: { object, rule: own.value, type } };
+  if (older !== undefined) return { kind: 'conflict', with: older.metadata.name, cleansUp: inForce(own.value, false) };
+  const isKept = object.metadata.finalizers?.includes(RULE_FINALIZER) === true;
+  return { kind: 'inForce', value: inForce(own.value, isKept) };
 }
 
 function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesObject): boolean {
@@ -53,13 +73,17 @@ function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: Kubernetes
   return a.name < b.name;
 }
 
-/** The rule in force for a kind. */
-export function ruleFor(group: string, kind: string, all: readonly KubernetesObject[]): RuleInForce | undefined {
-  for (const object of all) {
-    const standing = standingOf(object, all);
-    if (standing.kind !== 'inForce') continue;
-    const { rule } = standing.value;
-    if (rule.group === group && rule.kind === kind) return standing.value;
-  }
-  return undefined;
+/**
+ * The rules that see to objects of a kind: the one in force first, then those that only clean up what carries theirs. Of several that name
+ * one finalizer the first counts.
+ */
+export function rulesOver(group: string, kind: string, all: readonly KubernetesObject[]): readonly RuleInForce[] {
+  const found = all
+    .map(object => cleanUpOf(standingOf(object, all)))
+    .filter(each => each !== undefined)
+    .filter(({ rule }) => rule.group === group && rule.kind === kind)
+    .toSorted((a, b) => Number(b.holdsNew) - Number(a.holdsNew));
+  return found.filter(
+    ({ rule }, index) => found.findIndex(each => each.rule.finalizerName === rule.finalizerName) === index,
+  );
 }

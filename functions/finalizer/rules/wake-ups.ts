@@ -9,7 +9,7 @@ import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { isOutOfSight } from './hidden.ts';
-import { isCarrying, loadRules, standingOf, type RuleInForce } from './rule-set.ts';
+import { cleanUpOf, isCarrying, loadRules, standingOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -30,13 +30,12 @@ async function concernedByRules(deps: Deps, scopes: Scopes): Promise<readonly Su
   const subjects: Subject[] = [];
   for (const object of all) {
     if (scopes !== 'all' && !scopes.includes(object.metadata.name)) continue;
-    const standing = standingOf(object, all);
-    if (standing.kind !== 'inForce') continue;
-    const { kind } = standing.value.rule;
-    const found = await objectsOf(deps, standing.value);
+    const rule = cleanUpOf(standingOf(object, all));
+    if (rule === undefined) continue;
+    const found = await objectsOf(deps, rule);
     // The forwarder says when they can be seen again, each by itself.
     if (found === 'hidden') continue;
-    subjects.push(...found.filter(each => isConcerned(each, standing.value)).map(each => toSubject(each, kind)));
+    subjects.push(...found.filter(each => isConcerned(each, rule)).map(each => toSubject(each, rule.rule.kind)));
   }
   return subjects;
 }
@@ -64,7 +63,8 @@ export async function objectsOf(
 function isConcerned(each: KubernetesObject, inForce: RuleInForce): boolean {
   const isTerminating = each.metadata.deletionTimestamp !== undefined;
   const ends = inForce.object.metadata.deletionTimestamp !== undefined;
-  return ends ? isCarrying(each, inForce) && !isTerminating : isTerminating || !isCarrying(each, inForce);
+  if (ends) return isCarrying(each, inForce) && !isTerminating;
+  return inForce.holdsNew ? isTerminating || !isCarrying(each, inForce) : isCarrying(each, inForce);
 }
 
 const toSubject = (

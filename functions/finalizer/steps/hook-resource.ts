@@ -62,7 +62,7 @@ export async function makeResource(
     case 'ok':
       return answerOf(hook.target, ref, outcome.object);
     case 'exists': {
-      const found = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+      const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
       if (found !== undefined && isMadeFor(found, key)) return answerOf(hook.target, ref, found);
       return failed(`${kind} ${name} was made by somebody else, and has the name of this hook's`);
     }
@@ -84,11 +84,12 @@ export async function followResource(
 ): Promise<ResourceAnswer> {
   const ref = { type: { group, version, resource }, name, ...(namespace !== undefined && { namespace }) };
   const { kubernetes } = context.deps;
-  const found = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  const seen = await kubernetes.get(ref);
+  const found = seen.kind === 'there' ? seen.object : undefined;
   if (found !== undefined && isMadeFor(found, keyOfHook(context, hook))) return answerOf(hook.target, ref, found);
   if (found !== undefined) return failed(`${resource} ${name} was removed, and somebody else's has its name`);
+  if (seen.kind === 'notThere') return failed(`${resource} ${name} was removed`);
   const versions = await otherVersionsOf(kubernetes, ref.type);
-  if (versions.length === 0) return failed(`${resource} ${name} was removed`);
   return failed(`${resource} ${name} is out of sight: ${notServed(ref.type, versions)}`);
 }
 

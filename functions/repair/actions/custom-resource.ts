@@ -29,7 +29,7 @@ export const createRemediation = (template: string): Action => ({
     const { ref, manifest } = wanted;
     const { type, name, namespace } = ref;
     const { kind } = manifest;
-    const existing = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+    const existing = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
     if (existing !== undefined) return adopt(context, ref, existing.metadata);
     if (!isIntended(context.attempt, nameOf(ref))) {
       return {

@@ -161,8 +161,10 @@ function toVerdict(outcome: Outcome): readonly Verdict[] {
       if (attempt.phase === 'observed') return [{ kind: 'wouldRepair', node, attempt, message }];
       return [{ kind: 'repair', node, attempt, message, ...(previous && { previous }) }];
     }
-    case 'held':
-      return [{ kind: 'blocked', node, reason: outcome.hold.reason, message: outcome.hold.message }];
+    case 'held': {
+      const { reason, message, basis } = outcome.hold;
+      return [{ kind: 'blocked', node, reason, message, basis }];
+    }
     case 'later':
       return [];
   }

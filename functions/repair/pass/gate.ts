@@ -50,6 +50,8 @@ interface Limit {
   readonly scope: string;
   readonly most: number;
   readonly said: string;
+  /** Absent: no policy says so. */
+  readonly basis?: { readonly source: string; readonly field: string };
 }
 
 /**
@@ -113,12 +115,14 @@ function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: 
     if (zone !== undefined && perZone !== undefined) {
       const most = resolveNodeCount(perZone, inZone);
       const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
-      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said });
+      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
+      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, basis });
     }
     if (perCluster !== undefined) {
       const most = resolveNodeCount(perCluster, nodes.length);
       const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
-      found.push({ key: CLUSTER, scope: 'the cluster', most, said });
+      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
+      found.push({ key: CLUSTER, scope: 'the cluster', most, said, basis });
     }
   }
   const by = (key: string): readonly Limit[] =>
@@ -129,12 +133,13 @@ function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: 
   return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
 }
 
-function holdBy({ key, scope, most, said }: Limit, count: number, others: number, now: EpochMs): Hold {
+function holdBy({ key, scope, most, said, basis }: Limit, count: number, others: number, now: EpochMs): Hold {
   const first =
     others === 0 ? '' : `; ${others} other ${others === 1 ? 'pool comes' : 'pools come'} first, due for longer`;
   return {
     reason: key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget',
     message: `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}${first}`,
+    ...(basis && { basis: { ...basis, numbers: { underWay: count, allowed: most } } }),
     until: addDuration(now, BLOCKED_RETRY),
     // Nothing that ends opens a limit of none.
     ...(most > 0 && { awaits: { key, most } }),

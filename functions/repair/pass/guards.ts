@@ -22,9 +22,20 @@ export type HoldReason =
   | 'RampUp'
   | 'AmbiguousNodeClaim';
 
+/** What a guard rests on. */
+export interface Basis {
+  /** Where the setting stands, e.g. `NodeLifecyclePolicy limits`; undefined: where the repair block stands. */
+  readonly source?: string;
+  /** Dotted, from the top of the object: `spec.repair.zoneOutage`. */
+  readonly field: string;
+  readonly numbers: Readonly<Record<string, number | string>>;
+}
+
 export interface Hold {
   readonly reason: HoldReason;
   readonly message: string;
+  /** The setting that holds, and the numbers that it met; absent: no setting does. */
+  readonly basis?: Basis;
   /** When to look again if nothing changes before. */
   readonly until: EpochMs;
   /** Set for an outage, which ends with a ramp. */
@@ -77,6 +88,10 @@ function freeze({ settings: { freeze: rule }, nodes, now }: Surroundings): Hold 
   return {
     reason: 'ClusterFreeze',
     message: `${unknown} of ${nodes.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${rule.minNodes} nodes and ${rule.share}% on`,
+    basis: {
+      field: 'spec.repair.freeze',
+      numbers: { unknown, of: nodes.length, minNodes: rule.minNodes, share: rule.share },
+    },
     until: addDuration(now, OUTAGE_RETRY),
     outage: 'cluster',
   };
@@ -94,6 +109,10 @@ function zoneOutage(
   return {
     reason: 'ZoneOutage',
     message: `${unhealthy} of ${there.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${rule.minNodes} nodes and ${rule.share}% on`,
+    basis: {
+      field: 'spec.repair.zoneOutage',
+      numbers: { zone, unhealthy, of: there.length, minNodes: rule.minNodes, share: rule.share },
+    },
     until: addDuration(now, OUTAGE_RETRY),
     outage: `zone/${zone}`,
   };
@@ -110,6 +129,7 @@ function threshold(
   return {
     reason: 'UnhealthyThreshold',
     message: `${unhealthy} of ${total} nodes of ${scope} are unhealthy, repair stops above ${allowed} (maxUnhealthy)`,
+    basis: { field: 'spec.repair.maxUnhealthy', numbers: { unhealthy, of: total, allowed } },
     until: addDuration(now, BLOCKED_RETRY),
   };
 }
@@ -119,6 +139,7 @@ export function budgetHold(scope: string, inFlight: number, limit: number, now: 
   return {
     reason: 'ConcurrencyBudget',
     message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
+    basis: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
     until: addDuration(now, BLOCKED_RETRY),
   };
 }
@@ -151,6 +172,7 @@ export function futility(
   return {
     reason: 'FutileRepairs',
     message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
+    basis: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
     until,
   };
 }

@@ -5,6 +5,7 @@
 import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { withIntent } from '../actions/custom-resource.ts';
 import type { RepairRules } from '../decide.ts';
@@ -38,8 +39,9 @@ export async function withIntents(
     try {
       const pods = await loadPodsOnNode(deps, node.name);
       named.set(attempt, await withIntent({ deps, now, attempt, node, claim, pool, pods, message }, template));
-    } catch {
-      // The act itself meets the same failure, and makes nothing that is not recorded.
+    } catch (error) {
+      // The act itself meets the same failure, and makes nothing that is not recorded. What is none of these is a mistake of ours.
+      if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
     }
   });
   if (named.size === 0) return decision;

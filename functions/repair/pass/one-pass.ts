@@ -106,7 +106,7 @@ async function act(deps: PassDeps, opened: OpenPool, seen: Seen, run: Run): Prom
   const { state, rules, claims } = seen;
   const { pool } = opened;
   const { told } = run;
-  const place: Place = { pool, source: rules.rules.source };
+  const place: Place = { pool, source: rules.rules.source, settings: rules.rules.settings };
   await sayForDeadRuns(deps, { lost: seen.decision.lost, found: seen.found }, { place, rules, told });
   const isAnythingLeft = seen.decision.withdrawals.length > 0 || state.left !== undefined;
   const taken = isAnythingLeft ? await takeBack(deps, seen.decision, { claims, place, told }) : seen.decision;
@@ -161,7 +161,7 @@ async function conclude(
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, decision.state.said, now);
   const after = concluded({ ...decision.state, said: news.said }, share !== undefined);
-  const place: Place = { pool: opened.pool, source: rules.rules.source };
+  const place: Place = { pool: opened.pool, source: rules.rules.source, settings: rules.rules.settings };
   await say(deps, decision.verdicts, news, { place, told });
   const finish = async (turn: Turn): Promise<Turn> => {
     if (turn.kind === 'done') await count(deps, decision.verdicts, place, { before, after });

@@ -69,6 +69,6 @@ export async function readClaim(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   name: string,
 ): Promise<NodeClaimView | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'none' });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
   return object && readNodeClaim(object);
 }

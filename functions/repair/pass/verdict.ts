@@ -3,7 +3,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { NodeDecision } from '../decide.ts';
 import type { Candidate } from './grant.ts';
-import type { HoldReason } from './guards.ts';
+import type { Basis, HoldReason } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
 
 export type Verdict = { readonly node: NodeView; readonly message: string } & (
@@ -15,7 +15,7 @@ export type Verdict = { readonly node: NodeView; readonly message: string } & (
     }
   /** Mode is Observe. */
   | { readonly kind: 'wouldRepair'; readonly attempt: RepairAttempt }
-  | { readonly kind: 'blocked'; readonly reason: HoldReason }
+  | { readonly kind: 'blocked'; readonly reason: HoldReason; readonly basis?: Basis | undefined }
   | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
   /** Due, and without a NodeClaim. */
   | { readonly kind: 'unclaimed' }

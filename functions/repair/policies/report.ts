@@ -38,7 +38,7 @@ export async function reportPolicy(
   subject: Subject,
   { wakeUp, resync = false }: { readonly wakeUp?: UsedWakeUp; readonly resync?: boolean | undefined } = {},
 ): Promise<void> {
-  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
+  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
   const object = objects.find(({ metadata }) => metadata.name === subject.name);
   if (subject.uid !== undefined && object?.metadata.uid !== subject.uid) await forgetAccepted(deps, subject.uid);
   if (object === undefined) return;

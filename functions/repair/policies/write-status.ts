@@ -88,7 +88,7 @@ async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Prom
   return {
     gateOpen: config.featureGates.nodeRepair,
     inForce: readPolicies(inForce),
-    pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'none' })].map(factsOf)),
+    pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'notKnown' })].map(factsOf)),
     templates: typeof data === 'object' && data !== null ? Object.keys(data) : [],
   };
 }

@@ -26,7 +26,11 @@ const OF_ONE_NODE = /(?:^|,)spec\.nodeName==?[^,]/;
 const MAX_LIST_RESTARTS = 3;
 
 const JSON_TYPE = 'application/json';
-const PATCH_TYPES = { merge: 'application/merge-patch+json', json: 'application/json-patch+json' } as const;
+const PATCH_TYPES = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+} as const;
 
 /** What is being done, for error messages: `deleting nodeclaims nc1`, `evicting pods prod/web-0`. */
 export function describeCall(verb: string, ref: ObjectRef): string {

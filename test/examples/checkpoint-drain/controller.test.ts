@@ -19,6 +19,7 @@ import { createManualClock } from '../../fakes/manual-clock.ts';
 
 const MANIFESTS = new URL('../../../examples/checkpoint-drain/manifests/', import.meta.url);
 const text = (file: string): string => readFileSync(new URL(file, MANIFESTS), 'utf8');
+const PROTECTED = 'karpenter.sh/do-not-disrupt';
 const request = { uid: 'r1', nodeName: 'n1' };
 const pod = (change: Partial<SeenPod> = {}): SeenPod => ({
   key: 'ml/a',
@@ -39,6 +40,17 @@ describe('a pod', () => {
     ['that was asked by an earlier request', pod({ annotations: { [REQUESTED]: 'r0', [DONE]: 'r0' } }), 'ask'],
     ['that saves its work', pod({ annotations: { [REQUESTED]: 'r1' } }), 'wait'],
     ['that has saved its work', pod({ annotations: { [REQUESTED]: 'r1', [DONE]: 'r1' } }), 'evict'],
+    ['that is protected', pod({ labels: {}, annotations: { [PROTECTED]: 'true' } }), 'wait'],
+    [
+      'that has saved its work, and is protected',
+      pod({ annotations: { [REQUESTED]: 'r1', [DONE]: 'r1', [PROTECTED]: '2h' } }),
+      'wait',
+    ],
+    [
+      'that is not protected any more',
+      pod({ labels: {}, annotations: { [PROTECTED]: '2h' }, protectionEnded: true }),
+      'evict',
+    ],
     ['that cannot', pod({ annotations: { [REQUESTED]: 'r1', [FAILED]: 'disk full' } }), 'failed'],
   ])('%s', (_, seen, kind) => {
     expect(decide(request, seen).kind).toBe(kind);

@@ -26,7 +26,13 @@ const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', ty
   object: {
     apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
     kind: 'DrainRequest',
-    metadata: { name: 'drain-n1-e1', uid: 'uid-cr', resourceVersion, creationTimestamp: '2024-11-01T15:00:00Z' },
+    metadata: {
+      name: 'drain-n1-e1',
+      uid: 'uid-cr',
+      resourceVersion,
+      generation: 2,
+      creationTimestamp: '2024-11-01T15:00:00Z',
+    },
     status: { conditions },
   },
 });
@@ -95,6 +101,14 @@ describe('a custom drain', () => {
     expect(on(seen(), { custom: undefined })).toMatchObject({ kind: 'awaitResource', custom: { uid: 'uid-cr' } });
   });
 
+  const says = (reason: string) => [{ type: 'DrainComplete', status: 'False', reason, message: 'slurmctld is down' }];
+
+  it('fails with the message of the resource', () => {
+    expect(on(seen(says('SlurmError')))).toMatchObject({
+      outcome: { reason: 'CustomDrainFailed', message: 'DrainComplete is False: SlurmError: slurmctld is down' },
+    });
+  });
+
   it.each([
     ['the condition', condition('DrainComplete', 'True'), 'Succeeded'],
     ['its status in lower case', condition('DrainComplete', 'true'), 'Succeeded'],
@@ -106,6 +120,18 @@ describe('a custom drain', () => {
     ['failure in lower case', condition('DrainFailed', 'true'), 'Failed'],
     ['no failure', condition('DrainFailed', 'False'), undefined],
     ['no list', 'DrainComplete', undefined],
+    ['a reason that ends in Failed', says('NodeDrainFailed'), 'Failed'],
+    ['a reason that ends in Failure', says('PermanentFailure'), 'Failed'],
+    ['a reason that ends in Error', says('SlurmError'), 'Failed'],
+    ['Cancelled', says('Cancelled'), 'Failed'],
+    ['Superseded', says('Superseded'), 'Failed'],
+    ['a status that is not known', [{ ...says('ProbeError')[0], status: 'Unknown' }], 'Failed'],
+    ['another reason', says('FailedOverToOther'), undefined],
+    ['a reason in other words', says('NotCancelled'), undefined],
+    ['no reason', says(''), undefined],
+    ['a failure of an older generation', [{ ...says('SlurmError')[0], observedGeneration: 1 }], undefined],
+    ['an end of an older generation', [{ ...condition('DrainComplete', 'True')[0], observedGeneration: 1 }], undefined],
+    ['an end of this generation', [{ ...condition('DrainComplete', 'True')[0], observedGeneration: 2 }], 'Succeeded'],
   ])('with %s', (_, conditions, status) => {
     const decision = on(seen(conditions));
     expect(decision.kind === 'finish' ? decision.outcome.status : undefined).toBe(status);

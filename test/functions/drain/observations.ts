@@ -96,6 +96,7 @@ const NODE: DrainedNode = {
   requested: undefined,
   underWay: undefined,
   watched: false,
+  shown: 'nothing',
 };
 
 export function observation(

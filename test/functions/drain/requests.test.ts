@@ -83,6 +83,8 @@ describe('a drain of many pods', () => {
       'drain list nodelifecyclepolicies',
       'drain list pods',
       'drain patch nodes',
+      // Its condition `DrainInProgress`.
+      'drain patch nodes',
       'drain say DrainStarted',
     ]);
     expect(calls.filter(call => call.startsWith('drain say'))).toEqual([
@@ -90,7 +92,7 @@ describe('a drain of many pods', () => {
       'drain say Evicted',
       'drain say DrainSucceeded',
     ]);
-    expect(calls.filter(call => call === 'drain patch nodes')).toHaveLength(2);
+    expect(calls.filter(call => call === 'drain patch nodes')).toHaveLength(4);
     // Begun, prepared, ended, closed, kept: that pods are evicted is noted before.
     expect(writes).toEqual(Array.from({ length: 5 }, () => 'drain'));
     const others = calls.filter(call => !call.startsWith('drain'));

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  CALL_INTERVAL,
-  CALLS_AT_ONCE,
   decideRule,
+  endCall,
   retryDelay,
   takeSlot,
+  type CallQueue,
   type Entry,
   type RuleObservation,
 } from '../../../functions/finalizer/rules/decide.ts';
-import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import { at } from '../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
@@ -23,11 +23,13 @@ const seen = (fields: Partial<RuleObservation> = {}): RuleObservation => ({
     cleanup: { kind: 'lambda', functionName: 'f' },
     deadline: undefined,
     onDeadline: 'Keep',
+    rateLimit: { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) },
   },
   ruleEnds: false,
   object: { isHeld: true, deletionTime: NOW },
   entry: { phase: 'held', attempts: 0, time: NOW },
   ownIntent: false,
+  holdsNew: true,
   ...fields,
 });
 
@@ -163,22 +165,58 @@ describe('an object of a FinalizerRule', () => {
   });
 });
 
+describe('a rule in conflict, or refused', () => {
+  const other = (fields: Partial<RuleObservation>): RuleObservation => seen({ holdsNew: false, ...fields });
+  const living = (isHeld: boolean) => ({ isHeld, deletionTime: undefined });
+  it.each<[string, Partial<RuleObservation>, string]>([
+    ['puts its finalizer on nothing new', { object: living(false), entry: undefined }, 'ignore'],
+    ['forgets what somebody took its finalizer off', { object: living(false) }, 'close'],
+    ['notes down what carries it', { object: living(true), entry: undefined }, 'hold'],
+    ['cleans up what carries it', { entry: undefined }, 'intend'],
+    ['sets living objects free when it ends', { object: living(true), ruleEnds: true }, 'free'],
+  ])('%s', (_, fields, kind) => {
+    expect(decideRule(other(fields)).kind).toBe(kind);
+  });
+});
+
 describe('calls of a rule', () => {
-  it('are tried again after 5 s, 10 s, 20 s … 5 min', () => {
-    expect([1, 2, 3, 4, 50].map(retryDelay)).toEqual([5, 10, 20, 40, 300].map(seconds));
+  const LIMIT = { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) };
+  const place = (queue: CallQueue, index: number, now = NOW, isPlaced = false, limit = LIMIT) =>
+    takeSlot(queue, { uid: `uid-${index}`, isPlaced }, limit, now);
+
+  it('are tried again after 5 s, 10 s, 20 s … the longest back-off', () => {
+    expect([1, 2, 3, 4, 50].map(attempts => retryDelay(attempts))).toEqual([5, 10, 20, 40, 300].map(seconds));
+    expect([1, 2, 50].map(attempts => retryDelay(attempts, hours(24)))).toEqual([5, 10, 86_400].map(seconds));
   });
 
   it('of a thousand objects at once have a bounded rate', () => {
-    let taken: EpochMs | undefined;
-    const slots = Array.from({ length: 1000 }, () => {
-      const place = takeSlot(taken, NOW);
-      ({ taken } = place);
-      return place.slot;
+    let queue: CallQueue = {};
+    const slots = Array.from({ length: 1000 }, (_, index) => {
+      const taken = place(queue, index);
+      ({ queue } = taken);
+      return taken.slot;
     });
-    expect(slots.filter(slot => slot === NOW)).toHaveLength(CALLS_AT_ONCE + 1);
-    const perSecond = Map.groupBy(slots.slice(CALLS_AT_ONCE + 1), slot => Math.ceil((slot - NOW) / 1000));
-    for (const group of perSecond.values()) expect(group.length).toBeLessThanOrEqual(1000 / CALL_INTERVAL);
+    expect(slots.filter(slot => slot === NOW)).toHaveLength(20);
+    const perSecond = Map.groupBy(slots.slice(20), slot => Math.ceil((slot - NOW) / 1000));
+    for (const group of perSecond.values()) expect(group.length).toBeLessThanOrEqual(5);
     // After a rest there is no queue any more.
-    expect(takeSlot(taken, addDuration(NOW, hours(1))).slot).toBe(addDuration(NOW, hours(1)));
+    expect(place(queue, 1000, addDuration(NOW, hours(1))).slot).toBe(addDuration(NOW, hours(1)));
+  });
+
+  it('under way at the same time are never more than the rule allows, and one that ends makes room', () => {
+    const limit = { ...LIMIT, perSecond: 100, concurrent: 2 };
+    let queue: CallQueue = {};
+    for (const index of [1, 2]) ({ queue } = place(queue, index, NOW, false, limit));
+    const later = addDuration(NOW, seconds(10));
+    const third = place(queue, 3, later, false, limit);
+    expect(third.slot).toBeGreaterThan(later);
+    // Its place has come, and the calls before it are still under way.
+    const again = place(third.queue, 3, addDuration(later, seconds(1)), true, limit);
+    expect(again.slot).toBeGreaterThan(addDuration(later, seconds(1)));
+    expect(place(endCall(again.queue, 'uid-1'), 3, addDuration(later, seconds(2)), true, limit).slot).toBe(
+      addDuration(later, seconds(2)),
+    );
+    // A run that died does not keep its place.
+    expect(place(again.queue, 3, addDuration(NOW, minutes(1)), true, limit).slot).toBe(addDuration(NOW, minutes(1)));
   });
 });

@@ -5,7 +5,8 @@ import { deletePod, deleteUnchangedPod, evictionRetryDelay, evictPod } from '../
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
-import { seconds } from '../../../shared/domain/time.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
+import { seconds, toEpochMs } from '../../../shared/domain/time.ts';
 
 const NOW = Date.parse('2024-11-01T15:00:00Z');
 const ref = { type: RESOURCES.Pod, namespace: 'default', name: 'web-0' };
@@ -32,7 +33,10 @@ function cluster(budgets: readonly JsonObject[] = []) {
       status,
     });
   });
-  const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer') };
+  const deps = {
+    kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer'),
+    clock: { now: () => toEpochMs(NOW) },
+  };
   const live = (): KubernetesObject => core.get(ref);
   return { core, deps, seedPod, live };
 }
@@ -107,6 +111,37 @@ describe('a forced deletion', () => {
     seedPod();
     expect(await deletePod(deps, pod, 1)).toEqual({ kind: 'gone' });
     expect(live().metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe('the condition of a pod that is deleted by force', () => {
+  const CONDITION = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByCurfew' };
+
+  it.each([deletePod, deleteUnchangedPod])('is written before it, beside those of others', async remove => {
+    const { deps, seedPod, live } = cluster();
+    expect(await remove(deps, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(live().status?.['conditions']).toEqual([
+      { type: 'Ready', status: 'True' },
+      expect.objectContaining({ ...CONDITION, lastTransitionTime: '2024-11-01T15:00:00Z' }),
+    ]);
+  });
+
+  it.each([deletePod, deleteUnchangedPod])('is written once', async remove => {
+    const { deps, seedPod, live } = cluster();
+    await remove(deps, seedPod(), 30);
+    const { resourceVersion } = live().metadata;
+    await remove(deps, readPod(live()), 30);
+    expect(live().metadata.resourceVersion).toBe(resourceVersion);
+  });
+
+  it.each([
+    ['a server that fails', new RetryableError('500')],
+    ['a policy that denies it', new TerminalError('Forbidden', 'no')],
+  ])('holds no deletion back: %s', async (_, error) => {
+    const { deps, seedPod, live } = cluster();
+    const kubernetes = { ...deps.kubernetes, patch: () => Promise.reject(error), delete: deps.kubernetes.delete };
+    expect(await deletePod({ ...deps, kubernetes }, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(live().metadata.deletionTimestamp).toBeDefined();
   });
 });
 

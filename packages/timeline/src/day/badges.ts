@@ -46,11 +46,18 @@ function endless({ name, drains, waits, bars }: Lane, end: number): readonly Bad
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 58)}…` : text);
 
-function hooksOf({ name, hooks, skippedHooks, end }: Lane): readonly Badge[] {
+function hooksOf({ name, hooks, skippedHooks, unawaitedHooks, end }: Lane): readonly Badge[] {
   return [
     ...skippedHooks.map(hook => ({
       severity: 'red' as const,
       title: 'Hook skipped',
+      detail: `${hook} on ${name}`,
+      nodes: [name],
+      time: end?.time ?? 0,
+    })),
+    ...unawaitedHooks.map(hook => ({
+      severity: 'amber' as const,
+      title: 'Hook not waited for',
       detail: `${hook} on ${name}`,
       nodes: [name],
       time: end?.time ?? 0,
@@ -129,7 +136,7 @@ const failed = (lines: readonly TraceLine[]): readonly Badge[] =>
           {
             severity: 'red' as const,
             title: 'Run failed',
-            detail: line.problems[0] ?? '',
+            detail: shortened(line.problems[0] ?? ''),
             nodes: [],
             time: Date.parse(line.t),
           },

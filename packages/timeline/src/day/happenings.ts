@@ -33,7 +33,7 @@ export function happeningsOf(
   }
   const groups = Map.groupBy(found, ({ time, key }) => `${time} ${key}`);
   const happenings = [...groups.values()].map(group => happeningOf(group, lanes));
-  return withoutFlapping(happenings, found);
+  return withoutFlapping(onePerNode(happenings), found);
 }
 
 function happeningOf(group: readonly Found[], lanes: readonly Lane[]): Happening {
@@ -45,10 +45,10 @@ function happeningOf(group: readonly Found[], lanes: readonly Lane[]): Happening
     nodes.length < 2
       ? first.title
       : first.key === 'back'
-        ? `${zone ?? unitOf(nodes.length, 'node')} back`
+        ? `${zone ?? unitOf(nodes.length, 'node')} is back`
         : zone === undefined
           ? `${unitOf(nodes.length, 'node')}: ${first.key}`
-          : `${zone} lost`;
+          : `${zone} is lost`;
   return { time: first.time, title, detail: group.map(({ line }) => line.text).join('\n'), nodes, line: first.index };
 }
 
@@ -57,7 +57,9 @@ function zoneOf(nodes: readonly string[], lanes: readonly Lane[]): string | unde
   const zone = lanes.find(({ name }) => name === nodes[0])?.zone;
   if (zone === undefined || zone === '' || nodes.length < 3) return undefined;
   const inZone = lanes.filter(lane => lane.zone === zone).map(({ name }) => name);
-  return inZone.every(name => nodes.includes(name)) && inZone.length === nodes.length ? `zone ${zone}` : undefined;
+  return inZone.every(name => nodes.includes(name)) && inZone.length === nodes.length
+    ? `zone ${zone.replace(/^.*-(?=\d)/, '')}`
+    : undefined;
 }
 
 function keyOf({ about, action }: LineOf<'step'>, node: string | undefined): string {
@@ -70,8 +72,9 @@ function keyOf({ about, action }: LineOf<'step'>, node: string | undefined): str
 function titleOf({ about, action, text }: LineOf<'step'>, node: string | undefined): string {
   const condition = conditionOfStep(about);
   const name = node ?? textAt(about, 'name') ?? '';
+  if (node !== undefined && textAt(about, 'change', 'metadata', 'annotations', 'sim.curfew.dev/kubelet') === 'dead')
+    return `${node} dies`;
   if (condition !== undefined && node !== undefined) {
-    if (textAt(about, 'change', 'metadata', 'annotations', 'sim.curfew.dev/kubelet') === 'dead') return `${node} dies`;
     return condition === 'Ready=True' ? `${node} is back` : `${node} ${condition}`;
   }
   switch (action) {
@@ -115,5 +118,20 @@ function withoutFlapping(happenings: readonly Happening[], found: readonly Found
     return each.time === flapping.get(node)
       ? [{ ...each, title: `${node} flaps`, detail: `${count} times\n${each.detail}` }]
       : [];
+  });
+}
+
+/** Several steps about one node at one instant are one thing: what says most leads. */
+function onePerNode(happenings: readonly Happening[]): readonly Happening[] {
+  const groups = Map.groupBy(happenings, each =>
+    each.nodes.length === 1 ? `${each.time} ${each.nodes[0] ?? ''}` : each,
+  );
+  return [...groups.values()].map(group => {
+    const lead =
+      group.find(({ title }) => title.endsWith(' dies')) ??
+      group.find(({ title }) => !title.endsWith(': patch')) ??
+      group[0];
+    if (lead === undefined) throw new TypeError('a group has a member');
+    return { ...lead, detail: group.map(({ detail }) => detail).join('\n') };
   });
 }

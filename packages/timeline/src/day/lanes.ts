@@ -137,7 +137,8 @@ function laneOf(life: Life, { audits, writes, marks }: Said, sources: LaneSource
     reboots: writes
       .filter(({ line }) => line.resource === 'instances' && line.verb === 'reboot')
       .map(({ time }) => time),
-    skippedHooks: [...new Set([...repair.skippedHooks, ...termination.skippedHooks])],
+    skippedHooks: termination.skippedHooks,
+    unawaitedHooks: termination.unawaitedHooks,
     takenPods: [...taken],
     decisions: audits.map(({ index }) => index),
   };

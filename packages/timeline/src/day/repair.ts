@@ -14,7 +14,6 @@ export interface RepairOfNode {
   readonly bars: readonly Bar[];
   readonly repairs: readonly Span[];
   readonly takenPods: readonly string[];
-  readonly skippedHooks: readonly string[];
   /** It began to end the node. */
   readonly terminated: number | undefined;
 }
@@ -44,13 +43,11 @@ export function repairOf(lines: readonly Decided[], end: number): RepairOfNode {
   const stretches = new Stretches<Stretch>();
   const repairs = new Stretches<{ readonly line: number }>();
   const takenPods = new Set<string>();
-  const skippedHooks = new Set<string>();
   let terminated: number | undefined;
   for (const { index, time, line } of lines) {
     const { decision, details } = line;
     if (stretches.open?.due !== undefined && stretches.open.due < time) stretches.end(stretches.open.due);
     for (const pod of textsAt(details, 'protectedPods')) takenPods.add(pod);
-    for (const hook of textsAt(details, 'skippedHooks')) skippedHooks.add(hook);
     if (decision === 'finishing' || line.reason === 'ProtectedPodsTaken') continue;
     if (ENDS.has(decision)) {
       stretches.end(time);
@@ -73,7 +70,7 @@ export function repairOf(lines: readonly Decided[], end: number): RepairOfNode {
   repairs.end(end, true);
   // The drain of a ladder is drawn by what the drain says.
   const bars = stretches.closed.filter(({ kind, label }) => kind !== 'action' || label !== 'Drain');
-  return { bars, repairs: repairs.closed, takenPods: [...takenPods], skippedHooks: [...skippedHooks], terminated };
+  return { bars, repairs: repairs.closed, takenPods: [...takenPods], terminated };
 }
 
 function stretchOf({ decision, reason, message, details }: LineOf<'audit'>, line: number): Stretch {

@@ -40,7 +40,11 @@ export function stripsOf(
   { start, end }: { readonly start: number; readonly end: number },
 ): readonly Strip[] {
   const rules = lines.filter(line => line.kind === 'rules');
-  const pools = [...new Set(lanes.map(({ pool }) => pool))].filter(pool => pool !== '');
+  const sizes = Map.groupBy(lanes, ({ pool }) => pool);
+  const pools = [...sizes]
+    .filter(([pool]) => pool !== '')
+    .toSorted(([a, x], [b, y]) => y.length - x.length || a.localeCompare(b))
+    .map(([pool]) => pool);
   const strips = pools.map(pool => {
     const own = lanes.filter(lane => lane.pool === pool);
     const ill = own.flatMap(({ bars }) => bars.filter(({ kind }) => kind === 'unhealthy'));

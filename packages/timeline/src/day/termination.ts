@@ -10,7 +10,10 @@ export interface TerminationOfNode {
   readonly bars: readonly Bar[];
   readonly waits: readonly Wait[];
   readonly hooks: readonly HookRow[];
+  /** Never called. */
   readonly skippedHooks: readonly string[];
+  /** Called, and not waited for. */
+  readonly unawaitedHooks: readonly string[];
   /** Curfew began it, and repair did not ask for it. */
   readonly begun: number | undefined;
 }
@@ -41,11 +44,14 @@ export function terminationOf(
 ): TerminationOfNode {
   const waits = new Stretches<Omit<Wait, keyof Span>>();
   const skippedHooks = new Set<string>();
+  const unawaitedHooks = new Set<string>();
   let begun: Decided | undefined;
   for (const each of decided) {
     const { index, time, line } = each;
     const { decision, reason, message, details } = line;
-    for (const hook of textsAt(details, 'skippedHooks')) skippedHooks.add(hook);
+    // `name (why)` of hooks that were not called, names of those that nothing waits for.
+    for (const hook of textsAt(details, 'left')) skippedHooks.add(hook.split(' (')[0] ?? hook);
+    for (const hook of textsAt(details, 'called')) unawaitedHooks.add(hook);
     if (decision === 'terminate') begun ??= each;
     if (WAITS.has(decision)) {
       if (waits.open?.detail === message) continue;
@@ -74,8 +80,9 @@ export function terminationOf(
   return {
     bars,
     waits: waits.closed,
-    hooks: calls.map(call => hookOf(call, decided, until)),
+    hooks: calls.map(call => hookOf(call, decided, unawaitedHooks, until)),
     skippedHooks: [...skippedHooks],
+    unawaitedHooks: [...unawaitedHooks],
     begun: begun?.time,
   };
 }
@@ -83,6 +90,7 @@ export function terminationOf(
 function hookOf(
   { index, time, line }: Sources['calls'][number],
   decided: readonly Decided[],
+  unawaited: ReadonlySet<string>,
   until: { readonly time: number; readonly isOpen: boolean },
 ): HookRow {
   const answer = decided.find(
@@ -90,6 +98,8 @@ function hookOf(
       each.time >= time && each.line.decision.startsWith('hook') && textAt(each.line.details, 'hook') === line.name,
   );
   const base = { name: line.name, from: time, line: index };
+  if (answer === undefined && unawaited.has(line.name))
+    return { ...base, to: time, isOpen: false, result: 'not waited for', detail: 'called, and not waited for' };
   if (answer === undefined)
     return { ...base, to: until.time, isOpen: until.isOpen, result: 'running', detail: 'no answer' };
   const { decision, message } = answer.line;

@@ -58,7 +58,7 @@ export interface PodRow extends Span {
 
 export interface HookRow extends Span {
   readonly name: string;
-  readonly result: 'succeeded' | 'timed out' | 'failed' | 'running';
+  readonly result: 'succeeded' | 'timed out' | 'failed' | 'not waited for' | 'running';
   readonly detail: string;
   readonly line: number;
 }
@@ -94,7 +94,10 @@ export interface Lane {
   /** From the first action of a repair to its end. */
   readonly repairs: readonly Span[];
   readonly reboots: readonly number[];
+  /** Hooks that were never called. */
   readonly skippedHooks: readonly string[];
+  /** Hooks that were called, and not waited for. */
+  readonly unawaitedHooks: readonly string[];
   /** Protected pods that Curfew took: `namespace/name`. */
   readonly takenPods: readonly string[];
   /** Indices of its decisions. */

@@ -27,6 +27,8 @@ export function verdictOf(
 }
 
 type Clause = readonly Phrase[];
+/** One node that waits for less is no news. */
+const LONG_HOLD = 15 * 60_000;
 
 /** A clause that begins with a comma goes on with the one before; others stand apart. */
 function joined(clause: Clause, next: Clause | undefined): Clause {
@@ -72,13 +74,16 @@ function calledOff(lanes: readonly Lane[]): Clause {
 /** A clause a guard that says what surprises: one that held several nodes, or a node for long. */
 function held(lanes: readonly Lane[]): readonly Clause[] {
   const holds = lanes.flatMap(lane => lane.bars.filter(isHold).map(bar => ({ lane, bar })));
-  return [...Map.groupBy(holds, ({ bar }) => bar.guard ?? '')].map(([guard, found]) => {
+  return [...Map.groupBy(holds, ({ bar }) => bar.guard ?? '')].flatMap(([guard, found]) => {
     const nodes = [...new Set(found.map(({ lane }) => lane.name))];
     const longest = Math.max(...found.map(({ bar }) => lengthOf(bar)));
+    if (nodes.length < 2 && longest < LONG_HOLD) return [];
     return [
-      numberOf(nodes),
-      { text: ` held by ${guardName(guard)} for up to ` },
-      { text: spanText(longest), isNumber: true, nodes },
+      [
+        numberOf(nodes),
+        { text: ` held by ${guardName(guard)} for up to ` },
+        { text: spanText(longest), isNumber: true, nodes },
+      ],
     ];
   });
 }

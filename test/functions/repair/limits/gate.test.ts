@@ -171,6 +171,11 @@ it('says which policy holds it, and what it waits for', () => {
   expect(gate.hold(second, T)).toEqual({
     reason: 'ZoneConcurrencyBudget',
     message: '1 repair is under way in zone a, maxConcurrentRepairsPerZone of NodeLifecyclePolicy p0 allows 1',
+    basis: {
+      source: 'NodeLifecyclePolicy p0',
+      field: 'spec.repairLimits.maxConcurrentRepairsPerZone',
+      numbers: { underWay: 1, allowed: 1 },
+    },
     until: addDuration(NOW, minutes(5)),
     awaits: { key: 'zone/a', most: 1 },
   });
@@ -178,6 +183,11 @@ it('says which policy holds it, and what it waits for', () => {
   expect(gate.hold(nodeIn('n'), T)).toEqual({
     reason: 'ClusterConcurrencyBudget',
     message: '1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy p1 allows 0',
+    basis: {
+      source: 'NodeLifecyclePolicy p1',
+      field: 'spec.repairLimits.maxConcurrentRepairsPerCluster',
+      numbers: { underWay: 1, allowed: 0 },
+    },
     until: addDuration(NOW, minutes(5)),
   });
 });

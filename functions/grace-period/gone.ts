@@ -1,0 +1,18 @@
+/** The end of a node's record. */
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { Gone } from './observe.ts';
+
+/** The node is gone: whatever was promised about its pods ended with it. */
+export async function close({ reporter }: { readonly reporter: Reporter }, { record, held }: Gone): Promise<Turn> {
+  const closed = await record.closeGone();
+  if (closed.kind === 'again') return closed;
+  const { apiVersion, kind, name, uid } = held.stored.subject;
+  await reporter.report({
+    about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
+    decision: 'close',
+    reason: 'NodeGone',
+    message: 'the node is gone, its record is closed',
+  });
+  return DONE;
+}
