@@ -7,6 +7,7 @@ import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { onOneLine } from '../shared/domain/printable.ts';
+import { objectOf } from '../shared/ports/read-answer.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
 import { follow, type Followed } from './drain/follow.ts';
@@ -38,7 +39,8 @@ export interface DrainOptions {
 const LOOK_EVERY = 1000;
 
 /**
- * Exit code 0: drained, or (dry run, cancel) said or done. 1: the drain failed or was cancelled, or there is no such node. 2: the cluster
+ * Exit code 0: drained, or (dry run, cancel) said or done. 1: the drain failed or was cancelled, (dry run) would be held, (cancel) cannot be
+ * called off in this way, or there is no such node. 2: the cluster
  * cannot be used. 130: no longer followed.
  */
 export async function drainCommand(name: string, options: DrainOptions, output: CommandOutput): Promise<number> {
@@ -74,10 +76,13 @@ async function run(cluster: Cluster, name: string, options: DrainOptions, output
   /** Of JSON, standard output holds the result alone. */
   const say = (line: string): void =>
     isJson ? output.error(`${onOneLine(line)}\n`) : output.out(`${onOneLine(line)}\n`);
-  const verb = underWay === undefined ? (isDryRun ? 'would be drained' : 'is to be drained') : 'is being drained';
+  const isHeld = plan.held !== undefined;
+  const begins = isDryRun ? (isHeld ? 'would not be drained now' : 'would be drained') : 'is to be drained';
+  const verb =
+    underWay === undefined ? begins : underWay.waits ? 'waits for its turn to be drained' : 'is being drained';
   if (isDryRun && isJson) output.out(`${toJson(plan)}\n`);
   else renderPlan(plan, verb).forEach(say);
-  if (isDryRun) return 0;
+  if (isDryRun) return isHeld ? 1 : 0;
 
   if (asked === undefined) await ask(kubernetes, observation.node.uid, name, id);
   say(asked === undefined ? `asked for drain ${id}` : `drain ${id} was asked for before: following it`);
@@ -127,6 +132,13 @@ async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, outp
   const underWay = readUnderWay(annotations[ANNOTATIONS.drainUnderWay]);
   if (underWay === undefined) {
     output.error(`no drain of node ${name} is under way\n`);
+    return 1;
+  }
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  if (object?.spec?.['unschedulable'] !== true) {
+    output.error(
+      `node ${name} is not cordoned, so that uncordoning it cancels nothing: drain ${onOneLine(underWay.id)} ends by itself if somebody uncordoned the node, else take back what it was asked for\n`,
+    );
     return 1;
   }
   await patch(kubernetes, name, { metadata: { uid }, spec: { unschedulable: null } });

@@ -114,8 +114,8 @@ async function withDrain(
   const underWay = readUnderWay(observation.node.annotations[ANNOTATIONS.drainUnderWay]);
   if (underWay === undefined) return lifecycle;
   const plan = planDrain(observation, await loadConfiguration(kubernetes), underWay, now);
-  const { id, since } = underWay;
-  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, plan } } };
+  const { id, since, waits } = underWay;
+  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, waits, plan } } };
 }
 
 async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): Promise<Answer> {

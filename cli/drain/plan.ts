@@ -7,7 +7,7 @@ import { compileSettings } from '../../functions/drain/settings.ts';
 import type { UnderWay } from '../../functions/drain/under-way.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
-import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
 import { addDuration, toExactTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
@@ -30,8 +30,10 @@ export interface DrainPlan {
   readonly node: string;
   /** Why nothing would begin. */
   readonly held: string | undefined;
-  /** The custom resource that is asked for the drain. */
-  readonly custom: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
+  /** The custom resource that is asked for the drain. `isServed` false: its CustomResourceDefinition is missing, or serves other versions. */
+  readonly custom:
+    | { readonly kind: string; readonly namespace: string; readonly name: string; readonly isServed: boolean }
+    | undefined;
   /** Of the custom drain, from the creation of its resource on. */
   readonly timeout: DurationMs | undefined;
   readonly pods: readonly PlannedPod[];
@@ -46,9 +48,23 @@ export function planDrain(
 ): DrainPlan {
   const { node, drainsHeld: held } = observation;
   const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
-  const nothing = { node: node.name, custom: undefined, timeout: undefined, pods: [] };
   if (settings === undefined) {
-    return { ...nothing, held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION };
+    const because = 'no valid configuration says how it goes';
+    const pods = inOrder(observation.pods.filter(pod => !isFinished(pod))).map(({ namespace, name }): PlannedPod => ({
+      namespace,
+      name,
+      action: 'unknown',
+      because,
+      time: undefined,
+      blockers: [],
+    }));
+    return {
+      node: node.name,
+      custom: undefined,
+      timeout: undefined,
+      pods,
+      held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION,
+    };
   }
   const rules: DrainRules = { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
@@ -68,12 +84,15 @@ export function planDrain(
       kind: custom.kind,
       namespace: custom.namespace,
       name: drainResourceName(node.name, drain.id),
+      isServed: live.kind === 'valid' && live.isCustomServed,
     },
     timeout: custom?.timeout,
-    pods: observation.pods
-      .map(pod => planPod(pod, situation))
-      .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1)),
+    pods: inOrder(observation.pods).map(pod => planPod(pod, situation)),
   };
+}
+
+function inOrder(pods: readonly PodView[]): readonly PodView[] {
+  return pods.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
 
 const NO_CONFIGURATION =
@@ -133,7 +152,12 @@ function planPod(pod: PodView, situation: Situation): PlannedPod {
   }
   const refusal = evictionRefusal(pod, observation.budgets);
   const blockers = [...protections, ...(refusal === undefined ? [] : [refusal])];
-  return planned('evict', `evicted at once${note}`, { blockers });
+  if (held.kind === 'until' && isActive(held, now)) {
+    const because = `evicted at ${toExactTimestamp(held.expiry)}, when its protection ends${note}`;
+    return planned('evict', because, { time: held.expiry, blockers: refusal === undefined ? [] : [refusal] });
+  }
+  const when = isActive(held, now) ? 'once its protection is taken off' : 'at once';
+  return planned('evict', `evicted ${when}${note}`, { blockers });
 }
 
 const OUT_OF_SCOPE: Readonly<Record<OutOfScope, string>> = {

@@ -5,12 +5,15 @@ import type { DrainPlan, PlannedPod } from './plan.ts';
 /** @param verb `is drained` or `would be drained` */
 export function renderPlan(plan: DrainPlan, verb: string): readonly string[] {
   const { node, held, custom, timeout, pods } = plan;
-  if (held !== undefined && pods.length === 0) return [`Node ${node}: ${held}`];
   const within = timeout === undefined ? '' : `, complete within ${formatDuration(timeout)}`;
   return [
     `Node ${node} ${verb}: ${summary(pods)}`,
     ...(held === undefined ? [] : [`  held: ${held}`]),
-    ...(custom === undefined ? [] : [`  asked of ${custom.kind} ${custom.namespace}/${custom.name}${within}`]),
+    ...(custom === undefined
+      ? []
+      : [
+          `  ${custom.isServed ? 'asked of' : 'cannot be asked of'} ${custom.kind} ${custom.namespace}/${custom.name}${custom.isServed ? within : `: the API server does not serve ${custom.kind}`}`,
+        ]),
     ...renderPods(pods),
   ];
 }

@@ -41,7 +41,15 @@ export interface DrainExplanation {
   readonly requested: string | undefined;
   /** NVSentinel's state label. */
   readonly state: string | undefined;
-  readonly underWay: { readonly id: string; readonly since: EpochMs; readonly plan: DrainPlan } | undefined;
+  readonly underWay:
+    | {
+        readonly id: string;
+        readonly since: EpochMs;
+        /** As many nodes of its pool are drained as a policy allows. */
+        readonly waits: boolean;
+        readonly plan: DrainPlan;
+      }
+    | undefined;
 }
 
 export interface LifecycleExplanation {

@@ -27,15 +27,24 @@ export function repairText({ repair }: LifecycleExplanation, now: EpochMs): stri
 }
 
 /** The one thing to know first, where it comes without anybody asking for it; undefined: there is no such thing. */
-export function headline({ repair, termination }: LifecycleExplanation, now: EpochMs): string | undefined {
+export function headline({ repair, termination, drain }: LifecycleExplanation, now: EpochMs): string | undefined {
   const { kind, dueTime, mode } = repair;
   if (termination.since !== undefined) return `has been terminating since ${instant(termination.since, now)}`;
-  if (dueTime === undefined || kind === 'ignore') return undefined;
+  if (dueTime === undefined || kind === 'ignore') return drainHeadline(drain, now);
   const observed = mode === 'Observe' ? ' in mode Enforce' : '';
   const would = mode === 'Observe' ? 'would' : 'will';
   if (dueTime > now) return `${would} be repaired at ${instant(dueTime, now)}${observed}, unless it recovers`;
   const held = kind === 'blocked' || kind === 'vetoed' ? ', and the repair is held' : '';
   return `has been due for repair since ${instant(dueTime, now)}${held}`;
+}
+
+/** A node that is drained, or waits for it. */
+function drainHeadline({ underWay }: DrainExplanation, now: EpochMs): string | undefined {
+  if (underWay === undefined) return undefined;
+  const { since, waits } = underWay;
+  return waits
+    ? `waits for its turn to be drained, asked for ${instant(since, now)}`
+    : `is being drained, asked for ${instant(since, now)}`;
 }
 
 function terminationLines(termination: LifecycleExplanation['termination']): readonly string[] {
@@ -62,10 +71,10 @@ function drainLines(
   const asked = requested === undefined ? '' : `, ${askedFor(requested)}`;
   const holding = held === undefined ? '' : `; ${held}`;
   if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}${holding}`];
-  const { id, since, plan } = underWay;
+  const { id, since, waits, plan } = underWay;
   const [, ...details] = renderPlan(plan, '');
   const what = plan.pods.length === 0 ? (plan.held ?? summary(plan.pods)) : summary(plan.pods);
-  const head = `drain: ${id} is under way, asked for ${instant(since, now)}: ${what}`;
+  const head = `drain: ${id} ${waits ? 'waits for its turn' : 'is under way'}, asked for ${instant(since, now)}: ${what}`;
   return [head, ...details];
 }
 

@@ -29,8 +29,8 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
     `    ${pod.namespace}/${pod.name}: ${describePod(pod, node)}`,
     ...(pod.evictionRefusal === undefined ? [] : [`      ${pod.evictionRefusal}`]),
   ]);
-  const verdict = describeVerdict(node);
   const first = lifecycle && headline(lifecycle, node.now);
+  const verdict = describeVerdict(node, first !== undefined);
   const lines = [
     `Node ${node.name}${pool}${first === undefined ? `: ${verdict}` : ` ${first}`}`,
     ...(first === undefined
@@ -49,10 +49,10 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
 }
 
 /** Whether Karpenter, `kubectl drain` and their like may empty the node now. */
-function describeVerdict({ verdict, now }: NodeExplanation): string {
+function describeVerdict({ verdict, now }: NodeExplanation, isWorkedOn: boolean): string {
   switch (verdict.kind) {
     case 'open':
-      return 'nothing holds it: no pod is protected and no PodDisruptionBudget refuses an eviction';
+      return `${isWorkedOn ? '' : 'nothing holds it: '}no pod is protected and no PodDisruptionBudget refuses an eviction`;
     case 'protectedUntil':
       return `protected until ${instant(verdict.until, now)}`;
     case 'protectedWithoutEnd':

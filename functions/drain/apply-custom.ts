@@ -88,7 +88,7 @@ async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look:
     about: look.object,
     decision: 'fallBack',
     reason: EVENT_REASONS.customDrainFellBack,
-    message: `the custom drain has failed, pods are drained by the fallback mode: ${message}`,
+    message: `pods are no longer left to the custom resource, they are drained by their modes: ${message}`,
     details: { id: active.id },
     event: { type: 'Warning' },
   });

@@ -46,7 +46,8 @@ export function cancelledBy(
     isFree({ finished: finished.filter(each => !recovered.includes(each)) });
   if (waiting.length + running.length + recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, node, now);
-  const outcome: DrainOutcome = { status: 'Cancelled', ...REASONS[incoming.kind], left: [] };
+  const isOwn = incoming.kind === 'cancelled' && [...waiting, ...running].some(asks => asks.requestedBy === REPAIR);
+  const outcome: DrainOutcome = { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
   const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
   const leaves = isOver ? waiting : [...waiting, ...running];
   const answers = leaves.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
@@ -100,7 +101,8 @@ function cancelledAhead(
   const answer: FinishedDrain = {
     id: incoming.id,
     status: 'Cancelled',
-    ...REASONS.cancelled,
+    reason: 'ManuallyReleased',
+    message: 'it was taken back before it came',
     left: [],
     scope: FULL,
     drained: 0,
@@ -135,6 +137,11 @@ export const isCordonKnown = (record: DrainRecord, { cordonMark }: Pick<DrainedN
   (record.active?.id === cordonMark ||
     record.active?.requests.some(({ id }) => id === cordonMark) === true ||
     endOf(record, cordonMark) !== undefined);
+
+/** `source` of the requests by which repair asks for drains. */
+const REPAIR = 'curfew.repair';
+/** Nobody took a quarantine back: the repair needs its drain no longer. */
+const BY_REPAIR = { reason: 'Withdrawn', message: 'repair withdrew its drain' } as const;
 
 const REASONS = {
   recovered: { reason: 'Recovered', message: 'the fault is over' },

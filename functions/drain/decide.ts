@@ -52,6 +52,8 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
   if (before.queue !== undefined) return decideQueued(observation, before);
+  if (before.custom !== undefined && rules.settings.customDrain === undefined)
+    return { kind: 'fallBack', active: before, because: NO_CUSTOM_DRAIN };
   const { limits } = observation;
   const deleteTime = addDuration(sinceOf(before), rules.settings.deleteAfterTimeout);
   const timed = until(before, deleteTime);
@@ -88,6 +90,14 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (pass.drained) return finish(active, succeeded(active, pass), pass);
   return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
 }
+
+/** The custom resource goes first: two never drain one node at the same time. */
+const NO_CUSTOM_DRAIN: DrainOutcome = {
+  status: 'Failed',
+  reason: 'ConfigurationChanged',
+  message: 'the configuration has no custom drain any more',
+  left: [],
+};
 
 const NEVER = toEpochMs(Number.MAX_SAFE_INTEGER);
 

@@ -3,6 +3,7 @@
  * reached, as record, conditions and audit line. Every run starts at the first step; each step looks at the live state, so a run that
  * dies anywhere is made up for by the next one.
  */
+import { cutText } from '../../shared/domain/cut-text.ts';
 import {
   addDuration,
   earliest,
@@ -114,7 +115,7 @@ export async function terminate(
     if (!marked.written) return marked;
   }
 
-  const shown = decision.badTimestamp?.slice(0, SHOWN_CHARS);
+  const shown = decision.badTimestamp && cutText(decision.badTimestamp, SHOWN_CHARS);
   if (shown !== undefined && shown !== before.badTimestamp) {
     await reportBadTimestamp(context, shown);
     const marked = await progress.saveMeanwhile({ ...progress.value(), badTimestamp: shown });

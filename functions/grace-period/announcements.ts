@@ -2,6 +2,7 @@
  * What is to be said, as Events, about the protection of a pod at an instant. Pure, and the same whenever it is asked: the caller
  * remembers what was said and leaves that out.
  */
+import { quoteCut } from '../../shared/domain/cut-text.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { AnnouncementTopic } from './announced.ts';
 import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
@@ -148,6 +149,4 @@ function effectOf(protection: Protection): string {
 const SHOWN_CHARS = 64;
 
 /** A value as it stands in messages: quoted, and cut when it is long. */
-export function shown(value: string): string {
-  return JSON.stringify(value.length <= SHOWN_CHARS ? value : `${value.slice(0, SHOWN_CHARS)}…`);
-}
+export const shown = (value: string): string => quoteCut(value, SHOWN_CHARS);

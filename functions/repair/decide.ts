@@ -3,6 +3,7 @@
  * `lastTransitionTime + toleration`; from then on the node is due, unless its NodeClaim is not known for certain or somebody vetoes.
  * What a whole pool allows is the pass's rule (`pass/decide.ts`). Pure: no I/O, no clock.
  */
+import { quoteCut } from '../../shared/domain/cut-text.ts';
 import {
   NODE_POOL_LABEL,
   TERMINATION_TIMESTAMP_ANNOTATION,
@@ -175,7 +176,7 @@ function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
   if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
   const until = parseTimestamp(by.value);
   if (until === undefined) {
-    const value = JSON.stringify(by.value.slice(0, 64));
+    const value = quoteCut(by.value, 64);
     const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
     return { until: undefined, message, invalid: true, by };
   }

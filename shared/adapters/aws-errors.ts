@@ -3,6 +3,7 @@
  * before these are seen. A code that an adapter expects is handled there, before this table is asked.
  */
 import { seconds } from '../domain/time.ts';
+import { cutText } from '../domain/cut-text.ts';
 import { messageOf, RetryableError, TerminalError } from '../errors.ts';
 
 /** Limits for every AWS client: an invocation has seconds, and a retry by redelivery comes anyway. */
@@ -77,7 +78,7 @@ export function awsErrorCode(error: unknown): string | undefined {
 export function fromAwsError(error: unknown, attempt: { doing: string; write: boolean }): Error {
   if (error instanceof RetryableError || error instanceof TerminalError) return error;
   const code = codeOrStatus(error);
-  const message = `${attempt.doing}: ${code}: ${messageOf(error)}`;
+  const message = `${attempt.doing}: ${code}: ${cutText(messageOf(error))}`;
   const notDone = { cause: error, reason: code };
   if (PASSING_CODES.some(codes => codes.has(code))) return new RetryableError(message, notDone);
   // A client error without any of the above: the request itself is wrong and stays wrong.

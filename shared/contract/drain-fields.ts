@@ -1,4 +1,5 @@
 /** The values of the drain configuration, each with what is said about one that is not valid. */
+import { quoteCut } from '../domain/cut-text.ts';
 import { DRAIN_MODES, type DrainMode } from '../domain/drain-settings.ts';
 import { parseFilePattern } from '../domain/file-match.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
@@ -10,11 +11,6 @@ import * as z from './zod.ts';
 
 /** Longest text of one value. */
 const MAX_TEXT = 1024;
-const QUOTED_LENGTH = 80;
-
-/** A value in a message, shortened. */
-export const quote = (text: string): string =>
-  JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
 
 /** What is too long is not looked at any further: patterns and selectors of a whole ConfigMap would take minutes. */
 export const text = z.string().check(z.maxLength(MAX_TEXT, { abort: true }));
@@ -36,7 +32,7 @@ export const mode = z.pipe(
   z.transform((value: string, { issues }): DrainMode => {
     const known = DRAIN_MODES.find(each => each === value);
     if (known !== undefined) return known;
-    const message = `unknown mode ${quote(value)}${suggestion(value, DRAIN_MODES)}; modes are ${DRAIN_MODES.join(', ')}`;
+    const message = `unknown mode ${quoteCut(value)}${suggestion(value, DRAIN_MODES)}; modes are ${DRAIN_MODES.join(', ')}`;
     issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   }),
@@ -52,11 +48,11 @@ export const duration = z.pipe(
     };
     const asText = String(value);
     if (/^[+-]?\d{1,10}$/.test(asText)) {
-      return Number(asText) > 0 ? seconds(Number(asText)) : problem(`must be positive, got ${quote(asText)}`);
+      return Number(asText) > 0 ? seconds(Number(asText)) : problem(`must be positive, got ${quoteCut(asText)}`);
     }
     const parsed = parseGoDuration(asText);
-    if (!parsed.ok) return problem(`must be a duration such as "3600s", "1h" or "3600", got ${quote(asText)}`);
-    if (parsed.nanoseconds <= 0n) return problem(`must be positive, got ${quote(asText)}`);
+    if (!parsed.ok) return problem(`must be a duration such as "3600s", "1h" or "3600", got ${quoteCut(asText)}`);
+    if (parsed.nanoseconds <= 0n) return problem(`must be positive, got ${quoteCut(asText)}`);
     return nanosecondsToDuration(parsed.nanoseconds);
   }),
 );
@@ -64,7 +60,8 @@ export const duration = z.pipe(
 /** A name that an event is compared with, letter by letter. */
 export const exactName = requiredText.check(
   z.superRefine((value, context) => {
-    if (value !== value.trim()) context.addIssue({ code: 'custom', message: `${quote(value)} has blanks around it` });
+    if (value !== value.trim())
+      context.addIssue({ code: 'custom', message: `${quoteCut(value)} has blanks around it` });
   }),
 );
 
@@ -74,14 +71,14 @@ export const minuteCount = z.int().check(z.minimum(0), z.maximum(MAX_MINUTES));
 
 export const regularExpression = checkedText(value => {
   const compiled = compileRegularExpression(value);
-  return compiled.ok ? undefined : `${quote(value)} is not an RE2 regular expression: ${compiled.message}`;
+  return compiled.ok ? undefined : `${quoteCut(value)} is not an RE2 regular expression: ${compiled.message}`;
 });
 
 export const filePattern = checkedText(value =>
   value === ''
     ? 'must not be empty'
     : parseFilePattern(value) === undefined
-      ? `syntax error in pattern ${quote(value)}`
+      ? `syntax error in pattern ${quoteCut(value)}`
       : undefined,
 );
 
@@ -98,6 +95,6 @@ export const podSelector = checkedText(value => {
 
 /** Empty, or text that matches. @param what the pattern stands for, e.g. `a namespace` */
 export const matching = (pattern: RegExp, what: string) =>
-  checkedText(value => (value === '' || pattern.test(value) ? undefined : `${quote(value)} is not ${what}`));
+  checkedText(value => (value === '' || pattern.test(value) ? undefined : `${quoteCut(value)} is not ${what}`));
 
 export const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

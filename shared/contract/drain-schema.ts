@@ -1,6 +1,7 @@
 /** The keys of NVSentinel's node drainer and Curfew's own beside them: `failedConditionType`, `heartbeat`, `fallbackMode`. */
 import type { CustomDrainSettings, DrainSettings } from '../domain/drain-settings.ts';
 import { minutes, seconds } from '../domain/time.ts';
+import { quoteCut } from '../domain/cut-text.ts';
 import {
   duration,
   filePattern,
@@ -9,7 +10,6 @@ import {
   minuteCount,
   mode,
   podSelector,
-  quote,
   regularExpression,
   requiredText,
   SUBDOMAIN,
@@ -99,7 +99,7 @@ function checkRules({ userNamespaces, podDrainPolicies }: DrainKeys, complain: C
   }
   podDrainPolicies.forEach(({ name }, index) => {
     if (podDrainPolicies.findIndex(policy => policy.name === name) === index) return;
-    complain(['podDrainPolicies', index, 'name'], `must be unique, ${quote(name)} stands above`);
+    complain(['podDrainPolicies', index, 'name'], `must be unique, ${quoteCut(name)} stands above`);
   });
 }
 

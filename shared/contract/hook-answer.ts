@@ -1,4 +1,5 @@
 /** What a Lambda function returns, or a worker's event carries, in answer to a hook or a clean-up. */
+import { cutText } from '../domain/cut-text.ts';
 import { parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
 
@@ -14,15 +15,9 @@ const answerSchema = z.object({
   message: z._default(z.string(), ''),
 });
 
-/** Characters of a message: a record holds 400 KB, and what failed is said in conditions, Events and audit lines, too. */
-const MAX_MESSAGE = 1024;
-
 /** A failure in words, which may be a whole stack trace. */
 export function failedAnswer(message: string): HookAnswer {
-  if (message.length <= MAX_MESSAGE) return { kind: 'failed', message };
-  // Never half of a character.
-  const cut = message.slice(0, MAX_MESSAGE - 1).replace(/[\uD800-\uDBFF]$/, '');
-  return { kind: 'failed', message: `${cut}…` };
+  return { kind: 'failed', message: cutText(message) };
 }
 
 /** Garbage is a failure with a message, never a success (I1). @param who answered, for that message */

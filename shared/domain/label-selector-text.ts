@@ -2,6 +2,7 @@
  * Label selectors as text: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between, all of which must
  * hold. The grammar of `kubectl -l`; `<` and `>` compare whole numbers.
  */
+import { quoteCut } from './cut-text.ts';
 import { holds, valueOf, type LabelSelectorRequirement } from './label-selector.ts';
 
 /** One requirement; `GreaterThan` and `LessThan` have one value, a whole number. */
@@ -20,7 +21,6 @@ const QUALIFIED_NAME = /^(?:(?<prefix>[^/]*)\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/;
 /** What a refused text may take of a message. */
-const QUOTED_LENGTH = 80;
 
 class SelectorError extends Error {}
 
@@ -74,7 +74,7 @@ function tokensOf(text: string): string[] {
   const end = text.trimEnd().length;
   while (TOKEN.lastIndex < end) {
     const match = TOKEN.exec(text);
-    if (match === null) throw new SelectorError(`cannot be read: ${quote(text)}`);
+    if (match === null) throw new SelectorError(`cannot be read: ${quoteCut(text)}`);
     tokens.push(match[1] ?? match[2] ?? '');
   }
   return tokens;
@@ -87,7 +87,7 @@ function parseRequirements(tokens: Tokens): LabelRequirement[] {
     requirements.push(parseRequirement(tokens));
     const separator = tokens.take();
     if (separator === undefined) return requirements;
-    if (separator !== ',') throw new SelectorError(`expected a comma, found ${quote(separator)}`);
+    if (separator !== ',') throw new SelectorError(`expected a comma, found ${quoteCut(separator)}`);
   }
 }
 
@@ -112,11 +112,14 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
     case '>':
     case '<': {
       const value = parseValue(tokens);
-      if (!/^[+-]?\d+$/.test(value)) throw new SelectorError(`${operator} compares whole numbers, got ${quote(value)}`);
+      if (!/^[+-]?\d+$/.test(value))
+        throw new SelectorError(`${operator} compares whole numbers, got ${quoteCut(value)}`);
       return { key, operator: operator === '>' ? 'GreaterThan' : 'LessThan', values: [value] };
     }
     default:
-      throw new SelectorError(`expected =, ==, !=, in, notin, < or > after ${quote(key)}, found ${quote(operator)}`);
+      throw new SelectorError(
+        `expected =, ==, !=, in, notin, < or > after ${quoteCut(key)}, found ${quoteCut(operator)}`,
+      );
   }
 }
 
@@ -140,19 +143,16 @@ function parseValues(tokens: Tokens): string[] {
 
 function checkKey(key: string | undefined): string {
   if (!isWord(key))
-    throw new SelectorError(`expected a label key, found ${key === undefined ? 'the end' : quote(key)}`);
+    throw new SelectorError(`expected a label key, found ${key === undefined ? 'the end' : quoteCut(key)}`);
   const match = QUALIFIED_NAME.exec(key);
   const prefix = match?.groups?.['prefix'];
   if (match === null || (prefix !== undefined && (prefix.length > 253 || !SUBDOMAIN.test(prefix)))) {
-    throw new SelectorError(`${quote(key)} is not a label key`);
+    throw new SelectorError(`${quoteCut(key)} is not a label key`);
   }
   return key;
 }
 
 function checkValue(value: string): string {
-  if (!LABEL_VALUE.test(value)) throw new SelectorError(`${quote(value)} is not a label value`);
+  if (!LABEL_VALUE.test(value)) throw new SelectorError(`${quoteCut(value)} is not a label value`);
   return value;
 }
-
-const quote = (text: string): string =>
-  JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);

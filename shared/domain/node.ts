@@ -1,4 +1,5 @@
 /** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
+import { cutText } from './cut-text.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from './kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
@@ -75,7 +76,7 @@ export function readConditions(value: JsonValue | undefined): readonly NodeCondi
       type: text(entry['type']),
       status: text(entry['status']),
       reason: text(entry['reason']),
-      message: text(entry['message']),
+      message: cutText(text(entry['message'])),
       lastTransitionTime: readTransition(text(entry['lastTransitionTime'])),
     });
   }

@@ -27,10 +27,17 @@ export type DoNotDisrupt =
   /** Neither `"true"` nor a positive duration. `problem` is Go's error, or says that it is not positive. */
   | { readonly kind: 'invalid'; readonly problem: string; readonly effect: 'indefinite' | 'ignored' };
 
+/** An annotation may have 256 KB, which would take a second to read; a duration never needs as much. */
+const MAX_BYTES = 256;
+/** A character has one byte at least. */
+const isTooLong = (value: string): boolean =>
+  value.length > MAX_BYTES || new TextEncoder().encode(value).length > MAX_BYTES;
+
 /** Reads the value of the annotation on a pod. A duration that is not in whole milliseconds is rounded up. Never throws. */
 export function parseDoNotDisrupt(value: string, compatibility: Compatibility): DoNotDisrupt {
   if (value === 'true') return { kind: 'indefinite' };
   const effect = compatibility === 'Design' ? 'indefinite' : 'ignored';
+  if (isTooLong(value)) return { kind: 'invalid', problem: `it is longer than ${MAX_BYTES} bytes`, effect };
   const parsed = parseGoDuration(value);
   if (!parsed.ok) return { kind: 'invalid', problem: parsed.error, effect };
   if (parsed.nanoseconds <= 0n) return { kind: 'invalid', problem: 'the duration must be positive', effect };

@@ -56,6 +56,7 @@ const endOf = (start: number | undefined, duration: number): number =>
 
 /** Whole milliseconds, rounded up; undefined for what is no positive duration. */
 function durationOf(value: string): number | undefined {
+  if (Buffer.byteLength(value) > 256) return undefined;
   const duration = millisecondsOf(value);
   return duration !== undefined && duration > 0 ? Math.ceil(duration) : undefined;
 }

@@ -95,7 +95,7 @@ describe('curfew drain --dry-run', () => {
       '  other/x: stays: no rule of the configuration matches it',
       '  web/a: evicted at once',
       '    blocked: PodDisruptionBudget front allows no disruption now',
-      '  web/b: evicted at once',
+      '  web/b: evicted once its protection is taken off',
       '    blocked: protected',
       '  web/ds: stays: it is of a DaemonSet',
       '',
@@ -121,8 +121,10 @@ describe('curfew drain', () => {
     set('drainGPUPods = 1\n');
     const { code, out } = await drain('n1', { dryRun: true });
     set(CONFIG);
-    expect(code).toBe(0);
-    expect(out).toContain('Node n1: the configuration is not valid: line 1: drainGPUPods: ');
+    expect(code).toBe(1);
+    expect(out).toContain('Node n1 would not be drained now: ');
+    expect(out).toContain('  held: the configuration is not valid: line 1: drainGPUPods: ');
+    expect(out).toContain('  web/a: no valid configuration says how it goes');
     expect(out).toContain('A drain follows the last valid one, or waits if there was none');
   });
 
@@ -183,6 +185,11 @@ describe('curfew drain', () => {
     expect(annotation(REQUESTED)).toBeUndefined();
     expect(await drain('n1', { cancel: true })).toMatchObject({ code: 1, error: 'no drain of node n1 is under way\n' });
     annotate({ 'curfew.dev/drain': '{"id":"e1","since":"2024-11-01T15:00:00Z"}' });
+    // Nothing keeps new pods away, so that uncordoning it would cancel nothing.
+    expect(await drain('n1', { cancel: true })).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('is not cordoned, so that uncordoning it cancels nothing') as string,
+    });
     cluster.core.patch(ref, { type: 'merge', body: { spec: { unschedulable: true } } });
     expect((await drain('n1', { cancel: true })).out).toContain('which cancels drain e1');
     expect(cluster.core.get(ref)['spec']).not.toHaveProperty('unschedulable');

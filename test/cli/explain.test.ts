@@ -39,7 +39,7 @@ describe('curfew explain', () => {
     const { out } = await run('node', 'n1', { scenario: UNHEALTHY, at: '10m' });
     expect(out.split('\n').slice(0, 3)).toEqual([
       'Node n1 (NodePool default) will be repaired at 2024-11-01T15:32:48Z (in 22m48s), unless it recovers',
-      '  disruption: nothing holds it: no pod is protected and no PodDisruptionBudget refuses an eviction',
+      '  disruption: no pod is protected and no PodDisruptionBudget refuses an eviction',
       '  repair: due at 2024-11-01T15:32:48Z (in 22m48s), by NodePool default: Ready=False since 2024-11-01T15:02:48Z, tolerated 30m0s',
     ]);
     expect(out).toContain('policies: none selects this node');
@@ -153,7 +153,7 @@ describe('curfew explain', () => {
     expect(kept).toContain('blocked: protected\n');
     const scenario = `${overdue}#long-past-a-deadline`;
     const { out } = await run('node', 'n1', { scenario, at: '90s' });
-    expect(out).toContain('  disruption: nothing holds it: no pod is protected');
+    expect(out).toContain('  disruption: no pod is protected');
     expect(out).toContain('deadline: what is left at 2024-11-01T15:02:00Z (in 30s) is removed by force');
     const { out: json } = await run('node', 'n1', { scenario, at: '90s', output: 'json' });
     expect(JSON.parse(json)).toMatchObject({

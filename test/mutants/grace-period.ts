@@ -130,4 +130,15 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     seed: 98,
     mutation: withListed('grace-period', 'Pod', pod => ({ ...pod, status: { ...pod.status, phase: 'Running' } })),
   },
+  {
+    name: 'reads-an-annotation-however-long',
+    mistake: 'reads an annotation that is longer than 256 bytes as a duration',
+    breaks: ['I2', 'I7'],
+    scenario: 'do-not-disrupt-too-long.yaml#do-not-disrupt-too-long',
+    mutation: withListed('grace-period', 'Pod', pod =>
+      annotated(pod, {
+        [DO_NOT_DISRUPT]: pod.metadata.annotations?.[DO_NOT_DISRUPT]?.replace(/^0+/, ''),
+      }),
+    ),
+  },
 ];

@@ -2,6 +2,7 @@
  * DrainThenTerminate, its first half: the drain function is asked to empty the node. The request has an id of its own, so asking twice
  * is asking once; `DrainCompleted` with that id says how it ended.
  */
+import { cutText } from '../../../shared/domain/cut-text.ts';
 import type { BusEntry } from '../../../shared/contract/envelope.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../../shared/contract/names.ts';
 import { parsed, type Parsed } from '../../../shared/contract/policy-schema.ts';
@@ -20,7 +21,7 @@ export const requestDrain: Action = {
   name: 'Drain',
   async run({ deps, attempt, message, now }): Promise<StepOutcome> {
     const { node, requestId } = attempt;
-    const reason = `repair: ${message}`.slice(0, MAX_REASON);
+    const reason = cutText(`repair: ${message}`, MAX_REASON);
     const detail = { schemaVersion: 1, id: requestId, node: { name: node.name, uid: node.uid }, reason };
     const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
     switch (outcome.kind) {

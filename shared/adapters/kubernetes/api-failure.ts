@@ -1,4 +1,8 @@
-/** A refusal of the API server as data, whether it came over HTTP or from an API server in the same process. */
+/**
+ * A refusal of the API server as data, whether it came over HTTP or from an API server in the same process. Its texts are cut here, where
+ * they come in: a webhook or an admission policy may say megabytes.
+ */
+import { cutText } from '../../domain/cut-text.ts';
 import { isJsonObject } from '../../domain/json.ts';
 
 export interface FailureCause {
@@ -33,13 +37,13 @@ export function toApiFailure(status: number, body: unknown, retryAfter?: string)
   return {
     status,
     reason: isStatus ? text(body['reason']) : '',
-    message: isStatus ? text(body['message']) : text(body).trim().slice(0, MAX_QUOTED_CHARS),
+    message: isStatus ? cutText(text(body['message'])) : text(body).trim().slice(0, MAX_QUOTED_CHARS),
     about: { group: text(details['group']), kind: text(details['kind']), name: text(details['name']) },
     causes: (Array.isArray(details['causes']) ? (details['causes'] as readonly unknown[]) : [])
       .filter(isJsonObject)
       .map(cause => ({
         reason: text(cause['reason']),
-        message: text(cause['message']),
+        message: cutText(text(cause['message'])),
         field: text(cause['field']),
       })),
     ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}),

@@ -1,4 +1,5 @@
 /** Runs a Lambda function and waits for its answer, or only hands it over (`InvocationType` `Event`). */
+import { cutText } from '../../domain/cut-text.ts';
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { TerminalError } from '../../errors.ts';
 import { awsErrorCode, CLIENT_DEFAULTS, fromAwsError, INVOKE_TIMEOUT } from '../aws-errors.ts';
@@ -48,18 +49,15 @@ export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): Invoke
     // The SDK says null of an answer without a body.
     const text = Buffer.from(answer.Payload ?? []).toString('utf8');
     if (answer.FunctionError !== undefined) {
-      return { kind: 'failed', message: `function ${functionName} failed: ${text.slice(0, MESSAGE_MAX)}` };
+      return { kind: 'failed', message: `function ${functionName} failed: ${cutText(text)}` };
     }
     try {
       return { kind: 'returned', value: JSON.parse(text) as unknown };
     } catch {
       return {
         kind: 'failed',
-        message: `function ${functionName} answered what is not JSON: ${text.slice(0, MESSAGE_MAX)}`,
+        message: `function ${functionName} answered what is not JSON: ${cutText(text)}`,
       };
     }
   };
 }
-
-/** Long enough to find the cause, short enough for a condition. */
-const MESSAGE_MAX = 500;

@@ -87,7 +87,7 @@ describe('caps and warnings', () => {
 });
 
 it('shows long values cut, and all of them quoted', () => {
-  expect([shown('4h\n'), shown('x'.repeat(65))]).toEqual([String.raw`"4h\n"`, `"${'x'.repeat(64)}…"`]);
+  expect([shown('4h\n'), shown('x'.repeat(65))]).toEqual([String.raw`"4h\n"`, `"${'x'.repeat(63)}…"`]);
 });
 
 it('passes over pods that have ended or are being deleted', () => {

@@ -267,3 +267,22 @@ describe('properties', () => {
     );
   });
 });
+
+describe('an annotation longer than 256 bytes', () => {
+  const LONGEST = `${'0'.repeat(254)}1h`;
+
+  it.each([
+    ['zeros that Go would read', `0${LONGEST}`],
+    ['digits', `${'1'.repeat(250_000)}h`],
+    ['terms', '1ns'.repeat(83_000)],
+    ['fewer characters, of more bytes', `1${'é'.repeat(128)}`],
+  ])('is invalid without being read: %s', (_, value) => {
+    const problem = 'it is longer than 256 bytes';
+    expect(parseDoNotDisrupt(value, 'Design')).toEqual({ kind: 'invalid', problem, effect: 'indefinite' });
+    expect(parseDoNotDisrupt(value, 'Karpenter')).toEqual({ kind: 'invalid', problem, effect: 'ignored' });
+  });
+
+  it('begins at 257', () => {
+    expect(parseDoNotDisrupt(LONGEST, 'Design')).toEqual({ kind: 'limited', duration: hours(1) });
+  });
+});
