@@ -24,6 +24,7 @@ import type { RunMemory } from './turn.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
+const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
 /** Things that one run carries out one after the other: the request, the Node, a pass over its pods, the end. */
 const MAX_STRETCHES = 20;
 
@@ -62,7 +63,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
         if (isRound(message.subject, DRAINS_ROUND)) return parts.drains.timerDue(message);
-        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, OWNER, DRAIN_BLOCKS, { name, uid }, message);
+        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
         if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
         return;
       }
@@ -107,7 +108,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
       if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
-      else await keepPolicy(deps, OWNER, DRAIN_BLOCKS, subject);
+      else await keepPolicy(deps, KEEPER, subject);
       if (subject.kind === 'NodeLifecyclePolicy')
         await reportDrainFaults(deps, parts.reporter, subject, resync === true && change === 'Modified');
       // When everything is published again, the Nodes come in events of their own.

@@ -36,7 +36,7 @@ import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 const OWNER = 'finalizer';
 /** What a termination goes by. */
-const KEPT_BLOCKS = [TERMINATION, PROTECTION];
+const KEEPER = { owner: OWNER, readers: [TERMINATION, PROTECTION] } as const;
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
 export interface Rules {
   readonly decide: typeof decide;
@@ -72,7 +72,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
         if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
         if (isOrphanCheck(message.subject)) return checkForOrphans(deps);
-        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, OWNER, KEPT_BLOCKS, { name, uid }, message);
+        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
         if (isKnownPool(message.subject)) return keepPool(deps, name, message);
         if (isInstance(message.subject)) {
           await reconcileInstance(parts, name, { wakeUp: message });
@@ -134,7 +134,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       await keepPool(parts.deps, name);
       return isRepeated ? undefined : parts.settings.request(name);
     case 'NodeLifecyclePolicy':
-      await keepPolicy(parts.deps, OWNER, KEPT_BLOCKS, subject);
+      await keepPolicy(parts.deps, KEEPER, subject);
       await reportTerminationFaults(parts, subject, isRepeated);
       return isRepeated ? undefined : parts.settings.request(undefined);
     case 'ConfigMap':

@@ -18,7 +18,7 @@ type Deps = KeepDeps & Pick<FunctionDeps, 'events' | 'audit' | 'metrics'>;
 
 /** Keeps what can be read of the policy, for the time when it cannot be. */
 export function keepProtection(deps: KeepDeps, { name, uid }: Subject, wakeUp?: UsedWakeUp): Promise<void> {
-  return keepPolicy(deps, OWNER, [PROTECTION], { name, uid }, wakeUp);
+  return keepPolicy(deps, { owner: OWNER, readers: [PROTECTION] }, { name, uid }, wakeUp);
 }
 
 /**

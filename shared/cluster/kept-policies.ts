@@ -50,20 +50,18 @@ export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, { block, parse
 
 /**
  * The policies as they are in force for each of the blocks: one that cannot be read has the spec of its last good version, if there is
- * one. In the order of the readers.
+ * one. In the order of the readers, of which there are one or two.
  */
-export async function loadPolicySets<const Readers extends readonly BlockReader[]>(
+export async function loadPolicySets(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
   owner: FunctionName,
-  readers: Readers,
-): Promise<{ readonly [Index in keyof Readers]: PolicySet }> {
+  [first, second = first]: readonly [BlockReader, BlockReader?],
+): Promise<readonly [PolicySet, PolicySet]> {
   const objects = await listPolicies(deps);
-  const sets = await inParallel(
-    readers.map(async reader =>
-      readPolicies(await inParallel(objects.map(object => inForce(deps, owner, reader, object)))),
-    ),
-  );
-  return sets as { [Index in keyof Readers]: PolicySet };
+  const setOf = async (reader: BlockReader): Promise<PolicySet> =>
+    readPolicies(await inParallel(objects.map(object => inForce(deps, owner, reader, object))));
+  const set = await setOf(first);
+  return [set, second === first ? set : await setOf(second)];
 }
 
 async function inForce(
@@ -86,11 +84,21 @@ function readable({ spec }: KeptPolicy, reader: BlockReader): Parsed<JsonObject>
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
+/** Which function keeps policies, for the blocks that it reads. */
+export interface Keeper {
+  readonly owner: FunctionName;
+  readonly readers: readonly BlockReader[];
+}
+
+interface Keeping extends Pick<Keeper, 'owner'> {
+  readonly deps: Deps;
+  readonly wakeUp: UsedWakeUp | undefined;
+}
+
 /** After a change of the policy, and once a day: keeps it for each block, as far as it can be read; forgets one that is gone. */
 export async function keepPolicy(
   deps: Deps,
-  owner: FunctionName,
-  readers: readonly BlockReader[],
+  { owner, readers }: Keeper,
   { name, uid }: Pick<Subject, 'name' | 'uid'>,
   wakeUp?: UsedWakeUp,
 ): Promise<void> {
@@ -105,16 +113,10 @@ export async function keepPolicy(
   }
   const object = objects.find(({ metadata }) => metadata.name === name);
   if (object === undefined) return;
-  for (const reader of readers) await keep(deps, owner, reader, object, wakeUp);
+  for (const reader of readers) await keep({ deps, owner, wakeUp }, reader, object);
 }
 
-async function keep(
-  deps: Deps,
-  owner: FunctionName,
-  reader: BlockReader,
-  object: KubernetesObject,
-  wakeUp: UsedWakeUp | undefined,
-): Promise<void> {
+async function keep({ deps, owner, wakeUp }: Keeping, reader: BlockReader, object: KubernetesObject): Promise<void> {
   const { apiVersion, kind, metadata, spec = {} } = object;
   const isGood = faultIn(object, reader) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
   const live: KeptPolicy = { generation: metadata.generation ?? 0, spec };
