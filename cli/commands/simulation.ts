@@ -1,5 +1,7 @@
 /** Commands that run it on virtual time. */
 import { Option } from 'commander';
+import type { AuditOptions } from '../audit.ts';
+import type { CompareOptions } from '../compare.ts';
 import type { SimulateOptions } from '../simulate.ts';
 import { withExamples, type Place } from './place.ts';
 
@@ -31,6 +33,50 @@ export function addSimulation({ program, output, ends }: Place): void {
     'curfew simulate my.yaml --only node=web-1 --no-writes': 'what became of one node, and why',
     'curfew simulate my.yaml --html day.html': 'the day on one page, to click through',
     'curfew simulate my.yaml --output jsonl': 'each write, Event and decision, one JSON object a line',
+  });
+
+  const compare = program
+    .command('compare')
+    .description('say what differs between two scenarios, or between two sets of policies on one')
+    .argument('<files...>', 'two scenario files, or one with two --policies; FILE#NAME when a file holds several')
+    .option(
+      '--policies <path...>',
+      'manifests in the place of those in the scenario: two files or folders (default: none)',
+    )
+    .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
+    .option('--html <file>', 'write both runs as a page, side by side (default: no page)')
+    .action(async (files: string[], options: CompareOptions) => {
+      const { compareCommand } = await import('../compare.ts');
+      ends(await compareCommand(files, options, output));
+    });
+  withExamples(compare, {
+    'curfew compare today.yaml tomorrow.yaml': 'what else would have happened, and to which nodes',
+    'curfew compare day.yaml --policies old.yaml new.yaml --html diff.html': 'one day under two policies',
+  });
+
+  const audit = program
+    .command('audit')
+    .description('show a day out of audit logs, and what other policies would have made of it')
+    .option(
+      '--from-audit <file>',
+      'audit lines as CloudWatch exports them, one JSON object a line, or a trace (default: none)',
+    )
+    .option('--since <duration>', 'the last part of it alone; a Go duration, as 24h (default: all)')
+    .option('--node <name>', 'lines about one node alone (default: all)')
+    .option('--policies <path...>', 'replay: manifests to try on that history (default: none)')
+    .addOption(
+      new Option('--output <form>', 'what to print; jsonl: the trace')
+        .choices(['text', 'json', 'jsonl'])
+        .default('text'),
+    )
+    .option('--html <file>', 'write it as a page (default: no page)')
+    .action(async (options: AuditOptions) => {
+      const { auditCommand } = await import('../audit.ts');
+      ends(await auditCommand(options, output));
+    });
+  withExamples(audit, {
+    'curfew audit --from-audit export.jsonl --html day.html': 'yesterday on one page',
+    'curfew audit --from-audit export.jsonl --policies new/': 'what these policies would have done with it',
   });
 
   const explore = program

@@ -26,7 +26,8 @@ export async function onScenario<Answer>(file: string, at: string | undefined, l
   return look({ kubernetes: createInProcessKubernetesApi(core, 'explain'), now: end });
 }
 
-async function readScenario(place: string): Promise<Scenario> {
+/** The first scenario of a file, or the one that is named after a `#`. Throws `UsageError`. */
+export async function readScenario(place: string): Promise<Scenario> {
   const [file = place, name] = place.split('#');
   const parsed = parseScenarios(await readScenarioFile(file), file, clusterCatalog());
   if (!parsed.ok) throw new UsageError(parsed.faults.map(formatFault).join('\n'));

@@ -12,7 +12,9 @@ const auditSchema = z.object({
   reason: z.string(),
   message: z.string(),
   kind: z.string(),
+  namespace: z.string().optional(),
   name: z.string(),
+  uid: z.string().optional(),
   details: z.record(z.string(), z.unknown()).optional(),
 });
 export type AuditLine = z.infer<typeof auditSchema>;

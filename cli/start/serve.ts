@@ -2,23 +2,30 @@
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { untilInterrupted } from './interruption.ts';
 import { startLocalStack } from './local-stack.ts';
+import { followCluster, type Live } from './live.ts';
 import { narrateAudit, narrateWrite, readAuditLine, readProblem } from './narrate.ts';
 import { playgroundObjects } from './story.ts';
 import type { Timeline } from './timeline.ts';
 
 /** Resolves to the exit code once SIGINT or SIGTERM came and everything is stopped. */
 export async function serve(timeline: Timeline, port: number | undefined): Promise<number> {
+  let live: Live | undefined;
   const stack = await startLocalStack({
     ...(port !== undefined && { port }),
     onStep: step => timeline.step(`  ${step} …`),
     onProblem: message => timeline.bad(message),
     onLog: line => {
       const audit = readAuditLine(line);
-      if (audit !== undefined) narrateAudit(timeline, audit);
+      if (audit !== undefined) {
+        narrateAudit(timeline, audit);
+        live?.hear(audit);
+      }
       const problem = readProblem(line);
       if (problem !== undefined) timeline.bad(problem);
     },
   });
+  live = followCluster(stack.cluster.core, systemClock);
+  const page = await live.listen();
   try {
     for (const manifest of playgroundObjects(systemClock.now())) stack.cluster.core.seed(manifest);
     stack.cluster.core.observe(write => narrateWrite(timeline, write));
@@ -26,6 +33,7 @@ export async function serve(timeline: Timeline, port: number | undefined): Promi
     timeline.heading(`The API server listens on ${stack.cluster.url}`);
     timeline.plain(`  export KUBECONFIG=${stack.kubeconfigFile}`);
     timeline.plain('  kubectl get nodes,nodeclaims');
+    timeline.plain(`  ${page.url} shows what happens, live`);
     timeline.plain(
       '  node-1 has had no network for nine and a half minutes. No policy says what to do: apply the one in README.md.',
     );
@@ -40,6 +48,7 @@ export async function serve(timeline: Timeline, port: number | undefined): Promi
     timeline.plain('stopping');
     return 0;
   } finally {
+    await page.close();
     await stack.stop();
   }
 }

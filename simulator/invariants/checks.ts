@@ -3,6 +3,7 @@ import { checkDenialsSaid } from './denials-said.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkDisruptionTarget } from './disruption-target.ts';
 import { checkDrain } from './drain.ts';
+import { checkDrainLimits } from './drain-limits.ts';
 import { checkExplained } from './explained.ts';
 import { checkFinalizerOn } from './finalizer-on.ts';
 import { checkFinalizers } from './finalizers.ts';
@@ -30,6 +31,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkDestructiveCalls,
   checkRepair,
   checkRepairLimits,
+  checkDrainLimits,
   checkRamp,
   checkProtection,
   checkDisruptionTarget,

@@ -1,50 +1,154 @@
-/** Who asked for drains of which node, told from what went over the bus. */
+/** Who asked for drains of which node, told from what went over the bus (docs/drain.md), by rules of its own. */
 import type { BusEventSeen } from './invariant.ts';
-import { dig, textOf } from './reading.ts';
+import { dig, instantOf, listOf, textOf } from './reading.ts';
 
 export interface DrainRequestSeen {
+  readonly id: string;
   readonly time: number;
-  readonly fault: string;
+  /** Agent, class and check. */
+  readonly check: string;
+  /** What has not recovered yet, as `entity code`; `*`: all. */
+  readonly left: Set<string>;
   readonly force: boolean;
   /** When somebody took it back. */
   endTime: number | undefined;
+  /** When the last of its parts recovered, for those that did. */
+  recovered: boolean;
 }
 
 export interface DrainRequests {
   readonly onBusEvent: (event: BusEventSeen) => void;
   /** Of one node: those that nobody has taken back before `since`. */
   readonly open: (node: string, since: number) => readonly DrainRequestSeen[];
+  /** A person opened the node: what was asked before keeps it no longer. */
+  readonly onOpened: (node: string) => void;
 }
+
+const HOUR = 3_600_000;
+/** The generator has no other `maxEventAge`. */
+const MAX_AGE = HOUR;
+/** The names of the simulated cluster, as the generator has them. */
+const CLUSTERS: readonly unknown[] = ['simulated', 'prod-eu', undefined];
+const ALL = '*';
+
+interface News {
+  readonly event: unknown;
+  readonly form: 'flat' | 'exported' | 'stored' | 'resource';
+  readonly status: string | undefined;
+  readonly clusters: readonly unknown[];
+  readonly id: string | undefined;
+}
+
+/** The event of a detail, whatever is around it. */
+function newsOf(detail: unknown): News {
+  const word = (value: unknown): string | undefined => {
+    const text = textOf(value);
+    return text === '' || text === 'NotStarted' ? undefined : text;
+  };
+  const exported = dig(detail, 'data', 'healthEvent');
+  if (exported !== undefined) {
+    const host = /^nvsentinel:\/\/([^/]+)/.exec(textOf(dig(detail, 'source')) ?? '')?.[1];
+    const clusters = [dig(detail, 'cluster'), dig(detail, 'data', 'metadata', 'cluster'), host];
+    const id = textOf(dig(exported, 'id'));
+    return { event: exported, form: 'exported', status: undefined, clusters, id };
+  }
+  const stored = dig(detail, 'healthevent');
+  if (stored !== undefined) {
+    const id = textOf(dig(detail, '_id')) ?? textOf(dig(detail, '_id', '$oid'));
+    const status = word(dig(detail, 'healtheventstatus', 'nodequarantined'));
+    return { event: stored, form: 'stored', status, clusters: [], id };
+  }
+  if (dig(detail, 'kind') === 'HealthEventResource') {
+    const status = word(dig(detail, 'status', 'nodeQuarantined'));
+    const spec = dig(detail, 'spec');
+    return { event: spec, form: 'resource', status, clusters: [], id: textOf(dig(spec, 'id')) };
+  }
+  const event = dig(detail, 'healthEvent') ?? detail;
+  const status = word(dig(detail, 'healthEventStatus', 'nodeQuarantined'));
+  return { event, form: 'flat', status, clusters: [dig(detail, 'cluster')], id: textOf(dig(event, 'id')) };
+}
+
+const field = (event: unknown, name: string): unknown => dig(event, name) ?? dig(event, name.toLowerCase());
+
+/** Whether the event asks for a drain, of those that are news of this cluster. */
+function isAsking({ event, form, status }: News): boolean {
+  if (dig(event, 'drainOverrides', 'skip') === true) return false;
+  if (status === 'Quarantined' || status === 'AlreadyQuarantined') return true;
+  if (dig(event, 'drainOverrides', 'force') === true) return true;
+  if (status !== undefined || form === 'stored' || form === 'resource') return false;
+  return dig(event, 'isFatal') === true;
+}
+
+/** What the event says when it was made; nothing where that is ahead of the bus. */
+function madeOf(event: unknown, now: number): number | undefined {
+  const made = instantOf(textOf(field(event, 'generatedTimestamp')));
+  return made !== undefined && made > now + 1000 ? undefined : made;
+}
+
+function partsOf(event: unknown): { readonly entities: readonly string[]; readonly codes: readonly string[] } {
+  const entities = listOf(field(event, 'entitiesImpacted')).map(each => String(dig(each, 'entityValue')));
+  return { entities, codes: listOf(field(event, 'errorCode')).map(String) };
+}
+
+const pairs = (entities: readonly string[], codes: readonly string[]): readonly string[] =>
+  (entities.length === 0 ? [ALL] : entities).flatMap(entity =>
+    (codes.length === 0 ? [ALL] : codes).map(code => `${entity} ${code}`),
+  );
 
 export function createDrainRequests(now: () => number): DrainRequests {
   /** By node, then by id. */
   const known = new Map<string, Map<string, DrainRequestSeen>>();
-  const add = (node: string, id: string, request: Pick<DrainRequestSeen, 'fault' | 'force'>): void => {
+  /** The end of a fault that was said before the fault itself came. */
+  const over = new Map<string, number>();
+  const add = (node: string, id: string, request: Pick<DrainRequestSeen, 'check' | 'left' | 'force'>): void => {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
     known.set(node, requests);
-    if (!requests.has(id)) requests.set(id, { ...request, time: now(), endTime: undefined });
+    if (requests.has(id)) return;
+    requests.set(id, { ...request, id, time: now(), endTime: undefined, recovered: false });
   };
-  const end = (node: string, isMeant: (id: string, request: DrainRequestSeen) => boolean): void => {
-    for (const [id, request] of known.get(node) ?? []) if (isMeant(id, request)) request.endTime ??= now();
+  const end = (node: string, isMeant: (request: DrainRequestSeen) => boolean): void => {
+    for (const request of known.get(node)?.values() ?? []) if (isMeant(request)) request.endTime ??= now();
+  };
+  const recover = (node: string, check: string, event: unknown): void => {
+    const { entities, codes } = partsOf(event);
+    for (const request of known.get(node)?.values() ?? []) {
+      if (request.check !== check) continue;
+      for (const part of request.left) {
+        const [entity = '', code = ''] = part.split(' ');
+        const isNamed = entities.length === 0 || entities.includes(entity);
+        if (isNamed && (codes.length === 0 || codes.includes(code))) request.left.delete(part);
+      }
+      if (request.left.size > 0) continue;
+      request.endTime ??= now();
+      request.recovered = true;
+    }
+    over.set(`${node} ${check}`, madeOf(event, now()) ?? now());
   };
   return {
+    onOpened: node => end(node, ({ time }) => time < now()),
     onBusEvent({ detailType, detail }) {
       const text = (...path: string[]): string => textOf(dig(detail, ...path)) ?? '';
       if (detailType === 'DrainRequested') {
         const force = dig(detail, 'force') === true;
-        return add(text('node', 'name'), text('id'), { fault: '', force });
+        return add(text('node', 'name'), text('id'), { check: '', left: new Set([ALL]), force });
       }
       if (detailType !== 'HealthEvent') return;
-      const event = dig(detail, 'healthEvent') ?? detail;
-      const status = dig(detail, 'healthEventStatus', 'nodeQuarantined');
-      const node = textOf(dig(event, 'nodeName')) ?? '';
-      const id = textOf(dig(event, 'id')) ?? '';
-      const fault = ['agent', 'componentClass', 'checkName'].map(key => textOf(dig(event, key)) ?? '').join('/');
+      const news = newsOf(detail);
+      const { event, status } = news;
+      if (!news.clusters.every(cluster => CLUSTERS.includes(cluster))) return;
+      const node = textOf(field(event, 'nodeName')) ?? '';
+      const check = ['agent', 'componentClass', 'checkName'].map(key => textOf(field(event, key)) ?? '').join('/');
       if (status === 'UnQuarantined') return end(node, () => true);
-      if (status === 'Cancelled') return end(node, each => each === id);
-      if (dig(event, 'isHealthy') === true) return end(node, (_, request) => request.fault === fault);
-      if (dig(event, 'drainOverrides', 'skip') === true) return;
-      add(node, id, { fault, force: dig(event, 'drainOverrides', 'force') === true });
+      if (status === 'Cancelled') return end(node, ({ id }) => id === news.id);
+      if (dig(event, 'isHealthy') === true) return recover(node, check, event);
+      if (!isAsking(news)) return;
+      const made = madeOf(event, now());
+      if (made !== undefined && now() - made > MAX_AGE) return;
+      if ((over.get(`${node} ${check}`) ?? -Infinity) > (made ?? now())) return;
+      const { entities, codes } = partsOf(event);
+      const id = news.id ?? `${node} ${check} ${pairs(entities, codes).join()} ${made ?? now()}`;
+      const force = dig(event, 'drainOverrides', 'force') === true;
+      add(node, id, { check, left: new Set(pairs(entities, codes)), force });
     },
     open: (node, since) =>
       [...(known.get(node)?.values() ?? [])].filter(({ endTime }) => endTime === undefined || endTime >= since),

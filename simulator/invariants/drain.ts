@@ -7,6 +7,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkDrainEnd } from './drain-end.ts';
+import { checkDrainNews } from './drain-news.ts';
 import { checkDrainLeft } from './drain-left.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
@@ -25,6 +26,7 @@ export const checkDrain: MakeCheck = context => {
   const requests = createDrainRequests(now);
   const end = checkDrainEnd(context, requests);
   const lookForLeft = checkDrainLeft(context, requests);
+  const news = checkDrainNews(context, requests);
   /** UIDs of pods that were warned of. */
   const warned = new Set<string>();
   /** Custom resources made, by name. */
@@ -36,10 +38,13 @@ export const checkDrain: MakeCheck = context => {
     onMinute() {
       end.onMinute?.();
       lookForLeft();
+      news.onMinute();
     },
+    onBuried: news.onBuried,
     onBusEvent: event => requests.onBusEvent(event),
     onAudit(record) {
       end.onAudit?.(record);
+      news.onAudit(record);
       if (record.decision === 'warn' && record.uid !== undefined) warned.add(record.uid);
     },
     onCall(call, run) {
@@ -69,7 +74,9 @@ export const checkDrain: MakeCheck = context => {
       const why = leftOn(targetOf(call).name, run, complete, now());
       if (why !== undefined) violate('I2', `drain calls node ${targetOf(call).name ?? ''} drained: ${why}`);
     },
-    onWrite({ verb, resource, before, after }, by) {
+    onWrite(write, by) {
+      const { verb, resource, before, after } = write;
+      news.onWrite(write, by);
       if (by !== 'drain' || resource.resource !== 'drainrequests') return;
       if (verb === 'create' && after !== undefined) {
         const times = (made.get(after.metadata.name) ?? 0) + 1;

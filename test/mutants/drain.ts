@@ -3,6 +3,7 @@ import { createReconciler } from '../../functions/drain/reconcile.ts';
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision, Preparation } from '../../functions/drain/decision.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
+import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail } from './fault.ts';
@@ -33,6 +34,54 @@ const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
 const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
 
 export const DRAIN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'drain-of-the-whole-pool-at-once',
+    mistake: 'does not look at how many nodes of a pool may be drained',
+    breaks: ['I3'],
+    scenario: 'drain-limits.yaml#drain-limits-one-after-the-other',
+    mutation: seeing(seen => ({ ...seen, limits: NO_DRAIN_LIMITS })),
+  },
+  {
+    name: 'drain-takes-a-place-that-others-took',
+    mistake: 'counts those that wait and not those that are drained',
+    breaks: ['I3'],
+    scenario: 'drain-limits.yaml#drain-limits-one-after-the-other',
+    mutation: seeing(seen => ({ ...seen, neighbours: seen.neighbours && { ...seen.neighbours, draining: 0 } })),
+  },
+  {
+    name: 'drain-deadline-forces-protected-pods',
+    mistake: 'deletes protected pods at the deadline of a drain',
+    breaks: ['I2'],
+    scenario: 'drain-limits.yaml#drain-limits-deadline-forces',
+    mutation: seeing(seen => ({ ...seen, protectionOverridden: true })),
+  },
+  {
+    name: 'drain-chases-pods-that-come-back',
+    mistake: 'evicts a pod that comes back as often as it comes',
+    breaks: ['I5'],
+    scenario: 'drain-comes-back.yaml#drain-comes-back',
+    mutation: seeing(seen => ({ ...seen, pods: seen.pods.map(pod => ({ ...pod, creationTime: undefined })) })),
+  },
+  {
+    name: 'drain-waits-for-pods-that-never-start',
+    mistake: 'does not look at whether the kubelet of the node still answers',
+    breaks: ['I5'],
+    scenario: 'drain-comes-back.yaml#drain-pending-pods',
+    mutation: seeing(seen => ({ ...seen, node: { ...seen.node, kubeletSilentSince: undefined } })),
+  },
+  {
+    name: 'custom-drain-follows-the-label',
+    mistake: 'forgets that the custom resource was asked for once the node loses its label',
+    breaks: ['I2'],
+    scenario: 'drain-custom-stays.yaml#drain-custom-stays',
+    mutation: deciding((decision, seen) => {
+      const isLost = seen.rules?.settings.customDrain !== undefined && !seen.rules.isCustom(seen.node.labels);
+      const { active } = seen.record;
+      if (!isLost || active?.custom === undefined) return decision;
+      const { custom: _, ...rest } = active;
+      return decide({ ...seen, record: { ...seen.record, active: rest } });
+    }),
+  },
   {
     name: 'drain-ignores-protection',
     mistake: 'does not look at do-not-disrupt',

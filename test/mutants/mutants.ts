@@ -1,6 +1,7 @@
 /** All mistakes that the swarm must find. */
 import { DENIAL_MUTANTS } from './denials.ts';
 import { DRAIN_LEFT_MUTANTS } from './drain-left.ts';
+import { DRAIN_NEWS_MUTANTS } from './drain-news.ts';
 import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
@@ -37,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TIMER_MUTANTS,
   ...DENIAL_MUTANTS,
   ...DRAIN_LEFT_MUTANTS,
+  ...DRAIN_NEWS_MUTANTS,
   ...POLICY_TIE_MUTANTS,
   ...POLICY_MODE_MUTANTS,
   ...FORWARDER_MUTANTS,

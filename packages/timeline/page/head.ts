@@ -89,9 +89,11 @@ function segment<Value extends string>(
   );
 }
 
-function phraseElement({ text, isNumber, nodes = [] }: Phrase, { view, changed }: HeadHost): HTMLElement | string {
-  if (isNumber !== true)
-    return text.startsWith('24 h') || /^\d+ (h|min|s)\b/.test(text) ? h('span', { class: 'h' }, text) : text;
+function phraseElement(
+  { text, isNumber, isHead, nodes = [] }: Phrase,
+  { view, changed }: HeadHost,
+): HTMLElement | string {
+  if (isNumber !== true) return isHead === true ? h('span', { class: 'h' }, text) : text;
   const isOn = view.only.size === nodes.length && nodes.length > 0 && nodes.every(node => view.only.has(node));
   return h(
     'button',

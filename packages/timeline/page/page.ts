@@ -1,6 +1,7 @@
 /** The page: puts its parts together, and draws again what changed. */
 import { readDay } from '../src/day/day.ts';
 import { readObjects, type ObjectHistories } from '../src/day/objects.ts';
+import { besideEachOther, compareDays, runName, type Comparison } from '../src/day/compare.ts';
 import { valueAt } from '../src/day/strips.ts';
 import { clockText, dayText, spanText, unitOf } from '../src/day/text.ts';
 import type { Day, Lane } from '../src/day/types.ts';
@@ -60,7 +61,10 @@ const LEAST_WINDOW = 10_000;
 export function startPage({ data, explain }: PageOptions): Page {
   let objects = readObjects(data.lines);
   let day = readDay(data.lines, objects);
+  const beside = data.other === undefined ? undefined : besideOf(day, data.other, data.runs ?? ['A', 'B']);
+  if (beside !== undefined) day = beside.day;
   const view = viewOf(location.hash, day);
+  if (beside !== undefined && view.only.size === 0) view.only = new Set(beside.nodes);
   let layout = layoutOf(day, view);
   let happenings: readonly PlacedHappening[] = [];
   let overviewLanes: HTMLCanvasElement | undefined;
@@ -330,7 +334,10 @@ export function startPage({ data, explain }: PageOptions): Page {
     explain:
       explain === undefined || objects.size === 0
         ? undefined
-        : (node: string, time: number) => explain(objects, node, time),
+        : (node: string, time: number) =>
+            beside === undefined
+              ? explain(objects, node, time)
+              : explain(node.endsWith(' B') ? beside.objects : objects, node.slice(0, -2), time),
     close,
     select,
   };
@@ -346,7 +353,9 @@ export function startPage({ data, explain }: PageOptions): Page {
     h('h1', { class: 'verdict', id: 'verdict' }),
     h('div', { class: 'badges', id: 'badges', role: 'group', 'aria-label': 'surprises' }),
     ...data.notices.map(notice => h('div', { class: 'notice', role: 'note' }, notice)),
-    ...(data.differences === undefined ? [] : [differencesElement(data)]),
+    ...(beside === undefined
+      ? []
+      : [differencesElement(beside.comparison, node => select(runName(node, 'A'), view.time ?? view.from))]),
     mainElement,
     live,
     tip.element,
@@ -485,15 +494,24 @@ export function startPage({ data, explain }: PageOptions): Page {
 const STRIPS = 6;
 const DAY_MS = 86_400_000;
 
-function differencesElement({ differences = [], runs = ['A', 'B'] }: PageData): HTMLElement {
+/** The second run beside the first: which nodes had another day. */
+function besideOf(a: Day, lines: readonly TraceLine[], runs: readonly [string, string]) {
+  const objects = readObjects(lines);
+  const b = readDay(lines, objects);
+  const comparison = compareDays(a, b, runs);
+  const nodes = comparison.nodes.flatMap(name => [runName(name, 'A'), runName(name, 'B')]);
+  return { objects, comparison, nodes, day: besideEachOther(a, b, comparison) };
+}
+
+function differencesElement({ differences, names }: Comparison, select: (node: string) => void): HTMLElement {
   return h(
     'div',
     { class: 'diff', id: 'differences' },
     h('b', {}, 'What differs'),
-    h('b', {}, runs[0]),
-    h('b', {}, runs[1]),
-    ...differences.flatMap(({ title, a, b }) => [
-      h('span', { class: 'soft' }, title),
+    h('b', {}, `A ${names[0]}`),
+    h('b', {}, `B ${names[1]}`),
+    ...differences.flatMap(({ title, a, b, nodes: [node] }) => [
+      h('button', { class: 'soft', onclick: () => (node === undefined ? undefined : select(node)) }, title),
       h('span', {}, a),
       h('span', {}, b),
     ]),

@@ -5,8 +5,8 @@ export interface PageData {
   readonly lines: readonly TraceLine[];
   /** What is to be said of how they were read: lines of others that were left out. */
   readonly notices: readonly string[];
-  /** Two runs side by side: what differs, in words. */
-  readonly differences?: readonly { readonly title: string; readonly a: string; readonly b: string }[];
+  /** A second run, to be shown beside the first. */
+  readonly other?: readonly TraceLine[];
   /** Names of the two runs. */
   readonly runs?: readonly [string, string];
 }

@@ -8,6 +8,7 @@ import type { PlacedManifest } from '../../scenario/scenario.ts';
 import { claimManifest, drawNode, nodeManifest, ZONES } from './cluster.ts';
 import { drawDuration, pickWeighted, times } from './draw.ts';
 import { DRAIN_STORIES } from './drain-stories.ts';
+import { drawNewsObjects, NEWS_CONFIG, NEWS_STORIES } from './drain-news.ts';
 import { drawDrainConfig, drawDrainedObjects, TEMPLATES } from './drains.ts';
 import { RULE_STORIES } from './finalizer-rules.ts';
 import { GUARD_STORIES } from './guard-stories.ts';
@@ -156,6 +157,23 @@ const drains: Focus = {
       [0.6, ENVIRONMENT_STORIES],
     ]),
 };
+
+/** News that is old, foreign, harmless, doubled or out of order, over days. */
+export const NEWS: Focus = {
+  ...small,
+  drawZones: () => ZONES.slice(0, 1),
+  drawPools: () => 1,
+  drawPolicies: () => 0,
+  drawDuration: random => drawDuration(random, hours(66), hours(80)),
+  drawConfig: () => NEWS_CONFIG,
+  drawObjects: drawNewsObjects,
+  mostStories: 5,
+  drawStories: () => NEWS_STORIES,
+  calmEnds: [minutes(20)],
+};
+
+/** From here on every fourth seed is about news: seeds below draw what they have always drawn, and mutants name them. */
+export const NEWS_FROM = 20_000;
 
 export const FOCUSES: Weighted<Focus> = [
   [2, guards],

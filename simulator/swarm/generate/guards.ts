@@ -18,7 +18,7 @@ import { drawDuration, pickWeighted, times, wholeSecond } from './draw.ts';
 import { booted, drawLadder, drawLadderObjects } from './ladders.ts';
 import { place, toManifest, type Model } from './model.ts';
 import { drawGroupRepair, drawNodeGroups, GROUP_POLICY } from './node-groups.ts';
-import { drawPoolLabels } from './settings.ts';
+import { drawDrainLimits, drawPoolLabels } from './settings.ts';
 
 const TOLERATIONS: readonly DurationMs[] = [seconds(0), seconds(30), minutes(1), minutes(1), minutes(3)];
 const OUTAGE_RULES: readonly JsonValue[] = ['Off', 'Off', { minNodes: 2, share: '50%' }, { minNodes: 4 }];
@@ -125,6 +125,7 @@ function drawGuardedPolicy(random: Random, name: string, model: Model): Manifest
           ...drawGroupRepair(random.stream(`groups ${name}`), model),
         },
         ...drawLimits(random.stream(`limits ${name}`)),
+        ...drawDrainLimits(random.stream(`drain ${name}`)),
       },
     },
     name,

@@ -1,8 +1,11 @@
 /** The cluster as the generator believes it to be at an instant of the story; Curfew and the actors may have changed it since. */
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
+import { parseTimestamp, toEpochMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Manifest, PlacedManifest, Place, StepAction, TargetRef } from '../../scenario/scenario.ts';
 import type { Random } from '../../random.ts';
+
+/** Virtual time zero of every seed. */
+export const START = parseTimestamp('2024-11-01T15:00:00Z') ?? toEpochMs(0);
 
 export interface ConditionPlan {
   readonly type: string;

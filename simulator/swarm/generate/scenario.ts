@@ -2,10 +2,8 @@
 import {
   addDuration,
   durationBetween,
-  parseTimestamp,
   seconds,
   toDurationMs,
-  toEpochMs,
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
@@ -22,16 +20,16 @@ import {
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
-import { FOCUSES, type Focus } from './focus.ts';
+import { FOCUSES, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHookWork } from './hook-resources.ts';
-import { GENERATED, type Draft, type Model } from './model.ts';
+import { GENERATED, START, type Draft, type Model } from './model.ts';
 import { names } from './settings.ts';
 import { drawUpheavals } from './upheavals.ts';
 
-const START = parseTimestamp('2024-11-01T15:00:00Z') ?? toEpochMs(0);
 export function generateScenario(seed: number): Scenario {
   const root = createRandom(seed).stream('scenario');
-  const focus = pickWeighted(root.stream('focus'), FOCUSES);
+  const isNews = seed >= NEWS_FROM && seed % 4 === 0;
+  const focus = isNews ? NEWS : pickWeighted(root.stream('focus'), FOCUSES);
   const shape = root.stream('shape');
   const model: Model = {
     zones: focus.drawZones(shape),

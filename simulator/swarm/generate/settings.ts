@@ -125,10 +125,25 @@ export function drawPolicy(random: Random, name: string, used: DurationMs[]): Ma
         ...(random.chance(0.4) && { mode: random.pick(['Enforce', 'Observe']) }),
         ...(random.chance(0.6) && { repair: drawRepairBlock(random, used) }),
         ...(random.chance(0.6) && { protection: drawProtectionBlock(random, used) }),
+        ...drawDrainLimits(random.stream(`drain ${name}`)),
       },
     },
     name,
   );
+}
+
+/** How many drains at once, and how long one may take; now and then a block that cannot be read. */
+export function drawDrainLimits(random: Random): JsonObject {
+  if (random.chance(0.6)) return {};
+  const deadline = random.chance(0.5) ? random.pick(['2m', '10m', '1h', '4h']) : undefined;
+  return {
+    drain: {
+      ...(random.chance(0.8) && { maxConcurrent: random.pick<JsonValue>([1, 1, 1, 2, '20%', '50%']) }),
+      ...(deadline !== undefined && { deadline }),
+      ...(deadline !== undefined && random.chance(0.5) && { onDeadline: random.pick(['Fail', 'Force']) }),
+      ...(random.chance(0.03) && { maxConcurrent: random.pick(BAD_COUNTS) }),
+    },
+  };
 }
 
 export function drawPool(random: Random, name: string, used: DurationMs[]): Manifest {

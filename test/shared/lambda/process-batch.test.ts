@@ -81,6 +81,20 @@ describe('processBatch', () => {
     ]);
   });
 
+  it('gives each event the time of its first receipt: trying again keeps it, and sending it again does not', async () => {
+    const received: unknown[] = [];
+    const { run, deps, clock } = make(async message => {
+      if (message.kind === 'busEvent') received.push(message.receivedTime);
+    });
+    const first = toEpochMs(1_730_473_200_000);
+    const again = sqsEvent([busEvent('a')], 7);
+    for (const { attributes } of again.Records) attributes.ApproximateFirstReceiveTimestamp = String(first);
+    await processBatch(again, lambdaContext(), deps);
+    // As `curfew redrive` sends it: a message of its own, with the same body. Where SQS says nothing, it is received now.
+    await run([busEvent('a')]);
+    expect(received).toEqual([first, clock.now()]);
+  });
+
   it('reports only the records that failed', async () => {
     const { run } = make(async message => {
       if (idOf(message) === 'b') throw new RetryableError('throttled', { reason: 'TooManyRequests' });

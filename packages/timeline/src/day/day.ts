@@ -16,7 +16,9 @@ import { whereabouts } from './who.ts';
 export function readDay(lines: readonly TraceLine[], objects: ObjectHistories = readObjects(lines)): Day {
   const header = lines.find((line): line is LineOf<'trace'> => line.kind === 'trace');
   const start = Date.parse(header?.start ?? lines.at(0)?.t ?? '');
-  const end = Date.parse(header?.end ?? lines.at(-1)?.t ?? '');
+  // What goes on ends with its last line.
+  const last = lines.at(-1)?.t;
+  const end = Date.parse((header?.source === 'live' ? last : header?.end) ?? last ?? '');
   const where = whereabouts(lines, objects, start);
   const lanes = lanesOf({ lines, objects, where, start, end, unhealthy: unhealthyIn(lines) });
   return {

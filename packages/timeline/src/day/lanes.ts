@@ -117,7 +117,7 @@ function laneOf(life: Life, { audits, writes, marks }: Said, sources: LaneSource
     name: life.name,
     uid: life.uid,
     pool: textAt(first, 'metadata', 'labels', POOL_LABEL) ?? poolSaid(audits) ?? '',
-    zone: textAt(first, 'metadata', 'labels', ZONE_LABEL) ?? '',
+    zone: textAt(first, 'metadata', 'labels', ZONE_LABEL) ?? zoneSaid(audits) ?? '',
     from,
     end: ended,
     bars: [
@@ -134,9 +134,7 @@ function laneOf(life: Life, { audits, writes, marks }: Said, sources: LaneSource
     hooks: termination.hooks,
     drains: drain.drains,
     repairs: repair.repairs,
-    reboots: writes
-      .filter(({ line }) => line.resource === 'instances' && line.verb === 'reboot')
-      .map(({ time }) => time),
+    reboots: rebootsOf(writes, by.get('repair') ?? [], life.versions.length > 0),
     skippedHooks: termination.skippedHooks,
     unawaitedHooks: termination.unawaitedHooks,
     takenPods: [...taken],
@@ -149,6 +147,19 @@ const versionsWithin = (histories: readonly ObjectHistory[], { from, gone }: Lif
 
 const poolSaid = (audits: readonly Decided[]): string | undefined =>
   audits.map(({ line }) => textAt(line.details, 'nodePool')).find(Boolean);
+
+/** Where a guard of a zone held it: an audit log has no labels. */
+const zoneSaid = (audits: readonly Decided[]): string | undefined =>
+  audits.map(({ line }) => textAt(line.details, 'guard', 'zone')).find(Boolean);
+
+/** When its instance was rebooted: as the cloud took it, or, in an audit log, as repair decided it. */
+function rebootsOf(writes: Said['writes'], decided: readonly Decided[], hasObjects: boolean): readonly number[] {
+  const calls = writes.filter(({ line }) => line.resource === 'instances' && line.verb === 'reboot');
+  if (hasObjects) return calls.map(({ time }) => time);
+  return decided
+    .filter(({ line }) => line.decision === 'repair' && textAt(line.details, 'action') === 'Reboot')
+    .map(({ time }) => time);
+}
 
 /** Protected pods that a deadline took. */
 function forcedPods(decided: readonly Decided[]): readonly string[] {

@@ -64,7 +64,7 @@ export function sparklines(day: Day, width: number): readonly string[] {
 }
 
 /** How it ended, in a few words. */
-function endText({ end, drains, bars, reboots }: Lane): string {
+export function endText({ end, drains, bars, reboots }: Lane): string {
   if (end !== undefined) {
     const first = reboots.length > 0 ? 'rebooted, then ' : '';
     return `${first}${end.by === 'repair' ? 'terminated by repair' : end.by === 'request' ? 'terminated on request' : 'gone'}`;

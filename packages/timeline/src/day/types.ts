@@ -149,6 +149,8 @@ export interface Strip {
 export interface Phrase {
   readonly text: string;
   readonly isNumber?: boolean;
+  /** What the sentence is about. */
+  readonly isHead?: boolean;
   readonly nodes?: readonly string[];
 }
 

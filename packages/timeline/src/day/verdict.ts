@@ -21,7 +21,7 @@ export function verdictOf(
     observed(lanes),
     switchedOff(lanes, lines),
   ].filter(clause => clause.length > 0);
-  const head = { text: `${spanText(end - start)}, ${unitOf(lanes.length, 'node')}: ` };
+  const head = { text: `${spanText(end - start)}, ${unitOf(lanes.length, 'node')}: `, isHead: true };
   if (clauses.length === 0) return [head, { text: quietText(lanes) }];
   return [head, ...clauses.flatMap((clause, index) => joined(clause, clauses[index + 1]))];
 }

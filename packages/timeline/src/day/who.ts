@@ -137,8 +137,14 @@ function livesOf(name: string, versions: readonly Version[]): Life[] {
 const bornOf = ({ time, object }: Version): number =>
   Math.max(time, timeAt(object, 'metadata', 'creationTimestamp') ?? time);
 
-/** When repair says that the node has gone. */
+/** When repair says that the node has gone, or the finalizer that its termination is over. */
 function goneIn(lines: readonly TraceLine[], name: string): number | undefined {
-  const line = lines.find(each => each.kind === 'audit' && each.name === name && each.reason === 'NodeGone');
+  const line = lines.find(
+    each =>
+      each.kind === 'audit' &&
+      ((each.name === name && each.reason === 'NodeGone') ||
+        (each.reason === 'TerminationFinished' &&
+          (each.name === name || textsAt(each.details, 'nodes').includes(name)))),
+  );
   return line && Date.parse(line.t);
 }

@@ -1,0 +1,78 @@
+/**
+ * - I7 a node is opened by a drain only when every fault that it was drained for is over
+ * - I5 and it is opened then, however late that is
+ * - I9 what asks for a drain is neither put aside as old, foreign or harmless nor ends in the dead letters
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { DrainRequests } from './drain-requests.ts';
+import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
+import { annotationOf, dig, nameOf } from './reading.ts';
+
+const CORDON = 'curfew.dev/cordoned-by-drain';
+const PUT_ASIDE: readonly string[] = ['StaleEvent', 'OtherCluster', 'NotQuarantined'];
+
+const isCordoned = (node: KubernetesObject | undefined): boolean => dig(node, 'spec', 'unschedulable') === true;
+
+export function checkDrainNews(
+  { mirror, now, quietSince, lastDenial, violate }: CheckContext,
+  requests: DrainRequests,
+): Required<Pick<Check, 'onWrite' | 'onAudit' | 'onBuried' | 'onMinute'>> {
+  /** By name: since when nothing keeps the node any more. */
+  const free = new Map<string, number>();
+  /** By name: whether it was cordoned at the last minute, and a drain of ours opened it since. */
+  const cordoned = new Set<string>();
+  const opened = new Set<string>();
+  /** UIDs by name. */
+  const nodes = new Map<string, string>();
+  const standing = (name: string): readonly string[] =>
+    requests
+      .open(name, Infinity)
+      .filter(({ check }) => check !== '')
+      .map(({ id }) => id);
+  return {
+    onWrite({ resource, before, after }, by) {
+      if (by !== 'drain' || resource.resource !== 'nodes' || after === undefined) return;
+      if (!isCordoned(before) || isCordoned(after)) return;
+      const { name } = after.metadata;
+      opened.add(name);
+      const [id] = standing(name);
+      if (id !== undefined) violate('I7', `drain opens ${nameOf(after)}, although the fault of ${id} is not over`);
+    },
+    onAudit({ function: by, decision, reason, name, details }) {
+      if (by !== 'drain' || decision !== 'answer' || !PUT_ASIDE.includes(reason)) return;
+      const id = dig(details, 'id');
+      const asked = requests.open(name, Infinity).find(each => each.id === id);
+      if (asked !== undefined)
+        violate('I9', `drain puts ${asked.id} of ${name} aside as ${reason}, which asks for a drain`);
+    },
+    onBuried(by, reason, explanation) {
+      if (by === 'drain' && explanation.includes('HealthEvent')) {
+        violate('I9', `a HealthEvent ended in the dead letters: ${reason}: ${explanation}`);
+      }
+    },
+    onMinute() {
+      for (const node of mirror.all('nodes').values()) {
+        const { name, uid } = node.metadata;
+        // I10: another node under that name.
+        if (nodes.get(name) !== undefined && nodes.get(name) !== uid) requests.onOpened(name);
+        nodes.set(name, uid);
+        if (cordoned.has(name) && !isCordoned(node) && !opened.has(name)) requests.onOpened(name);
+        if (isCordoned(node)) cordoned.add(name);
+        else cordoned.delete(name);
+        opened.delete(name);
+        const quiet = quietSince();
+        const isLeft = isCordoned(node) && annotationOf(node, CORDON) !== undefined && standing(name).length === 0;
+        const all = requests.open(name, 0);
+        if (quiet === undefined || !isLeft || all.length === 0 || !all.every(({ recovered }) => recovered)) {
+          free.delete(name);
+          continue;
+        }
+        const since = Math.max(free.get(name) ?? now(), quiet, lastDenial('nodes', node.metadata));
+        free.set(name, since);
+        if (now() - since <= LONGEST_DELAY) continue;
+        violate('I5', `drain leaves ${nameOf(node)} cordoned, of which every fault is over`);
+        free.set(name, Infinity);
+      }
+    },
+  };
+}

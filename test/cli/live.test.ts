@@ -1,0 +1,107 @@
+/** The live page: on this machine, read only, for nobody else's pages. */
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { followCluster } from '../../cli/start/live.ts';
+import { createCluster } from '../../simulator/world.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
+
+const NOW = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
+const core = createCluster({ now: () => NOW });
+const live = followCluster(core, { now: () => NOW });
+let page: Awaited<ReturnType<typeof live.listen>>;
+beforeAll(async () => {
+  core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
+  page = await live.listen();
+});
+afterAll(() => page.close());
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** Reads until `enough`, else to the end. */
+function ask(
+  path: string,
+  {
+    method = 'GET',
+    headers = {},
+    enough = () => false,
+  }: {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly enough?: (text: string) => boolean;
+  } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request(new URL(path, page.url), { method, headers }, response => {
+      let text = '';
+      const done = (): void => resolve({ status: response.statusCode, text, headers: response.headers });
+      response.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (!enough(text)) return;
+        done();
+        asked.destroy();
+      });
+      response.on('end', done);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+describe('the live page', () => {
+  it('listens on this machine alone, and its address has no token', () => {
+    expect(page.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+  });
+
+  it('is a page that connects to nothing but its own server', async () => {
+    const { status, text, headers } = await ask('/');
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+    });
+    expect(text).toContain("default-src 'none'");
+    expect(text).toContain("connect-src 'self'");
+  });
+
+  it('sends what is there, then what happens', async () => {
+    const answer = ask('/events', { enough: text => text.includes('ZoneOutage') });
+    live.hear({
+      audit: true,
+      function: 'repair',
+      decision: 'blocked',
+      reason: 'ZoneOutage',
+      message: '7 of 7',
+      kind: 'Node',
+      name: 'n1',
+    });
+    const { text, headers } = await answer;
+    expect(headers).toMatchObject({ 'content-type': 'text/event-stream' });
+    const lines = text
+      .split('\n\n')
+      .filter(Boolean)
+      .map(each => JSON.parse(each.slice('data: '.length)) as { kind: string; name?: string });
+    expect(lines[0]).toMatchObject({ kind: 'trace', version: 1, source: 'live' });
+    expect(lines.some(({ kind, name }) => kind === 'object' && name === 'n1')).toBe(true);
+    expect(lines.at(-1)).toMatchObject({ kind: 'audit', reason: 'ZoneOutage', about: { kind: 'Node', name: 'n1' } });
+  });
+
+  it.each([
+    ['another host', { host: 'evil.example' }, 403],
+    ['another origin', { origin: 'https://evil.example' }, 403],
+    ['an origin of another port', { origin: 'http://127.0.0.1:1' }, 403],
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
+  ])('refuses %s', async (_, headers, status) => {
+    expect((await ask('/', { headers })).status).toBe(status);
+    expect((await ask('/events', { headers })).status).toBe(status);
+  });
+
+  it('can only be read', async () => {
+    expect((await ask('/', { method: 'POST' })).status).toBe(405);
+    expect((await ask('/etc/passwd')).status).toBe(404);
+  });
+});
