@@ -11,7 +11,7 @@ import { cancelledBy, isCordonKnown, takenBack } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
 import type { DrainDecision } from './decision.ts';
-import { forget, isFree } from './ends.ts';
+import { forget, isFree, released } from './ends.ts';
 import type { ActiveDrain, DrainOutcome, Incoming } from './model.ts';
 import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
@@ -165,10 +165,11 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { watched, cordonMark, unschedulable, shown } = observation.node;
-  if (watched) return tidy(observation);
-  if (shown === 'inProgress' || (shown === 'drained' && !unschedulable)) return { kind: 'hide' };
-  return cordonMark !== undefined && !unschedulable ? { kind: 'disownCordon' } : rest(observation);
+  const { node, record } = observation;
+  if (node.watched) return tidy(observation);
+  if (node.cordonMark === undefined || node.unschedulable) return rest(observation);
+  // Who opens the node wants it whatever it was drained for: the next cordon is not for that.
+  return isFree(record) ? { kind: 'disownCordon' } : { kind: 'note', record: released(record) };
 }
 
 function tidy({ node, record }: DrainObservation): DrainDecision {

@@ -39,6 +39,12 @@ export const isStanding = (ended: FinishedDrain): boolean =>
 /** Whether no drain of the record stands for a fault that is still there. An event that asked for no drain asked for no cordon either. */
 export const isFree = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);
 
+/** The record once a person has opened the node: nothing that was drained for keeps it any longer. */
+export const released = (record: DrainRecord): DrainRecord => ({
+  ...record,
+  finished: record.finished.map(each => (isStanding(each) ? { ...each, recovered: true } : each)),
+});
+
 const isListed = (id: string, { quarantine }: Pick<Seen, 'quarantine'>): boolean =>
   quarantine === 'unreadable' || quarantine?.includes(id) === true;
 

@@ -1,8 +1,9 @@
 /** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
-import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
@@ -150,7 +151,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const pool = nodePoolOf(view);
   const [config, poolObject, [drains, protections], pods] = await inParallel([
     loadConfig('drain', deps),
-    loadNodePool(deps, pool),
+    loadPool(deps, pool),
     loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
     loadPodsOnNode(deps, view.name),
   ]);

@@ -20,7 +20,7 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isMarked, providerIDOf } from './objects.ts';
-import { loadPool } from './pools.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';

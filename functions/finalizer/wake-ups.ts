@@ -16,7 +16,7 @@ import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
 import { providerIDOf, toTerminated } from './objects.ts';
-import { loadPool } from './pools.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { effectiveTermination, TERMINATION, type EffectiveTermination } from './settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;

@@ -67,16 +67,18 @@ export async function loadConfig(
   deps: ConfigurationDeps,
   seen?: Configuration,
 ): Promise<Configuration> {
-  const { namespace, name } = CONFIG_MAP;
-  const configMap = deps.kubernetes
-    .get({ type: RESOURCES.ConfigMap, namespace, name })
-    .then(answer => objectOf(answer, { notServed: 'notKnown' }));
+  const configMap = readConfigMap(deps);
   const version = seen && versions.get(seen);
   if (seen !== undefined && version !== undefined) {
     const live = await configMap;
     if (live !== undefined && versionOf(live) === version) return seen;
   }
   return configurationOf(owner, deps, configMap);
+}
+
+async function readConfigMap({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>): Promise<KubernetesObject | undefined> {
+  const { namespace, name } = CONFIG_MAP;
+  return objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), { notServed: 'notKnown' });
 }
 
 async function configurationOf(

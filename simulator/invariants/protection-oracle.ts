@@ -101,12 +101,11 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
 export const arePoliciesReadable = ({ policies }: ProtectionFacts): boolean =>
   policies.every(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')));
 
-/** The facts about the pods of a node, as the cluster is now. */
+/** The facts about the pods of a node, as the cluster is now; a NodePool that went leaves in force what it had. */
 export function protectionFactsOf(node: KubernetesObject | undefined, mirror: Mirror): ProtectionFacts {
   const poolName = node && labelOf(node, 'karpenter.sh/nodepool');
-  const pools = [...mirror.all('nodepools').values()];
   return {
-    pool: pools.find(({ metadata }) => metadata.name === poolName),
+    pool: mirror.lastPools().get(poolName ?? ''),
     policies: [...mirror.all('nodelifecyclepolicies').values()],
   };
 }

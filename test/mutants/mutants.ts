@@ -1,4 +1,5 @@
 /** All mistakes that the swarm must find. */
+import { ANSWER_MUTANTS } from './answers.ts';
 import { DENIAL_MUTANTS } from './denials.ts';
 import { DRAIN_LEFT_MUTANTS } from './drain-left.ts';
 import { DRAIN_NEWS_MUTANTS } from './drain-news.ts';
@@ -43,6 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...POLICY_MODE_MUTANTS,
   ...FORWARDER_MUTANTS,
   ...PERMISSION_MUTANTS,
+  ...ANSWER_MUTANTS,
 ];
 
 /** The mistake of that name. Throws for a name that is not known. */

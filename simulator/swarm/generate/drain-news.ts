@@ -72,7 +72,10 @@ function usedAgain(random: Random, model: Model, node: NodePlan, time: EpochMs):
     {
       time: addDuration(time, minutes(1)),
       act() {
-        const pod = drawBusyPod(random, { ...model, nodes: [node] }, time);
+        const drawn = { ...model, nodes: [node] };
+        const pod = drawBusyPod(random, drawn, time);
+        // Its name is used up.
+        model.counter = drawn.counter;
         return { kind: 'apply', manifest: pod };
       },
     },

@@ -11,6 +11,7 @@ const LONG = 4 * HOUR;
 export function badgesOf(lanes: readonly Lane[], lines: readonly TraceLine[], end: number): readonly Badge[] {
   const badges = [
     ...lanes.flatMap(lane => [...endless(lane, end), ...hooksOf(lane), ...flapping(lane), ...takenOf(lane)]),
+    ...unawaited(lanes),
     ...stuck(lines),
     ...buried(lines),
     ...failed(lines),
@@ -46,18 +47,11 @@ function endless({ name, drains, waits, bars }: Lane, end: number): readonly Bad
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 58)}…` : text);
 
-function hooksOf({ name, hooks, skippedHooks, unawaitedHooks, end }: Lane): readonly Badge[] {
+function hooksOf({ name, hooks, skippedHooks, end }: Lane): readonly Badge[] {
   return [
     ...skippedHooks.map(hook => ({
       severity: 'red' as const,
       title: 'Hook skipped',
-      detail: `${hook} on ${name}`,
-      nodes: [name],
-      time: end?.time ?? 0,
-    })),
-    ...unawaitedHooks.map(hook => ({
-      severity: 'amber' as const,
-      title: 'Hook not waited for',
       detail: `${hook} on ${name}`,
       nodes: [name],
       time: end?.time ?? 0,
@@ -72,6 +66,17 @@ function hooksOf({ name, hooks, skippedHooks, unawaitedHooks, end }: Lane): read
         time: hook.from,
       })),
   ];
+}
+
+/** One for each hook, however many nodes it was called for. */
+function unawaited(lanes: readonly Lane[]): readonly Badge[] {
+  const calls = lanes.flatMap(lane => lane.unawaitedHooks.map(hook => ({ hook, lane })));
+  return [...Map.groupBy(calls, ({ hook }) => hook)].map(([hook, found]) => {
+    const nodes = found.map(({ lane }) => lane.name);
+    const listed = nodes.length > 4 ? `${nodes.length} nodes` : nodes.join(', ');
+    const time = Math.min(...found.map(({ lane }) => lane.end?.time ?? Infinity));
+    return { severity: 'amber', title: 'Hook not waited for', detail: `${hook} on ${listed}`, nodes, time };
+  });
 }
 
 function flapping({ name, bars, end }: Lane): readonly Badge[] {
