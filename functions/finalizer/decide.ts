@@ -1,5 +1,5 @@
 /**
- * The rule of terminations (docs/finalizers.md; I1, I5, I7):
+ * The rule of terminations (docs/terminations.md; I1, I5, I7):
  * which finalizers a NodeClaim and its Nodes carry while they live, and what a deletion asks for. Pure: no I/O, no clock.
  */
 import {

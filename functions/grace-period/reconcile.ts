@@ -133,6 +133,7 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   await deps.holdOutOfSight(
     () => opened,
     () => settle(concern),
+    { isHint: true },
   );
 }
 

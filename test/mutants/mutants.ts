@@ -6,6 +6,7 @@ import { DRAIN_NEWS_MUTANTS } from './drain-news.ts';
 import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
+import { FINALIZER_END_MUTANTS } from './finalizer-ends.ts';
 import { FINALIZER_RULE_MUTANTS } from './finalizer-rules.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
@@ -33,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FINALIZER_MUTANTS,
   ...FINALIZER_DRAIN_MUTANTS,
   ...FINALIZER_RULE_MUTANTS,
+  ...FINALIZER_END_MUTANTS,
   ...HOOK_RESOURCE_MUTANTS,
   ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
