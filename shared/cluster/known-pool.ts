@@ -3,8 +3,10 @@
  * policies its labels select, still holds for its nodes, for every function. The finalizer function remembers them; the others read.
  */
 import { KNOWN_POOLS } from '../contract/table.ts';
+import { parsePoolTermination } from '../contract/termination-schema.ts';
 import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { lastGood } from '../lifecycle/last-good.ts';
 import { readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey } from '../ports/record-store.ts';
@@ -37,7 +39,8 @@ type Deps = Pick<FunctionDeps, 'kubernetes'> & {
 };
 
 /**
- * The NodePool of that name, or what is remembered of one that is not there; undefined: there is none, and none is known.
+ * The NodePool of that name, or what is remembered of one that is not there; undefined: there is none, and none is known. Where what it
+ * says of terminations cannot be read, it says what it said last.
  *
  * @throws {OutOfSight} where NodePools are not served
  */
@@ -46,9 +49,12 @@ export async function loadPool(
   name: string | undefined,
 ): Promise<KubernetesObject | undefined> {
   const pool = await loadNodePool({ kubernetes }, name);
-  if (pool !== undefined || name === undefined || records === undefined) return pool;
+  if (name === undefined || records === undefined) return pool;
+  if (pool !== undefined && parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption').ok) return pool;
   const held = readRecord(KNOWN_POOL_CODEC, await records.get(knownPoolKey(name)));
-  return held.kind === 'held' ? toNodePool(name, held.value) : undefined;
+  const known = lastGood(held, value => ({ ok: true, value: toNodePool(name, value) }));
+  if (pool === undefined || known === undefined) return pool ?? known;
+  return { ...pool, spec: { ...pool.spec, ...known.spec } };
 }
 
 function toNodePool(name: string, { labels, ...disruption }: KnownPool): KubernetesObject {

@@ -23,9 +23,10 @@ const STATUSES = [403, 429, 500, 503] as const;
 
 export function drawRefusals(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
   if (model.attachments.length + model.databases.length === 0 || !random.chance(0.2)) return [];
+  const targets = TARGETS.filter(([resource]) => resource !== 'manageddatabases' || model.databases.length > 0);
   return times(random.integer(1, 2)).map((): Draft => {
     const time = addDuration(start, drawDuration(random, seconds(0), span));
-    const [resource, verbs] = random.pick(TARGETS);
+    const [resource, verbs] = random.pick(targets);
     const length = pickWeighted<DurationMs>(random, [
       [3, drawDuration(random, seconds(10), minutes(5))],
       [1, drawDuration(random, minutes(5), minutes(180))],
