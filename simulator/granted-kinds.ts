@@ -1,7 +1,7 @@
 /**
  * What users grant to Curfew beside its own table, on kinds of theirs: the simulated cluster has it for each FinalizerRule of the scenario
  * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration or a template names
- * (`docs/configuration.md`, `docs/node-repair.md`, `docs/finalizers.md`).
+ * (`docs/configuration.md`, `docs/node-repair.md`, `docs/terminations.md`).
  */
 import {
   PERMISSIONS,

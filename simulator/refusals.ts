@@ -30,8 +30,16 @@ export interface Refusals {
   begin(refusal: Refusal, duration: DurationMs | undefined): void;
   /** All so far, in the order in which they began; they add up. */
   readonly all: readonly StandingRefusal[];
-  /** When the last one ended and what it held back is due again; the start of time when there was none, undefined while one stands. */
+  /**
+   * When the last of those ended that more than one object's changes depend on, and what it held back is due again; the start of time when
+   * there was none, undefined while one stands.
+   */
   lastEnd(): EpochMs | undefined;
+  /** Until when refusals hold changes of that object: now while one stands, else when the last try after it is due. Minus infinity: there was none. */
+  heldUntil(
+    resource: string,
+    object: { readonly name?: string | undefined; readonly namespace?: string | undefined },
+  ): number;
   /** The server as that part of Curfew finds it. @param user whom the server sees, for the words of a 403 */
   guard(core: InProcessServer, part: Part, user: string): InProcessServer;
   /** Called when watches of the forwarder's are refused that may be open: the server ends them. */
@@ -58,10 +66,24 @@ export function createRefusals(scheduler: Scheduler, endOfRun: EpochMs): Refusal
       }
     },
     lastEnd() {
-      if (standing().length > 0) return undefined;
-      return all.reduce(
+      const wide = all.filter(({ refusal }) => !isOfOneChange(refusal));
+      if (wide.some(({ end }) => scheduler.now() < end)) return undefined;
+      return wide.reduce(
         (last, { refusal, end }) => latest(last, addDuration(end, heldLonger(refusal.as))),
         toEpochMs(0),
+      );
+    },
+    heldUntil(resource, object) {
+      const now = scheduler.now();
+      const of = all.filter(
+        ({ refusal }) =>
+          refusal.resource?.split('.')[0] === resource &&
+          refusal.name === object.name &&
+          (refusal.namespace ?? object.namespace) === object.namespace,
+      );
+      return Math.max(
+        -Infinity,
+        ...of.map(({ refusal, end }) => (now < end ? now : Math.min(now, addDuration(end, heldLonger(refusal.as))))),
       );
     },
     onWatchRefused: action => onWatch.push(action),
@@ -130,6 +152,12 @@ const LONGEST_BACK_OFF = minutes(60);
 /** How long after the end of a refusal what it refused may wait for its next try. */
 const heldLonger = (as: RefusedAs): DurationMs =>
   'notServed' in as || as.status < 400 || as.status >= 500 || PASSING.has(as.status) ? seconds(0) : LONGEST_BACK_OFF;
+
+const CHANGES: ReadonlySet<string | undefined> = new Set(['create', 'update', 'patch', 'delete', 'evict']);
+
+/** Whether it is about changes of one object: then it may hold that one, and no other. */
+const isOfOneChange = ({ verb, resource, name }: RefusedRequests): boolean =>
+  CHANGES.has(verb) && resource !== undefined && name !== undefined;
 
 /** Whether the refusal is about a kind as such, so that discovery leaves it out too. */
 const isOfWholeKind = ({ verb, name, namespace }: RefusedRequests): boolean =>

@@ -109,6 +109,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     scheduler: time,
     instanceState: providerID => cloud.stateOf(providerID),
     failsInstance: providerID => cloud.fails(providerID),
+    refusedUntil: (resource, object) => refusals.heldUntil(resource, object),
     failsCleanup: rule => cleanups.of(rule).result === 'fail',
     clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
     quietSince: () => quietSince(scenario, outages, refusals, injector),

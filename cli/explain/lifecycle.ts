@@ -135,7 +135,9 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       since,
       held: isObserved
         ? `${heldByMode(pool, 'termination', cluster.policies) ?? ''}: nothing is done, the deletion waits`
-        : undefined,
+        : since !== undefined && termination.kind === 'invalid'
+          ? UNREADABLE
+          : undefined,
       waitsFor: since === undefined || isObserved ? undefined : progress?.message,
       pods: undefined,
     },
@@ -149,6 +151,10 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
     policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
 }
+
+/** What was in force before stands in Curfew's table. */
+const UNREADABLE =
+  'the deletion waits until that can be read or its deadline comes, unless it had begun or an earlier version could be read, which is in force then and is not known here';
 
 function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObject | undefined): RepairRules {
   const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];

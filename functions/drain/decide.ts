@@ -183,7 +183,7 @@ function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {
   const { rules, mode, limits, record } = observation;
   const held = holdOf(rules, mode);
   if (held !== undefined) return held;
-  return unreadableLimits(limits, record.requests) ?? coverageUnknown(observation);
+  return policyUnknown(observation) ?? unreadableLimits(limits, record.requests) ?? coverageUnknown(observation);
 }
 
 function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
@@ -194,6 +194,13 @@ function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): Dra
   }
   if (mode === 'Enforce') return undefined;
   return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+}
+
+/** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */
+function policyUnknown({ unreadable }: DrainObservation): DrainDecision | undefined {
+  if (unreadable === undefined) return undefined;
+  const message = `${unreadable}; whether it holds drains is not known: nothing begins until it can be read`;
+  return { kind: 'hold', reason: 'UnreadablePolicy', message };
 }
 
 function coverageUnknown({ node, record }: DrainObservation): DrainDecision | undefined {

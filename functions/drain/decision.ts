@@ -13,8 +13,12 @@ import type {
 } from './model.ts';
 import type { DrainPass } from './pass.ts';
 
-/** `UnreadableQuarantine`: nobody can say whether an earlier drain covers what is asked for. */
-export type HoldReason = 'NoConfiguration' | 'ObserveMode' | 'UnreadableLimits' | 'UnreadableQuarantine';
+/**
+ * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
+ * whether an earlier drain covers what is asked for.
+ */
+export type HoldReason =
+  'NoConfiguration' | 'ObserveMode' | 'UnreadablePolicy' | 'UnreadableLimits' | 'UnreadableQuarantine';
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
@@ -38,7 +42,7 @@ export type DrainDecision =
       /** The message is answered for itself after that. */
       readonly goesOn?: boolean;
     }
-  /** Something has to be mended, or the policy says `Observe`. */
+  /** Something has to be mended, or a policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
   /** What is remembered changes, and nothing else: a fault is over that nothing was asked for, or the drain under way is held no more. */
   | { readonly kind: 'note'; readonly record: DrainRecord }

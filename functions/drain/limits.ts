@@ -7,9 +7,15 @@ import { NO_DRAIN_LIMITS, type LimitsInForce } from '../../shared/domain/drain-l
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFaults } from '../../shared/policies/block-faults.ts';
-import { decisionFor, states } from '../../shared/policies/deciding-policy.ts';
+import { decisionFor, states, type BlockReader } from '../../shared/policies/deciding-policy.ts';
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+
+/** How a `drain` block is read. */
+const DRAIN: BlockReader = { block: 'drain', parse: parseDrainLimits };
+/** What a drain goes by. */
+export const DRAIN_BLOCKS = [DRAIN, PROTECTION] as const;
 
 /** The limits of the pool's drains: of the policies that apply those of the most specific one, ties by name. */
 export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySet): LimitsInForce {
@@ -43,7 +49,7 @@ export async function reportDrainFaults(
     parse: parseDrainLimits,
     reason: EVENT_REASONS.invalidDrainConfiguration,
     effect:
-      'until it is valid no drain begins where it may apply, but those that repair, a termination or a person asks for',
+      'the last version that could be read stays in force; without one no drain begins where it may apply until it is valid, but those that repair, a termination or a person asks for',
     isRepeated,
   } as const;
   await reportBlockFaults(reporter, found.object, set, block);

@@ -56,8 +56,10 @@ export interface DrainObservation {
   readonly rules: DrainRules | undefined;
   /** Nothing begins for an older event. */
   readonly maxEventAge: DurationMs;
-  /** Of the policy that applies to the node's pool. */
+  /** Of drains in the node's pool. */
   readonly mode: 'Enforce' | 'Observe';
+  /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
+  readonly unreadable: string | undefined;
   /** Of the policy that states a `drain` block for the node's pool. */
   readonly limits: LimitsInForce;
   /** Of a drain that waits for its turn: the other nodes of its pool. */

@@ -1,7 +1,9 @@
 /** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
@@ -18,12 +20,13 @@ import { RetryableError } from '../../shared/errors.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
+import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { isForced } from './forced.ts';
-import { drainLimitsFor } from './limits.ts';
+import { DRAIN_BLOCKS, drainLimitsFor } from './limits.ts';
 import { readShownDrain } from './node-conditions.ts';
 import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
@@ -118,6 +121,7 @@ export function createObserver(
       maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
       template: undefined,
       mode: 'Enforce',
+      unreadable: undefined,
       limits: NO_DRAIN_LIMITS,
       neighbours: undefined,
       pods: [],
@@ -145,19 +149,20 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
-  const [config, poolObject, policies, pods] = await inParallel([
+  const [config, poolObject, [drains, protections], pods] = await inParallel([
     loadConfig('drain', deps),
-    loadNodePool(deps, pool),
-    loadPolicies(deps),
+    loadPool(deps, pool),
+    loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
     loadPodsOnNode(deps, view.name),
   ]);
-  const { policy: protection } = effectiveProtection(poolObject, policies);
-  const { mode } = decisionFor(poolObject, 'drain', policies);
+  const { policy: protection } = effectiveProtection(poolObject, protections);
+  const { mode } = decisionFor(poolObject, 'drain', drains);
+  const unreadable = unreadableMaybeFor(poolObject, drains);
   const rules = config.drain && compiled(config.drain);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
   const { active } = record;
-  const limits = drainLimitsFor(poolObject, policies);
+  const limits = drainLimitsFor(poolObject, drains);
   const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
@@ -169,6 +174,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     rules,
     maxEventAge: healthEvents.maxEventAge,
     mode,
+    unreadable: unreadable && faultText(unreadable),
     limits,
     neighbours,
     pods,

@@ -1,6 +1,7 @@
 /** Drains: look at a node with its requests, decide, act. */
 import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -15,7 +16,7 @@ import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './gone.ts';
 import type { DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
-import { reportDrainFaults } from './limits.ts';
+import { DRAIN_BLOCKS, reportDrainFaults } from './limits.ts';
 import { holdWhenRefused } from './refused.ts';
 import { beginsNothing } from './news.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
@@ -23,6 +24,7 @@ import type { RunMemory } from './turn.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
+const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
 /** Things that one run carries out one after the other: the request, the Node, a pass over its pods, the end. */
 const MAX_STRETCHES = 20;
 
@@ -61,6 +63,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
         if (isRound(message.subject, DRAINS_ROUND)) return parts.drains.timerDue(message);
+        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
         if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
         return;
       }
@@ -105,7 +108,9 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
       if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
-      else await reportDrainFaults(deps, parts.reporter, subject, resync === true && change === 'Modified');
+      else await keepPolicy(deps, KEEPER, subject);
+      if (subject.kind === 'NodeLifecyclePolicy')
+        await reportDrainFaults(deps, parts.reporter, subject, resync === true && change === 'Modified');
       // When everything is published again, the Nodes come in events of their own.
       return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':

@@ -1,5 +1,5 @@
 /**
- * The rule of terminations (docs/finalizers.md; I1, I5, I7):
+ * The rule of terminations (docs/terminations.md; I1, I5, I7):
  * which finalizers a NodeClaim and its Nodes carry while they live, and what a deletion asks for. Pure: no I/O, no clock.
  */
 import {
@@ -34,12 +34,14 @@ export interface TerminationObservation {
   readonly nodes: readonly TerminatedObject[];
   readonly settings:
     | { readonly kind: 'none' }
-    | { readonly kind: 'invalid'; readonly message: string }
+    | { readonly kind: 'invalid'; readonly message: string; readonly gracePeriod: GracePeriod | undefined }
     | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: 'Enforce' | 'Observe' };
   /** Of the termination under way. */
   readonly storedDeadline: Deadline | undefined;
   /** The NodePool or policy that set it was edited and sets none any more. */
   readonly takesBackDeadline: boolean;
+  /** It has begun: its settings are in its record. */
+  readonly hasBegun: boolean;
   /** Names under which an earlier look knew our finalizer on these objects. */
   readonly storedNames: readonly string[];
 }
@@ -56,6 +58,8 @@ export type TerminationDecision =
   | { readonly kind: 'refuse'; readonly message: string }
   | { readonly kind: 'prepare'; readonly changes: readonly FinalizerChange[] }
   | { readonly kind: 'wouldTerminate'; readonly deadline: Deadline | undefined }
+  /** What it has to do before the end cannot be read. Without a deadline it may have one there, so only a person can tell. */
+  | { readonly kind: 'awaitSettings'; readonly message: string; readonly deadline: Deadline | undefined }
   | {
       readonly kind: 'terminate';
       readonly deadline: Deadline | undefined;
@@ -77,7 +81,7 @@ export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
 /**
  * A deletion counts while our finalizer is on one of the objects, and is then seen through whatever became of the
- * settings; in mode Observe it is only said.
+ * settings; in mode Observe it is only said. One that would begin while the settings cannot be read waits (I6).
  */
 export function decide(observation: TerminationObservation): TerminationDecision {
   const { claim, nodes, settings } = observation;
@@ -89,6 +93,9 @@ export function decide(observation: TerminationObservation): TerminationDecision
     const { deadline, badTimestamp } = resolveDeadline(observation);
     if (settings.kind === 'custom' && settings.mode === 'Observe') return { kind: 'wouldTerminate', deadline };
     const forced = deadline !== undefined && isDue(observation.now, deadline.time);
+    if (settings.kind === 'invalid' && !forced && !observation.hasBegun) {
+      return { kind: 'awaitSettings', message: settings.message, deadline };
+    }
     return { kind: 'terminate', deadline, forced, finalizerNames: names, badTimestamp };
   }
   if (settings.kind === 'invalid') return { kind: 'refuse', message: settings.message };
@@ -146,7 +153,12 @@ function resolveDeadline(observation: TerminationObservation): {
   const declared = terminationTimestamp === undefined ? undefined : parseTimestamp(terminationTimestamp);
   const badTimestamp = declared === undefined ? terminationTimestamp : undefined;
   const deletion = claim?.deletionTime ?? earliestOf(nodes.map(({ deletionTime }) => deletionTime));
-  const ofSettings = settings.kind === 'custom' ? settings.settings.gracePeriod : undefined;
+  const ofSettings =
+    settings.kind === 'custom'
+      ? settings.settings.gracePeriod
+      : settings.kind === 'invalid'
+        ? settings.gracePeriod
+        : undefined;
   const grace: GracePeriod | undefined =
     claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: OF_CLAIM };
   const current =

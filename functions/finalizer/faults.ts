@@ -29,7 +29,8 @@ export async function reportTerminationFaults(
 
   const fault = terminationFault(object);
   if (fault !== undefined) {
-    const effect = 'no finalizer is put on or taken off where it applies until it is valid';
+    const effect =
+      'the last version that could be read stays in force; without one no finalizer is put on or taken off where it applies until it is valid, and no termination begins there';
     await report(object, EVENT_REASONS.invalidTerminationConfiguration, `${fault}; ${effect}`);
   }
   if (kind === 'NodePool' || object.spec?.['termination'] === undefined) return;

@@ -10,16 +10,20 @@ import { isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadPolicies } from '../../shared/cluster/node-pool.ts';
-import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import {
+  effectiveProtection,
+  PROTECTION,
+  type EffectiveProtection,
+} from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isMarked, providerIDOf } from './objects.ts';
-import { loadPool } from './pools.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
-import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
+import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';
 import { objectOf, OutOfSight } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -70,6 +74,7 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
+const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
 /** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
@@ -99,7 +104,7 @@ export function createObserver(
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
     const named = { stored, viaNode: target.viaNode };
-    const [namedNodes, poolObject, policies] = await inParallel([
+    const [namedNodes, poolObject, [policies, protections]] = await inParallel([
       kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
       loadPool(deps, pool),
       policiesFor(deps, stored),
@@ -123,7 +128,7 @@ export function createObserver(
       nodePool: poolObject,
       termination,
       takesBackDeadline: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
-      protection: effectiveProtection(poolObject, policies),
+      protection: effectiveProtection(poolObject, protections),
       record,
       stored,
       armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
@@ -137,13 +142,16 @@ export function createObserver(
  *
  * @throws {OutOfSight} as `loadPolicies`
  */
-async function policiesFor(deps: Deps, stored: TerminationRecord | undefined): Promise<PolicySet> {
+async function policiesFor(
+  deps: Deps,
+  stored: TerminationRecord | undefined,
+): Promise<readonly [PolicySet, PolicySet]> {
   try {
-    return await loadPolicies(deps);
+    return await loadPolicySets(deps, OWNER, [TERMINATION, PROTECTION]);
   } catch (error) {
     const deadline = stored !== undefined && hasBegun(stored) ? stored.deadline : undefined;
     const isForced = deadline !== undefined && isDue(deps.clock.now(), deadline.time);
-    if (error instanceof OutOfSight && isForced) return NO_POLICIES;
+    if (error instanceof OutOfSight && isForced) return [NO_POLICIES, NO_POLICIES];
     throw error;
   }
 }

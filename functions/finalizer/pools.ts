@@ -1,33 +1,17 @@
-/**
- * NodePools as they were last seen. `kubectl delete nodepool` removes the NodePool first and its NodeClaims after it: what it said of their
- * termination, and which policies its labels select, still holds for them.
- */
+/** Remembers NodePools for all functions, as long as one of their NodeClaims or Nodes is left. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../shared/cluster/known-pool.ts';
+import { loadNodePool } from '../../shared/cluster/node-pool.ts';
 import { CURFEW_GROUP, KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { parsePoolTermination } from '../../shared/contract/termination-schema.ts';
-import * as z from '../../shared/contract/zod.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { checkedCodec } from './checked-codec.ts';
-import { effectiveTermination } from './settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
-
-const schema = z.object({
-  labels: z.record(z.string(), z.string()),
-  customFinalizerName: z.exactOptional(z.string()),
-  terminationGracePeriodSeconds: z.exactOptional(z.number()),
-});
-
-type KnownPool = z.output<typeof schema>;
-
-export const KNOWN_POOL_CODEC: RecordCodec<KnownPool> = checkedCodec(schema, 1);
 
 /** Whether anything of the NodePool is left is looked at this often. */
 const CHECK = hours(24);
@@ -35,19 +19,11 @@ const CHECK = hours(24);
 const KIND = 'KnownNodePool';
 const subjectOf = (name: string): Subject => ({ apiVersion: `${CURFEW_GROUP}/v1alpha1`, kind: KIND, name });
 const open = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
-  openRecord(deps, KNOWN_POOL_CODEC, `known-pool/${name}`, wakeUp);
+  openRecord(deps, KNOWN_POOL_CODEC, knownPoolKey(name).id, wakeUp);
 
 /** Whether a wake-up with this subject is about a NodePool that is remembered. */
 export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === subjectOf('').apiVersion;
-
-/** The NodePool of that name, or as it was before it went; undefined: there is none, and none is known. */
-export async function loadPool(deps: Deps, name: string | undefined): Promise<KubernetesObject | undefined> {
-  const pool = await loadNodePool(deps, name);
-  if (pool !== undefined || name === undefined) return pool;
-  const held = await open(deps, name).load();
-  return held.kind === 'held' ? toNodePool(name, held.value) : undefined;
-}
 
 /** Before a finalizer is put on for its sake. One that cannot be read changes nothing of what is known. */
 export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
@@ -74,8 +50,7 @@ export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): P
   const record = open(deps, name, wakeUp);
   const held = await record.load();
   if (pool !== undefined) {
-    const isAsked = effectiveTermination(pool, await loadPolicies(deps)).kind === 'custom';
-    if (isAsked || held.kind === 'held') await rememberPool(deps, pool, wakeUp);
+    await rememberPool(deps, pool, wakeUp);
     return;
   }
   if (held.kind !== 'held') return;
@@ -90,13 +65,4 @@ export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): P
 
 async function save({ clock }: Deps, record: ReturnType<typeof open>, name: string, value: KnownPool): Promise<void> {
   await record.save({ subject: subjectOf(name), value, wakeTime: addDuration(clock.now(), CHECK), punctual: false });
-}
-
-function toNodePool(name: string, { labels, ...disruption }: KnownPool): KubernetesObject {
-  return {
-    apiVersion: 'karpenter.sh/v1',
-    kind: 'NodePool',
-    metadata: { name, uid: '', resourceVersion: '', creationTimestamp: '', labels },
-    spec: { disruption },
-  };
 }

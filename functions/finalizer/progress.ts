@@ -45,7 +45,7 @@ const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined 
 /** The record with what this turn sets out to do. */
 export function begun(before: TerminationRecord, context: TerminationContext): TerminationRecord {
   const { look, run, deadline, finalizerNames, settings } = context;
-  const { observed: _, refused: __, ...rest } = before;
+  const { observed: _, refused: __, unreadable: ___, ...rest } = before;
   const launchTime = launchTimeOf(look);
   const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
   return {

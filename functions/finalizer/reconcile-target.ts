@@ -17,6 +17,7 @@ import { isLive, toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { rememberPool } from './pools.ts';
 import { prepare } from './prepare.ts';
+import { awaitSettings } from './await-settings.ts';
 import { checkReplace } from './replace-in-force.ts';
 import { reportObserved } from './reports.ts';
 import { objectsOf, type RunMemory, type TerminationContext, type TerminationDeps } from './steps/context.ts';
@@ -101,6 +102,7 @@ function toObservation({
     settings: termination,
     storedDeadline: stored?.deadline,
     takesBackDeadline,
+    hasBegun: stored?.reported !== undefined,
     storedNames: stored?.finalizerNames ?? [],
   };
 }
@@ -114,6 +116,8 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
       return prepare({ deps, reporter }, decision, look);
     case 'wouldTerminate':
       return watch(parts, decision, look);
+    case 'awaitSettings':
+      return awaitSettings(parts, decision, look);
     case 'refuse':
     case 'ignore':
       if (isUnheld(look)) return closeUnheld(parts, look);

@@ -10,6 +10,9 @@ import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
+import { PROTECTION } from '../../shared/policies/protection-settings.ts';
+import { TERMINATION } from './settings.ts';
 import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
@@ -32,6 +35,8 @@ import { createSettingsRounds, createTerminationRounds, TERMINATIONS_ROUND } fro
 import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 const OWNER = 'finalizer';
+/** What a termination goes by. */
+const KEEPER = { owner: OWNER, readers: [TERMINATION, PROTECTION] } as const;
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
 export interface Rules {
   readonly decide: typeof decide;
@@ -67,6 +72,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
         if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
         if (isOrphanCheck(message.subject)) return checkForOrphans(deps);
+        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
         if (isKnownPool(message.subject)) return keepPool(deps, name, message);
         if (isInstance(message.subject)) {
           await reconcileInstance(parts, name, { wakeUp: message });
@@ -128,6 +134,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       await keepPool(parts.deps, name);
       return isRepeated ? undefined : parts.settings.request(name);
     case 'NodeLifecyclePolicy':
+      await keepPolicy(parts.deps, KEEPER, subject);
       await reportTerminationFaults(parts, subject, isRepeated);
       return isRepeated ? undefined : parts.settings.request(undefined);
     case 'ConfigMap':

@@ -117,6 +117,8 @@ const schema = z.object({
   passedOver: z.exactOptional(z.readonly(z.array(z.string()))),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
+  /** Nothing has begun, for the settings cannot be read: what was said of that, and when. */
+  unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
   refused: z.exactOptional(z.string()),
 });
@@ -131,6 +133,6 @@ export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes:
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec(schema, 3);
 
-/** Whether a termination is under way: not only observed, nor kept for a finalizer that could not be written. */
-export const hasBegun = ({ observed, refused }: TerminationRecord): boolean =>
-  observed !== true && refused === undefined;
+/** Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written. */
+export const hasBegun = ({ observed, refused, unreadable }: TerminationRecord): boolean =>
+  observed !== true && refused === undefined && unreadable === undefined;

@@ -11,14 +11,24 @@ import {
 } from '../../shared/contract/termination-schema.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isSetBy, type Deadline, type GracePeriod, type TerminationSettings } from '../../shared/domain/termination.ts';
-import { decisionFor, states } from '../../shared/policies/deciding-policy.ts';
-import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { faultIn } from '../../shared/cluster/kept-policies.ts';
+import { decisionFor, states, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { unreadableMaybeFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+
+/** How a `termination` block is read. */
+export const TERMINATION: BlockReader = { block: 'termination', parse: parseTerminationBlock };
 
 export type EffectiveTermination =
   /** No block applies: hands off. */
   | { readonly kind: 'none' }
   /** One applies that cannot be read: nothing is put on or taken off until it can be (I6). */
-  | { readonly kind: 'invalid'; readonly message: string; readonly source: string }
+  | {
+      readonly kind: 'invalid';
+      readonly message: string;
+      readonly source: string;
+      /** Of the NodePool, which comes before what cannot be read; undefined: it has none, or it cannot be read. */
+      readonly gracePeriod: GracePeriod | undefined;
+    }
   | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: Mode; readonly source: string };
 
 const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
@@ -26,15 +36,16 @@ const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${meta
 /** The settings for the NodeClaims and Nodes of a pool; `undefined` stands for those without a NodePool. */
 export function effectiveTermination(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveTermination {
   const ofPool = parsePoolTermination(pool?.spec?.['disruption'], 'spec.disruption');
-  if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message);
+  if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message, undefined);
   const fromPool = ofPool.ok ? ofPool.value : undefined;
 
-  const unreadable = unreadableFor(pool, policySet).find(({ object }) => states(object, 'termination'));
-  if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message);
+  const unreadable = unreadableMaybeFor(pool, policySet);
+  const ofPoolItself = gracePeriodOf(pool, fromPool?.terminationGracePeriod, undefined, undefined);
+  if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message, ofPoolItself);
   const decision = decisionFor(pool, 'termination', policySet);
   const holder = decision.holder?.object;
   const block = holder && parseTerminationBlock(holder.spec?.['termination'], 'spec.termination');
-  if (holder !== undefined && block?.ok === false) return invalid(holder, block.message);
+  if (holder !== undefined && block?.ok === false) return invalid(holder, block.message, ofPoolItself);
   const fromPolicy = block?.ok === true ? block.value : undefined;
 
   const named = fromPool?.customFinalizerName;
@@ -102,19 +113,20 @@ export function takesBackDeadline(
   return parsed.ok && parsed.value.terminationGracePeriod === undefined;
 }
 
-const invalid = (object: KubernetesObject, message: string): EffectiveTermination => ({
+const invalid = (
+  object: KubernetesObject,
+  message: string,
+  gracePeriod: GracePeriod | undefined,
+): EffectiveTermination => ({
   kind: 'invalid',
+  gracePeriod,
   message: `${nameOf(object)}: ${message}`,
   source: nameOf(object),
 });
 
 /** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
-export function terminationFault({ kind, spec }: KubernetesObject): string | undefined {
-  const result =
-    kind === 'NodePool'
-      ? parsePoolTermination(spec?.['disruption'], 'spec.disruption')
-      : spec?.['termination'] === undefined
-        ? undefined
-        : parseTerminationBlock(spec['termination'], 'spec.termination');
-  return result?.ok === false ? result.message : undefined;
+export function terminationFault({ kind, spec = {} }: KubernetesObject): string | undefined {
+  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, TERMINATION) : undefined;
+  const result = parsePoolTermination(spec['disruption'], 'spec.disruption');
+  return result.ok ? undefined : result.message;
 }

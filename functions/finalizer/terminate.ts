@@ -47,7 +47,7 @@ import { releaseObjects } from './steps/release.ts';
 import { taintNodes } from './steps/taint.ts';
 import { awaitVolumes } from './steps/volumes.ts';
 
-/** The order that docs/finalizers.md promises. */
+/** The order that docs/terminations.md promises. */
 export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
   deleteObjects,
   taintNodes,

@@ -4,7 +4,7 @@
  */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -16,8 +16,8 @@ import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
 import { providerIDOf, toTerminated } from './objects.ts';
-import { loadPool } from './pools.ts';
-import { effectiveTermination, type EffectiveTermination } from './settings.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
+import { effectiveTermination, TERMINATION, type EffectiveTermination } from './settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -112,6 +112,7 @@ function isConcerned({ claim, nodes }: JudgedTarget, settings: EffectiveTerminat
     settings,
     storedDeadline: undefined,
     takesBackDeadline: false,
+    hasBegun: false,
     storedNames: [],
   });
   return decision.kind === 'prepare';
@@ -129,7 +130,7 @@ async function loadSettings(
   deps: Deps,
   pools: ReadonlySet<string | undefined>,
 ): Promise<ReadonlyMap<string | undefined, EffectiveTermination>> {
-  const policies = await loadPolicies(deps);
+  const [policies] = await loadPolicySets(deps, OWNER, [TERMINATION]);
   const found = new Map<string | undefined, EffectiveTermination>();
   for (const pool of pools) found.set(pool, effectiveTermination(await loadPool(deps, pool), policies));
   return found;

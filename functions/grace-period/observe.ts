@@ -2,17 +2,19 @@
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { PROTECTION, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { Held } from '../../shared/lifecycle/record-codec.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { GracePeriodRecord } from './announced.ts';
+import { OWNER } from './record.ts';
 import { annotatedPods, type Announcement } from './announcements.ts';
 import type { Version } from './seen-objects.ts';
 import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
@@ -57,7 +59,7 @@ export type Look =
 export type Here = Extract<Look, { kind: 'here' }>;
 export type Gone = Extract<Look, { kind: 'gone' }>;
 
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
 /** Reads the Node, its record and, where it may matter, its pods and settings. */
 export async function look(
@@ -110,7 +112,7 @@ interface Surroundings {
 }
 
 async function loadSurroundings(deps: Deps, node: KubernetesObject): Promise<Surroundings> {
-  const [pods, protection] = await inParallel([loadPodsOnNode(deps, node.metadata.name), loadProtection(deps, node)]);
+  const [pods, protection] = await inParallel([loadPodsOnNode(deps, node.metadata.name), protectionOn(deps, node)]);
   return { pods, protection };
 }
 
@@ -118,5 +120,9 @@ async function loadSurroundings(deps: Deps, node: KubernetesObject): Promise<Sur
 async function loadIfAnnotated(deps: Deps, node: KubernetesObject): Promise<Surroundings | undefined> {
   const pods = await loadPodsOnNode(deps, node.metadata.name);
   if (annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return undefined;
-  return { pods, protection: await loadProtection(deps, node) };
+  return { pods, protection: await protectionOn(deps, node) };
+}
+
+function protectionOn(deps: Deps, node: KubernetesObject): Promise<EffectiveProtection> {
+  return loadProtection(deps, node, async () => (await loadPolicySets(deps, OWNER, [PROTECTION]))[0]);
 }

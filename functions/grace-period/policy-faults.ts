@@ -1,4 +1,5 @@
 /** Tells the author of a NodeLifecyclePolicy that its protection block cannot be used or loses a tie (I8). */
+import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -9,14 +10,23 @@ import { reportBlockFaults } from '../../shared/policies/block-faults.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER } from './record.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit' | 'metrics'>;
+type KeepDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+type Deps = KeepDeps & Pick<FunctionDeps, 'events' | 'audit' | 'metrics'>;
+
+/** Keeps what can be read of the policy, for the time when it cannot be. */
+export function keepProtection(deps: KeepDeps, { name, uid }: Subject, wakeUp?: UsedWakeUp): Promise<void> {
+  return keepPolicy(deps, { owner: OWNER, readers: [PROTECTION] }, { name, uid }, wakeUp);
+}
 
 /**
- * Looks at the live policy and reports what is wrong with it.
+ * Looks at the live policy, keeps it as far as it can be read, and reports what is wrong with it.
  * @param isRepeated it is only published again: the Event alone is recorded once more
  */
 export async function reportProtectionFaults(deps: Deps, subject: Subject, isRepeated: boolean): Promise<void> {
+  await keepProtection(deps, subject);
   const answer = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
   const object = objectOf(answer, { notServed: 'none' });
   if (object?.spec?.['protection'] === undefined) return;
@@ -24,7 +34,8 @@ export async function reportProtectionFaults(deps: Deps, subject: Subject, isRep
     name: 'protection',
     parse: parseProtectionBlock,
     reason: EVENT_REASONS.invalidProtectionConfiguration,
-    effect: 'until it is valid no cap holds, and what any rule set protects is protected',
+    effect:
+      'the last version that could be read stays in force; without one no cap holds until it is valid, and what any rule set protects is protected',
     isRepeated,
   } as const;
   await reportBlockFaults(createReporter(OWNER, deps), object, await loadPolicies(deps), block);

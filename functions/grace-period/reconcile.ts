@@ -21,7 +21,7 @@ import { close } from './gone.ts';
 import { mayBeReliedOn, type NodeChange } from './node-change.ts';
 import { createEventsOfOthers, type EventsOfOthers } from './events-of-others.ts';
 import { look, type Gone, type Here, type Progress, type Target } from './observe.ts';
-import { reportProtectionFaults } from './policy-faults.ts';
+import { keepProtection, reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
 import { createSeenObjects, type SeenObjects } from './seen-objects.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
@@ -56,8 +56,9 @@ export function createReconciler(ports: Ports): Reconcile {
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return deps.settings.timerDue(message);
-        const { wakeTime: dueTime } = message;
-        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always', dueTime }, message);
+        if (kind === 'NodeLifecyclePolicy') return keepProtection(deps, message.subject, message);
+        if (kind === 'Node')
+          await reconcileNode(deps, { name, uid, pods: 'always', dueTime: message.wakeTime }, message);
         return;
       }
       case 'customResource':
@@ -104,12 +105,8 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
 }
 
 async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
-  const progress: Progress = {
-    timed: wakeUp !== undefined,
-    claimTime: undefined,
-    announcements: [],
-    written: undefined,
-  };
+  const timed = wakeUp !== undefined;
+  const progress: Progress = { timed, claimTime: undefined, announcements: [], written: undefined };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
   let opened: TimedRecord<GracePeriodRecord> | undefined;
   const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => (opened = records(recordIdOf(uid)));
@@ -136,6 +133,7 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   await deps.holdOutOfSight(
     () => opened,
     () => settle(concern),
+    { isHint: true },
   );
 }
 

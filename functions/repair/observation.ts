@@ -15,6 +15,8 @@ import type { NodeRecord } from './record.ts';
 export interface PoolRules {
   readonly rules: RepairRules;
   readonly pool: KubernetesObject | undefined;
+  /** The same, or as it was before it went: what it granted to pods still holds. */
+  readonly known: KubernetesObject | undefined;
   readonly policies: PolicySet;
   readonly config: Configuration;
 }

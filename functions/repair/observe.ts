@@ -1,9 +1,10 @@
 /** What repair looks at: the rules that hold for a pool, one node with its NodeClaim, the whole cluster for a pass. Always live reads. */
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { claimsOfNode } from '../../shared/cluster/node-pool.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -30,11 +31,13 @@ export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events'
  * @param seen as this run read them before
  */
 export async function loadRules(deps: ObserveDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
-  const [config, nodePool, policies] = await inParallel([
+  const [config, known, policies] = await inParallel([
     loadConfig(OWNER, deps, seen?.config),
-    loadNodePool(deps, pool),
+    loadPool(deps, pool),
     loadAcceptedPolicies(deps),
   ]);
+  // Nothing is repaired for the sake of a NodePool that went; what it granted to pods still holds.
+  const nodePool = known?.metadata.uid === '' ? undefined : known;
   const value = nodePool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
   const poolVeto = nodePool && {
     kind: 'NodePool' as const,
@@ -43,7 +46,7 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined, see
     value,
   };
   const rules = { ...effectiveRepair(nodePool, policies), gateOpen: config.featureGates.nodeRepair, poolVeto };
-  return { rules, pool: nodePool, policies, config };
+  return { rules, pool: nodePool, known, policies, config };
 }
 
 /** All policies, each as it was last accepted. */
@@ -53,8 +56,8 @@ export async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet
 }
 
 /** The protection of pods that is in force in a pool. */
-export function protectionOf({ pool, policies }: PoolRules): EffectiveProtection {
-  return effectiveProtection(pool, policies);
+export function protectionOf({ known, policies }: PoolRules): EffectiveProtection {
+  return effectiveProtection(known, policies);
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;

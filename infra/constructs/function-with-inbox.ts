@@ -29,7 +29,7 @@ import {
 } from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { InstanceAction, Permissions } from '../../shared/contract/permissions.ts';
-import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
+import { KNOWN_POOLS, partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
 import { CLUSTER_TAGS, FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import { onlyFromSources } from '../event-sources.ts';
@@ -127,7 +127,7 @@ export class FunctionWithInbox extends Construct {
 
   /** Names the table; the permissions say whose records it may touch, and whether it may query the due index. */
   uses(table: TableV2): void {
-    const { records, readsDueIndex } = this.permissions;
+    const { records, readsKnownPools, readsDueIndex } = this.permissions;
     if (records.length > 0 || readsDueIndex) this.function.addEnvironment(ENV.tableName, table.tableName);
     if (records.length > 0) {
       this.allow(
@@ -137,6 +137,12 @@ export class FunctionWithInbox extends Construct {
           'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
         },
       );
+    }
+    if (readsKnownPools) {
+      const keys = `${partitionKeyPrefix(KNOWN_POOLS.owner)}${KNOWN_POOLS.idPrefix}*`;
+      this.allow(['dynamodb:GetItem'], [table.tableArn], {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [keys] },
+      });
     }
     if (readsDueIndex) this.allow(['dynamodb:Query'], [`${table.tableArn}/index/${TABLE.dueIndex.name}`]);
   }

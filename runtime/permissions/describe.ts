@@ -4,10 +4,11 @@ import type { FunctionName } from '../../shared/contract/names.ts';
 
 /** Each single permission of a row. */
 export function describePermissions(permissions: Permissions): readonly string[] {
-  const { kubernetes, records, readsDueIndex, wakes, publishesAs, ec2, invokesHooks } = permissions;
+  const { kubernetes, records, readsKnownPools, readsDueIndex, wakes, publishesAs, ec2, invokesHooks } = permissions;
   return [
     ...kubernetes.flatMap(grant => grant.verbs.map(verb => describeGrant(verb, grant))),
     ...records.map(describeRecords),
+    ...(readsKnownPools ? [READ_KNOWN_POOLS] : []),
     ...(readsDueIndex ? [QUERY_DUE_INDEX] : []),
     ...wakes.map(describeWake),
     ...publishesAs.map(describeSource),
@@ -25,6 +26,7 @@ export function describeGrant(verb: KubernetesVerb, grant: KubernetesGrant): str
 }
 
 export const INVOKE_HOOKS = 'invoke the functions of hooks';
+export const READ_KNOWN_POOLS = 'read known NodePools';
 export const QUERY_DUE_INDEX = 'query the due index';
 export const describeRecords = (owner: FunctionName): string => `records of ${owner}`;
 export const describeWake = (owner: FunctionName): string => `wake ${owner}`;

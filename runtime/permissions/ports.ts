@@ -1,4 +1,5 @@
 /** All ports of one part of Curfew within its row of the permission table; what is outside of it fails as the real services fail. */
+import { KNOWN_POOLS } from '../../shared/contract/table.ts';
 import type { InstanceAction, Permissions } from '../../shared/contract/permissions.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -8,8 +9,15 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Hooks } from '../../shared/ports/hooks.ts';
 import type { WakeUpSender } from '../../shared/ports/inbox.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
-import type { DueIndex, RecordStore } from '../../shared/ports/record-store.ts';
-import { describeRecords, describeSource, describeWake, INVOKE_HOOKS, QUERY_DUE_INDEX } from './describe.ts';
+import type { DueIndex, RecordKey, RecordStore } from '../../shared/ports/record-store.ts';
+import {
+  describeRecords,
+  describeSource,
+  describeWake,
+  INVOKE_HOOKS,
+  QUERY_DUE_INDEX,
+  READ_KNOWN_POOLS,
+} from './describe.ts';
 import { kubernetesWithin, watchWithin, type KubernetesIdentity } from './kubernetes.ts';
 
 export interface Identity {
@@ -65,8 +73,12 @@ function recordsWithin(records: RecordStore, identity: Identity): RecordStore {
   const own = ({ owner }: { readonly owner: FunctionName }) => [
     { allowed: identity.permissions.records.includes(owner), permission: describeRecords(owner) },
   ];
+  const { records: owners, readsKnownPools } = identity.permissions;
+  const knownPools = [{ allowed: readsKnownPools, permission: READ_KNOWN_POOLS }];
+  const isOfOthers = ({ owner, id }: RecordKey): boolean =>
+    owner === KNOWN_POOLS.owner && id.startsWith(KNOWN_POOLS.idPrefix) && !owners.includes(owner);
   return {
-    get: key => within(identity, own(key), () => records.get(key)),
+    get: key => within(identity, isOfOthers(key) ? knownPools : own(key), () => records.get(key)),
     put: (record, expectedVersion) => within(identity, own(record), () => records.put(record, expectedVersion)),
     delete: (key, expectedVersion) => within(identity, own(key), () => records.delete(key, expectedVersion)),
   };

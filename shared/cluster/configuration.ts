@@ -9,8 +9,10 @@ import { CONFIG_MAP, type FunctionName } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import * as z from '../contract/zod.ts';
-import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
+import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, isDue, seconds, toEpochMs } from '../domain/time.ts';
+import { lastGood } from '../lifecycle/last-good.ts';
+import { readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { inParallel } from './in-parallel.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, PutOutcome, StoredRecord } from '../ports/record-store.ts';
@@ -32,15 +34,21 @@ const CONFIGURATION_REPORTER: FunctionName = 'repair';
 /** After this long a run that was about to report has reported, or has ended without. */
 const REPORT_SETTLES_AFTER = seconds(60);
 
-const SCHEMA_VERSION = 2;
 const stateSchema = z.object({
-  schemaVersion: z.literal(SCHEMA_VERSION),
   /** The last configuration that was valid. */
   good: z.exactOptional(keptSchema),
   /** What was refused: its hash, when a run set out to report it, and whether it did. */
   refused: z.exactOptional(z.object({ hash: z.string(), claimTime: z.number(), reported: z.boolean() })),
 });
 type State = z.infer<typeof stateSchema>;
+
+/** One for each function. What version 1 stored holds nothing that the ConfigMap does not say again. */
+const codecOf = (owner: FunctionName): RecordCodec<State> => ({
+  owner,
+  schemaVersion: 2,
+  parse: state => stateSchema.safeParse(state).data ?? {},
+  toState: ({ good, refused }) => ({ ...(good !== undefined && { good }), ...(refused !== undefined && { refused }) }),
+});
 
 /** While there is no ConfigMap, or none that was ever valid. */
 const DEFAULT_CONFIGURATION: Configuration = { ...DEFAULT_CONFIG, template: undefined };
@@ -59,16 +67,18 @@ export async function loadConfig(
   deps: ConfigurationDeps,
   seen?: Configuration,
 ): Promise<Configuration> {
-  const { namespace, name } = CONFIG_MAP;
-  const configMap = deps.kubernetes
-    .get({ type: RESOURCES.ConfigMap, namespace, name })
-    .then(answer => objectOf(answer, { notServed: 'notKnown' }));
+  const configMap = readConfigMap(deps);
   const version = seen && versions.get(seen);
   if (seen !== undefined && version !== undefined) {
     const live = await configMap;
     if (live !== undefined && versionOf(live) === version) return seen;
   }
   return configurationOf(owner, deps, configMap);
+}
+
+async function readConfigMap({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>): Promise<KubernetesObject | undefined> {
+  const { namespace, name } = CONFIG_MAP;
+  return objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), { notServed: 'notKnown' });
 }
 
 async function configurationOf(
@@ -87,19 +97,22 @@ async function configurationOf(
   }
 
   const read = readConfiguration(data);
-  const state = record === undefined ? undefined : readState(record.state);
+  const codec = codecs.get(owner) ?? codecOf(owner);
+  codecs.set(owner, codec);
+  const held = readRecord(codec, record);
   // A newer version of Curfew wrote it: what it keeps is not ours to replace.
-  if (state === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
-  const save = (next: State, version: number) => deps.records.put(recordOf(owner, configMap, next), version);
+  if (held.kind === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
+  const state = held.kind === 'held' ? held.value : undefined;
+  const save = (next: State, version: number) => deps.records.put(recordOf(codec, configMap, next), version);
   if (read.ok) {
     // A lost race is harmless: the next look compares again.
     const changed = state?.refused !== undefined || !sameKept(state?.good, read.kept);
-    if (changed) await save({ schemaVersion: SCHEMA_VERSION, good: read.kept }, record?.version ?? 0);
+    if (changed) await save({ good: read.kept }, record?.version ?? 0);
     versions.set(read.value, versionOf(configMap));
     return read.value;
   }
 
-  const inForce = state?.good === undefined ? undefined : restoreConfiguration(state.good);
+  const inForce = lastGood(held, ({ good }) => restoreConfiguration(good));
   if (owner === CONFIGURATION_REPORTER) {
     const message = `${nameOf(read.faults)} is not valid: ${formatConfigFaults(read.faults)}`;
     await reportOnce(deps, {
@@ -139,7 +152,7 @@ async function reportOnce(deps: ConfigurationDeps, refusal: Refusal): Promise<vo
   const before = state?.refused?.hash === hash ? state.refused : undefined;
   if (before?.reported === true) return;
   if (before !== undefined && !isDue(now, addDuration(toEpochMs(before.claimTime), REPORT_SETTLES_AFTER))) return;
-  const next = { schemaVersion: SCHEMA_VERSION, ...(state?.good && { good: state.good }) } as const;
+  const next = { ...(state?.good && { good: state.good }) };
   const claim = await save({ ...next, refused: { hash, claimTime: now, reported: false } }, record?.version ?? 0);
   if (claim.kind === 'lostRace') return;
   await report(deps, refusal);
@@ -176,23 +189,11 @@ function dataOf(configMap: KubernetesObject): Readonly<Record<string, string>> |
   return parsed.success ? parsed.data.data : undefined;
 }
 
-/** undefined: of an older version, or unreadable; it holds nothing that the ConfigMap does not say again. */
-function readState(state: JsonObject): State | 'newer' | undefined {
-  if (!states.has(state)) states.set(state, parseState(state));
-  return states.get(state);
-}
+/** By function: what was parsed of a record that has not changed is not parsed again. */
+const codecs = new Map<FunctionName, RecordCodec<State>>();
 
-/** A record that has not changed comes as the same object where the store is in this process. */
-const states = new WeakMap<JsonObject, State | 'newer' | undefined>();
-
-function parseState(state: JsonObject): State | 'newer' | undefined {
-  const version = state['schemaVersion'];
-  if (typeof version === 'number' && version > SCHEMA_VERSION) return 'newer';
-  const parsed = stateSchema.safeParse(state);
-  return parsed.success ? parsed.data : undefined;
-}
-
-function recordOf(owner: FunctionName, { metadata }: KubernetesObject, state: State): NewRecord {
+function recordOf(codec: ReturnType<typeof codecOf>, { metadata }: KubernetesObject, value: State): NewRecord {
   const subject = { kind: 'ConfigMap', apiVersion: 'v1', namespace: CONFIG_MAP.namespace, name: metadata.name };
-  return { owner, id: 'configuration', subject, state };
+  const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
+  return { owner: codec.owner, id: 'configuration', subject, state };
 }

@@ -12,12 +12,17 @@ import { objectOf, objectsOf, type Reading } from '../ports/read-answer.ts';
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
 /**
- * All policies.
+ * All policies, as they stand in the cluster.
  *
  * @throws {OutOfSight} where Curfew's definitions are not served: what is enforced and what is only observed is not known
  */
-export async function loadPolicies({ kubernetes }: Deps): Promise<PolicySet> {
-  return readPolicies(objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' }));
+export async function listPolicies({ kubernetes }: Deps): Promise<readonly KubernetesObject[]> {
+  return objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
+}
+
+/** The same as a set, without what is kept of those that cannot be read. */
+export async function loadPolicies(deps: Deps): Promise<PolicySet> {
+  return readPolicies(await listPolicies(deps));
 }
 
 /**

@@ -20,19 +20,24 @@ export interface OutOfSightParts {
 }
 
 /**
- * Does the work, or holds its subject, whose record the work has opened. Without a record there is nothing to hold: of a kind of Curfew's own nothing was promised, and the
- * error of any other goes up, so that the message comes again.
+ * Does the work, or holds its subject, whose record the work has opened. Without a record there is nothing to hold: of a kind of Curfew's own nothing was promised, unless
+ * the message is a hint, and the error of any other goes up, so that the message comes again.
  */
 export type HoldOutOfSight = <Value>(
   opened: () => TimedRecord<Value> | undefined,
   work: () => Promise<void>,
-  options?: { /** The message asks for something that is nowhere else. */ readonly isRequest?: boolean },
+  options?: {
+    /** The message asks for something that is nowhere else. */
+    readonly isRequest?: boolean;
+    /** Without a record, only the message knows of the subject: it comes again. */
+    readonly isHint?: boolean;
+  },
 ) => Promise<void>;
 
 /** What was said is remembered as long as the environment lives: an Event that is said again is the same Event. */
 export function createHoldOutOfSight({ clock, reporter }: OutOfSightParts): HoldOutOfSight {
   const said = new Map<string, EpochMs>();
-  return async (opened, work, { isRequest = false } = {}) => {
+  return async (opened, work, { isRequest = false, isHint = false } = {}) => {
     try {
       return await work();
     } catch (error) {
@@ -42,7 +47,7 @@ export function createHoldOutOfSight({ clock, reporter }: OutOfSightParts): Hold
       const held = record === undefined ? undefined : await record.load();
       if (held?.kind === 'newer') return;
       if (record === undefined || held?.kind !== 'held') {
-        if (isOwn && !isRequest) return;
+        if (isOwn && !isRequest && !isHint) return;
         throw error;
       }
       const { stored, value } = held;

@@ -4,6 +4,7 @@ import { parseConfig, readConfig, type ConfigFault, type CurfewConfig } from '..
 import { checkDrainTemplate } from './drain-template.ts';
 import { jsonObject } from '../contract/json-object.ts';
 import { CONFIG_MAP } from '../contract/names.ts';
+import type { Parsed } from '../contract/policy-schema.ts';
 import * as z from '../contract/zod.ts';
 import { suggestion } from '../domain/nearest-name.ts';
 
@@ -74,11 +75,12 @@ function read(data: Readonly<Record<string, string>>): ReadConfiguration {
   return { ok: true, value: { ...config, template }, kept };
 }
 
-/** Reads what was kept; undefined when it is not valid (any more), say after a change of version. */
-export function restoreConfiguration(kept: unknown): Configuration | undefined {
+/** Reads what was kept, which may not be valid any more, say after a change of version. */
+export function restoreConfiguration(kept: unknown): Parsed<Configuration> {
   const result = keptSchema.safeParse(kept);
   const config = result.success ? readConfig(result.data.content) : undefined;
-  return config === undefined ? undefined : { ...config, template: result.data?.template };
+  if (config === undefined) return { ok: false, message: 'what was kept of the configuration cannot be read' };
+  return { ok: true, value: { ...config, template: result.data?.template } };
 }
 
 /** Whether two are the same, in any order of keys that JSON writes. */

@@ -30,6 +30,8 @@ export interface Permissions {
   readonly kubernetes: readonly KubernetesGrant[];
   /** Whose records it reads and writes. One writer per record type: its own, or none. */
   readonly records: readonly FunctionName[];
+  /** Reads what the finalizer function remembers of NodePools. */
+  readonly readsKnownPools: boolean;
   /** Queries the due index of all records. */
   readonly readsDueIndex: boolean;
   /** To whose inboxes it sends wake-ups. */
@@ -54,6 +56,7 @@ const EVENTS = on('Event', ['get', 'create', 'patch']);
 const NOTHING: Permissions = {
   kubernetes: [],
   records: [],
+  readsKnownPools: false,
   readsDueIndex: false,
   wakes: [],
   publishesAs: [],
@@ -110,6 +113,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       EVENTS,
     ],
     records: ['drain'],
+    readsKnownPools: true,
     wakes: ['drain'],
     publishesAs: [SOURCES.drain],
   },
@@ -129,6 +133,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       EVENTS,
     ],
     records: ['repair'],
+    readsKnownPools: true,
     wakes: ['repair'],
     publishesAs: [SOURCES.repair],
     ec2: ['ec2:DescribeInstances', 'ec2:RebootInstances', 'autoscaling:TerminateInstanceInAutoScalingGroup'],
@@ -144,6 +149,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('Event', ['get', 'list', 'create', 'patch']),
     ],
     records: ['grace-period'],
+    readsKnownPools: true,
     wakes: ['grace-period'],
   },
   timer: {

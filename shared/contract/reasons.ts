@@ -54,6 +54,8 @@ export const EVENT_REASONS = {
   terminationFinished: 'TerminationFinished',
   /** Normal on NodeClaim and Node in `Observe` mode: the deletion waits, Curfew would terminate. */
   terminationObserved: 'TerminationObserved',
+  /** Warning on NodeClaim and Node: what the termination has to do first cannot be read, so it does not begin. */
+  terminationAwaitsSettings: 'TerminationAwaitsSettings',
   /** Warning on NodeClaim and Node: Karpenter's deadline annotation is not RFC 3339 and counts as absent. */
   invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
   /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */

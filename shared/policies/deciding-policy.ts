@@ -2,13 +2,19 @@
  * Which policy decides about one block of settings in one pool, and in which mode. A mode belongs to its block: a policy that states
  * some block says nothing about the others, and a policy that states none is the brake. Every concern asks here. Pure.
  */
-import type { Mode } from '../contract/policy-schema.ts';
+import type { Mode, Parsed } from '../contract/policy-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { specificity } from '../domain/label-selector.ts';
 import { policiesFor, type PolicySet, type ReadPolicy } from './policy-set.ts';
 
 /** A key of a policy's `spec` that is a block. */
 export type Block = 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection';
+
+/** How a block is read. */
+export interface BlockReader {
+  readonly block: Block;
+  readonly parse: (block: unknown, path: string) => Parsed<unknown>;
+}
 
 export interface Decision {
   /** The policy whose block is in force; undefined: none states it. A NodePool's own block comes before it. */

@@ -24,6 +24,10 @@ export interface ReadPolicy {
   readonly mode: Mode;
 }
 
+/** Whose fault it is, and what is wrong. */
+export const faultText = ({ object: { kind, metadata }, message }: ConfigurationFault): string =>
+  `${kind} ${metadata.name}: ${message}`;
+
 /** Policies that can be read, in order of precedence for any pool, and those that cannot. */
 export interface PolicySet {
   readonly policies: readonly ReadPolicy[];
@@ -58,6 +62,17 @@ export function policiesFor(pool: KubernetesObject | undefined, { policies }: Po
 /** The policies that select the pool and cannot be read. */
 export function unreadableFor(pool: KubernetesObject | undefined, { faults }: PolicySet): PolicySet['faults'] {
   return faults.filter(({ selector }) => selector !== undefined && appliesTo(selector, pool));
+}
+
+/**
+ * A policy that cannot be read and may select the pool: it does, or its very selector cannot be read. What it says of the pool is not known,
+ * so that nothing destructive begins there (I6).
+ */
+export function unreadableMaybeFor(
+  pool: KubernetesObject | undefined,
+  { faults }: PolicySet,
+): UnreadablePolicy | undefined {
+  return faults.find(({ selector }) => selector === undefined || appliesTo(selector, pool));
 }
 
 function appliesTo(selector: LabelSelector, pool: KubernetesObject | undefined): boolean {

@@ -6,7 +6,7 @@
 import { parseProtectionBlock } from '../contract/protection-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../domain/protection.ts';
-import { protectionDecisions, states } from './deciding-policy.ts';
+import { protectionDecisions, states, type BlockReader } from './deciding-policy.ts';
 import { unreadableFor, type PolicySet } from './policy-set.ts';
 
 /** Rules of protection, and whose they are. */
@@ -20,6 +20,9 @@ export interface EffectiveProtection extends SourcedProtection {
   /** What would be in force if the most specific block, which is only observed, were enforced. */
   readonly observed: SourcedProtection | undefined;
 }
+
+/** How a `protection` block is read. */
+export const PROTECTION: BlockReader = { block: 'protection', parse: parseProtectionBlock };
 
 const UNREADABLE: ProtectionPolicy = { ...DEFAULT_PROTECTION_POLICY, compatibility: 'Unknown' };
 

@@ -7,6 +7,7 @@ import { checkDrainLimits } from './drain-limits.ts';
 import { checkExplained } from './explained.ts';
 import { checkFinalizerOn } from './finalizer-on.ts';
 import { checkFinalizers } from './finalizers.ts';
+import { checkHeldBack } from './held-back.ts';
 import { checkHeldSaid } from './held-said.ts';
 import { checkLadder } from './ladder-order.ts';
 import { checkLeftBehind } from './left-behind.ts';
@@ -53,5 +54,6 @@ export const CHECKS_OF_GENERATED_CLUSTERS: readonly MakeCheck[] = [
   checkTerminationEnd,
   checkFinalizerOn,
   checkDrain,
+  checkHeldBack,
   checkLadder,
 ];

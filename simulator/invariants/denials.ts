@@ -6,21 +6,33 @@ import { isKubernetes, targetOf, type Target } from './run-journal.ts';
 
 export interface Denials {
   readonly last: LastDenial;
+  readonly ofItself: LastDenial;
   onAnswer(call: PortCall): void;
 }
 
 const keyOf = (resource: string, { name = '', namespace = '' }: Named): string => `${resource} ${namespace}/${name}`;
 
-export function createDenials(mirror: Mirror, now: () => number): Denials {
+/** @param refusedUntil what the scenario lets the API server refuse */
+export function createDenials(mirror: Mirror, now: () => number, refusedUntil: LastDenial): Denials {
   const last = new Map<string, number>();
+  /** Of a pod on it, by the name of the Node. */
+  const ofPods = new Map<string, number>();
+  const ofItself: LastDenial = (resource, target) =>
+    Math.max(last.get(keyOf(resource, target)) ?? -Infinity, refusedUntil(resource, target));
   return {
-    last: (resource, target) => last.get(keyOf(resource, target)) ?? -Infinity,
+    ofItself,
+    last(resource, target) {
+      if (resource !== 'nodes') return ofItself(resource, target);
+      const { name = '' } = target;
+      const refused = podsOn(name, mirror).map(pod => refusedUntil('pods', pod));
+      return Math.max(ofItself(resource, target), ofPods.get(name) ?? -Infinity, ...refused);
+    },
     onAnswer(call) {
       if (denialIn(call) === undefined) return;
       const target = changedBy(call);
       last.set(keyOf(target.resource, target), now());
       const node = target.resource === 'pods' ? nodeOfPod(target, mirror) : undefined;
-      if (node !== undefined) last.set(keyOf('nodes', { name: node }), now());
+      if (node !== undefined) ofPods.set(node, now());
     },
   };
 }
@@ -43,6 +55,11 @@ export function changedBy(call: PortCall): Target {
   };
   return { ...target, name: textOf(name), namespace: textOf(namespace) };
 }
+
+const podsOn = (node: string | undefined, mirror: Mirror): readonly Named[] =>
+  [...mirror.all('pods').values()]
+    .filter(pod => textOf(dig(pod, 'spec', 'nodeName')) === node)
+    .map(({ metadata }) => metadata);
 
 /** Undefined for a pod that is gone, or has no node. */
 export const nodeOfPod = ({ name, namespace }: Named, mirror: Mirror): string | undefined =>

@@ -5,6 +5,7 @@ import { does, isKubernetes, seenPod, targetOf } from './run-journal.ts';
 
 export const checkDisruptionTarget: MakeCheck = ({ violate }) => ({
   onCall(call, run) {
+    if (run.by !== 'finalizer' && run.by !== 'drain') return;
     if (!isKubernetes(call, 'delete') || targetOf(call).resource !== 'pods') return;
     const pod = seenPod(call, run);
     if (pod === undefined) return;

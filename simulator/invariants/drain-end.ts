@@ -66,7 +66,7 @@ function isNodeHeld(
   const { mirror, now } = context;
   const { name } = node.metadata;
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolNameOf(node));
+  const pool = mirror.lastPools().get(poolNameOf(node) ?? '');
   const isObserved = !policies.every(isPolicyReadable) || modeFor(pool, policies, 'drain') === 'Observe';
   // What a custom drain waits for is its resource, which is judged for itself; without a configuration it waits for one.
   if (isObserved || config === undefined || config.custom !== undefined) return true;
@@ -98,7 +98,7 @@ function isResourceHeld(
   const nodeName = textOf(dig(resource, 'spec', 'nodeName'));
   const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === nodeName);
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
-  const pool = node && [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolNameOf(node));
+  const pool = node && mirror.lastPools().get(poolNameOf(node) ?? '');
   if (
     config?.custom === undefined ||
     !policies.every(isPolicyReadable) ||

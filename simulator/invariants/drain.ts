@@ -137,7 +137,7 @@ function isObserved(node: KubernetesObject, run: Run, { mirror }: CheckContext):
   if (!policies.every(isPolicyReadable)) return false;
   const name = poolNameOf(node);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
-  const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
+  const pool = seen ?? mirror.lastPools().get(name ?? '');
   return modeFor(pool, policies, 'drain') === 'Observe';
 }
 

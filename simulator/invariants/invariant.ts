@@ -72,7 +72,11 @@ export interface CheckContext {
   /** How far a function's clock may be off. */
   readonly clockTolerance: DurationMs;
   readonly lastDenial: LastDenial;
-  /** Since when nothing is disturbed: no fault, no outage. Undefined while something is. */
+  /** The same of the object alone: not, of a Node, of a pod on it. */
+  readonly lastDenialOfItself: LastDenial;
+  /** Until when the scenario lets the API server refuse changes of that object alone, or its next try may wait; ms. */
+  readonly refusedUntil: LastDenial;
+  /** Since when nothing is disturbed: no fault, no outage, no refusal but of changes of one object (`lastDenial`). Undefined while something is. */
   readonly quietSince: () => EpochMs | undefined;
   readonly violate: (invariant: InvariantName, message: string) => void;
 }

@@ -46,9 +46,14 @@ export const checkTerminationEnd: MakeCheck = context => {
   };
 };
 
-/** When a change of the object, or of what ends with it, was denied. */
-function denialsAround(object: KubernetesObject, { mirror, lastDenial }: CheckContext): readonly number[] {
+/** When a change of the object, or of what ends with it, was denied. Once its deadline forces, no pod of it holds the end. */
+function denialsAround(object: KubernetesObject, context: CheckContext): readonly number[] {
+  const { mirror, now } = context;
   const instance = providerIDOf(object);
+  const claim = [...mirror.all('nodeclaims').values()].find(each => providerIDOf(each) === instance);
+  const { plan } = planFor(claim ?? object, context);
+  const isForced = plan !== 'unknown' && latestDeadline(claim ?? object, plan) <= now();
+  const lastDenial = isForced ? context.lastDenialOfItself : context.lastDenial;
   return (['nodeclaims', 'nodes'] as const).flatMap(resource =>
     [...mirror.all(resource).values()]
       .filter(other => providerIDOf(other) === instance)
@@ -73,12 +78,9 @@ function isHeldUp(object: KubernetesObject, context: CheckContext): boolean {
   if (instance === undefined || claims.length > 1 || nodes.length > 1) return true;
   const [claim] = claims;
   if ((claim?.metadata.finalizers ?? []).includes(KARPENTER_FINALIZER) || failsInstance(instance)) return true;
-  const poolName = poolNameOf(claim ?? object);
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const { plan, isPoolGone } = planFor(claim ?? object, context);
   // What one that went had asked for holds if it was seen in time: nobody here knows.
-  if (pool === undefined && mirror.lastPools().has(poolName ?? '')) return true;
-  const plan = terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]);
-  if (plan === 'unknown') return true;
+  if (isPoolGone || plan === 'unknown') return true;
   if (latestDeadline(claim ?? object, plan) <= now()) return false;
   if (plan !== 'none' && plan.hooks.length > 0) return true;
   const state = instanceState(instance);
@@ -86,6 +88,16 @@ function isHeldUp(object: KubernetesObject, context: CheckContext): boolean {
   // While a Node is Ready its kubelet speaks, whatever the cloud says.
   const runsNothing = (node: KubernetesObject): boolean => state === 'stopped' || (isGone && !isReady(node));
   return nodes.some(node => !runsNothing(node) && isBusy(node, context));
+}
+
+function planFor(
+  object: KubernetesObject,
+  { mirror }: CheckContext,
+): { readonly plan: TerminationPlan | 'none' | 'unknown'; readonly isPoolGone: boolean } {
+  const poolName = poolNameOf(object);
+  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const isPoolGone = pool === undefined && mirror.lastPools().has(poolName ?? '');
+  return { plan: terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]), isPoolGone };
 }
 
 const isReady = (node: KubernetesObject): boolean =>

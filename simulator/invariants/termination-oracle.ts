@@ -1,12 +1,13 @@
 /**
  * What a termination must wait for, told from raw objects: an answer of its own to what `functions/finalizer` and the drain plan decide
- * (docs/finalizers.md).
+ * (docs/terminations.md).
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { modeFor } from './policy-oracle.ts';
 import {
   annotationOf,
   dig,
+  fieldsOf,
   instantOf,
   isSelected,
   isSelectorReadable,
@@ -57,6 +58,7 @@ export function terminationPlan(
         requirementsOf(selectorOf(b)) - requirementsOf(selectorOf(a)) || (a.metadata.name < b.metadata.name ? -1 : 1),
     )
     .map(policy => dig(policy, 'spec', 'termination'));
+  if (!isReadable(block)) return 'unknown';
   const disruption = dig(pool, 'spec', 'disruption');
   if (block === undefined && dig(disruption, 'customFinalizerName') === undefined) return 'none';
   const ofPool = dig(disruption, 'terminationGracePeriodSeconds');
@@ -76,6 +78,19 @@ export function terminationPlan(
     })),
     periodMs: typeof ofPool === 'number' ? ofPool * 1000 : millisecondsOf(dig(block, 'terminationGracePeriod')),
   };
+}
+
+const FIELDS: readonly string[] = ['finalizerName', 'scope', 'terminationGracePeriod', 'builtin', 'hooks'];
+/** The bound of a duration: a hundred years; ms. */
+const LONGEST = 100 * 8766 * 60 * MINUTE;
+
+/** Of one that cannot be read, the last version that could be is in force, or none. */
+function isReadable(block: unknown): boolean {
+  const period = dig(block, 'terminationGracePeriod');
+  return (
+    Object.keys(fieldsOf(block)).every(field => FIELDS.includes(field)) &&
+    (period === undefined || (millisecondsOf(period) ?? Infinity) <= LONGEST)
+  );
 }
 
 /** Whether the end of a node must wait for the pod. */

@@ -18,7 +18,19 @@ import { classOf, countsForDrain, graceOf, isAttachedTo, terminationPlan } from 
 const POINTS = ['before-drain', 'before-terminate', 'after-terminate'] as const;
 type Point = (typeof POINTS)[number];
 
-export const checkTermination: MakeCheck = context => {
+interface Judged extends CheckContext {
+  /** UIDs of NodeClaims that were deleted under Karpenter's finalizer, which may be off again. */
+  readonly karpenters: ReadonlySet<string>;
+}
+
+export const checkTermination: MakeCheck = base => {
+  const karpenters = new Set<string>();
+  base.mirror.follow((resource, uid, object) => {
+    const isDeleting = object?.metadata.deletionTimestamp !== undefined;
+    const isKarpenters = object?.metadata.finalizers?.includes('karpenter.sh/termination') === true;
+    if (resource === 'nodeclaims' && isDeleting && isKarpenters) karpenters.add(uid);
+  });
+  const context: Judged = { ...base, karpenters };
   const hooks = createHookJournal(context);
   return {
     onCall(call, run) {
@@ -102,7 +114,7 @@ function leftToDo(
   objects: readonly KubernetesObject[],
   run: Run,
   until: Point,
-  { context, hooks }: { readonly context: CheckContext; readonly hooks: HookJournal },
+  { context, hooks }: { readonly context: Judged; readonly hooks: HookJournal },
 ): string | undefined {
   const { mirror, now, clockTolerance, instanceState } = context;
   const [first] = objects;
@@ -140,8 +152,22 @@ const isBlocking =
     return claim?.object === undefined;
   };
 
-/** The hooks in force, by what the run saw of pool and policies. */
-function planOf(object: KubernetesObject, run: Run, { mirror }: CheckContext) {
+/**
+ * The hooks in force that hold something, by what the run saw of pool and policies. Beside Karpenter only what comes after the end holds, and
+ * where no NodeClaim ends the instance nothing is called.
+ */
+function planOf(object: KubernetesObject, run: Run, context: Judged) {
+  const instance = providerIDOf(object);
+  const seen = lastSeen(run, 'nodeclaims');
+  const claims = instance === undefined ? [] : objectsOf(instance, context).filter(({ kind }) => kind === 'NodeClaim');
+  const [claim, ...others] =
+    claims.length > 0 || seen === undefined || providerIDOf(seen) !== instance ? claims : [seen];
+  if (claim === undefined || others.length > 0) return [];
+  const isKarpenters = context.karpenters.has(claim.metadata.uid);
+  return hooksInForce(object, run, context).filter(({ at }) => !isKarpenters || at === 'after-terminate');
+}
+
+function hooksInForce(object: KubernetesObject, run: Run, { mirror }: CheckContext) {
   const name = poolNameOf(object);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
   const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
@@ -150,7 +176,7 @@ function planOf(object: KubernetesObject, run: Run, { mirror }: CheckContext) {
   return plan === 'none' || plan === 'unknown' ? [] : plan.hooks;
 }
 
-function complainAboutPod(call: PortCall, run: Run, context: CheckContext, hooks: HookJournal): void {
+function complainAboutPod(call: PortCall, run: Run, context: Judged, hooks: HookJournal): void {
   const { mirror, now, clockTolerance, violate } = context;
   const pod = seenPod(call, run);
   if (pod === undefined) return;

@@ -12,7 +12,7 @@ import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
 import { createDenials } from './denials.ts';
 import { CHECKS, CHECKS_OF_GENERATED_CLUSTERS } from './checks.ts';
-import type { BusEventSeen, Check, PortCall, Run, Violation } from './invariant.ts';
+import type { BusEventSeen, Check, LastDenial, PortCall, Run, Violation } from './invariant.ts';
 import { createMirror } from './mirror.ts';
 
 /** Violations that are kept; more add nothing. */
@@ -45,6 +45,8 @@ export interface WatcherOptions {
   readonly failsInstance?: (providerID: string) => boolean;
   /** The same for the clean-up of a FinalizerRule. */
   readonly failsCleanup?: (rule: string) => boolean;
+  /** Until when the API server refuses changes of an object, so that the next try is due; minus infinity: never. Default: it never does. */
+  readonly refusedUntil?: LastDenial;
   /** How far a function's clock may be ahead of the cluster's. */
   readonly clockTolerance: DurationMs;
   readonly quietSince: () => EpochMs | undefined;
@@ -58,6 +60,7 @@ export function createInvariantWatcher({
   instanceState,
   failsInstance = () => false,
   failsCleanup = () => false,
+  refusedUntil = () => -Infinity,
   clockTolerance,
   quietSince,
   isGenerated,
@@ -65,11 +68,13 @@ export function createInvariantWatcher({
   const violations: Violation[] = [];
   const runs = new WeakMap<Lifetime, Run>();
   const mirror = createMirror(core);
-  const denials = createDenials(mirror, () => scheduler.now());
+  const denials = createDenials(mirror, () => scheduler.now(), refusedUntil);
   const context = {
     now: () => scheduler.now(),
     mirror,
     lastDenial: denials.last,
+    lastDenialOfItself: denials.ofItself,
+    refusedUntil,
     objects(resource: string): readonly KubernetesObject[] {
       const [plural, ...group] = resource.split('.');
       const known = core.resources().find(each => each.resource === plural && each.group === group.join('.'));

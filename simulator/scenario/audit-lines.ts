@@ -113,6 +113,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'InstanceTerminationFailed',
       'KindNotServed',
       'NodeChangeRefused',
+      'TerminationAwaitsSettings',
       'Waiting',
     ],
     evict: ['Evicted'],

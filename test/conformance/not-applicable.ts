@@ -18,7 +18,7 @@ export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
   ['Q8', METRICS],
   [
     'Q11',
-    'the deadline is read anew in every look, and moves away only when what set it is edited (docs/finalizers.md)',
+    'the deadline is read anew in every look, and moves away only when what set it is edited (docs/terminations.md)',
   ],
   ['Q20', 'a deviation: Curfew forces at exactly D - G, not one tick later (N24)'],
   ['Q22', METRICS],

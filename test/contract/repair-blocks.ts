@@ -58,6 +58,8 @@ const positive: readonly [JsonValue, boolean][] = durations.map(([value, ok]) =>
 const condition = { type: 'Ready', status: 'False', toleration: '5m' };
 
 export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
+  [{ conditions: [{ ...condition, reason: '(' }] }, false],
+  [{ defaultTolerationDuration: '9999999h' }, false],
   [{}, true],
   ...durations.map(([value, ok]): [JsonObject, boolean] => [{ defaultTolerationDuration: value }, ok]),
   ...durations.map(([toleration, ok]): [JsonObject, boolean] => [
@@ -116,8 +118,6 @@ export const REPAIR_LIMITS: readonly [JsonObject, boolean][] = [
 
 /** Blocks that the API server cannot judge. */
 export const REFUSED_BY_THE_FUNCTION: readonly JsonObject[] = [
-  // CEL has no parser of RE2 patterns.
-  { conditions: [{ ...condition, reason: '(' }] },
   // A field without a type can have no rule in CEL, and these keep what the server does not know.
   { zoneOutage: { minNode: 3 } },
   { freeze: { minNode: 3 } },

@@ -14,6 +14,8 @@ import { storyObjects } from '../../cli/start/story.ts';
 import { findKubectl } from '../../packages/kube-apiserver/test/http/kubectl.ts';
 import { startSqs, type LocalSqs } from '../../packages/local-aws/src/sqs.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { runHere } from '../cli/run-curfew.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
@@ -46,7 +48,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/curfew -- (compare|audit)\b/, 'needs files of the reader: test/cli/compare.test.ts, test/cli/audit.test.ts'],
   [/--html day\.html/, 'half a minute: test/browser'],
   [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
-  [/^curfew (…|explain$|validate$|drain NODE$|uninstall$)/, 'names a command; its full form is run'],
+  [/^curfew (…|explain$|validate$|drain NODE$|uninstall$|redrive$)/, 'names a command; its full form is run'],
+  [/^curfew explain node NAME --at T$/, 'needs a scenario: test/cli/explain'],
   [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
   [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
   [/^helm /, 'needs Helm: test/control-plane/helm'],
@@ -74,6 +77,14 @@ const protectedPod = {
   spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'main:1' }] },
 };
 
+/** The configuration with modes, so that `drain --dry-run` has a plan. */
+function withDrainModes(manifest: KubernetesManifest): KubernetesManifest {
+  if (manifest.kind !== 'ConfigMap') return manifest;
+  const data = manifest['data'] as Readonly<Record<string, string>>;
+  const toml = `${data[CONFIG_MAP.key] ?? ''}\n[[userNamespaces]]\nname = "*"\nmode = "AllowCompletion"\n`;
+  return { ...manifest, data: { ...data, [CONFIG_MAP.key]: toml } };
+}
+
 const all = [...new Set(DOCUMENTS.flatMap(commands))];
 const run = all.filter(command => reasonNotToRun(command) === undefined);
 /** In the order of the documents: one may need what an earlier one has made. */
@@ -89,7 +100,7 @@ describe('the commands of the documents', () => {
   beforeAll(async () => {
     home = mkdtempSync(join(tmpdir(), 'curfew-docs-'));
     cluster = await startEmbeddedCluster(systemClock, 0);
-    for (const manifest of storyObjects(toTimestamp(systemClock.now()))) cluster.core.seed(manifest);
+    for (const manifest of storyObjects(toTimestamp(systemClock.now()))) cluster.core.seed(withDrainModes(manifest));
     const kubeconfig = join(home, '.kube', 'config');
     mkdirSync(dirname(kubeconfig));
     writeFileSync(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });

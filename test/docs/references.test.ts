@@ -38,9 +38,9 @@ const textOf = (...files: readonly string[]): string => files.map(file => docume
 it.each([
   [
     'nodelifecyclepolicies.curfew.dev',
-    ['docs/node-repair.md', 'docs/do-not-disrupt.md', 'docs/finalizers.md', 'docs/drain.md'],
+    ['docs/node-repair.md', 'docs/do-not-disrupt.md', 'docs/terminations.md', 'docs/drain.md'],
   ],
-  ['finalizerrules.curfew.dev', ['docs/finalizers.md', 'examples/managed-database/README.md']],
+  ['finalizerrules.curfew.dev', ['docs/finalizer-rules.md', 'examples/managed-database/README.md']],
 ] as const)('%s: each field of spec and status is in %j', (definition, files) => {
   const crd = customResourceDefinitions().find(({ metadata }) => metadata.name === definition);
   const words = new Set(textOf(...files).match(/[\w-]+/g));

@@ -95,7 +95,7 @@ export const FINALIZER_DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-without-hooks',
     mistake: 'does not call the hooks that come before the end of the instance',
     breaks: ['I1'],
-    seed: 23,
+    seed: 24,
     mutation: without('Hooks:before-drain', 'Hooks:before-terminate'),
   },
   {

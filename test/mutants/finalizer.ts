@@ -33,7 +33,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-never-on',
     mistake: 'puts no finalizer on a Node',
     breaks: ['I5'],
-    seed: 23,
+    seed: 13,
     mutation: withKubernetes('finalizer', api => ({
       async patch(ref, patch, options) {
         const seen = isA('Node', ref) && isPutOn(patch) ? await api.get(ref) : undefined;

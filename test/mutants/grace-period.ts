@@ -116,6 +116,13 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'protection-forgets-what-is-out-of-sight',
+    mistake: 'takes a hint as done although the policies were not served and no record brings the node back',
+    breaks: ['I5'],
+    scenario: 'kinds-not-served.yaml#protection-begun-while-policies-are-out-of-sight',
+    mutation: withoutErrors('grace-period'),
+  },
+  {
     name: 'protection-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],

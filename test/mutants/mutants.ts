@@ -1,10 +1,12 @@
 /** All mistakes that the swarm must find. */
+import { ANSWER_MUTANTS } from './answers.ts';
 import { DENIAL_MUTANTS } from './denials.ts';
 import { DRAIN_LEFT_MUTANTS } from './drain-left.ts';
 import { DRAIN_NEWS_MUTANTS } from './drain-news.ts';
 import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
+import { FINALIZER_END_MUTANTS } from './finalizer-ends.ts';
 import { FINALIZER_RULE_MUTANTS } from './finalizer-rules.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
@@ -32,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FINALIZER_MUTANTS,
   ...FINALIZER_DRAIN_MUTANTS,
   ...FINALIZER_RULE_MUTANTS,
+  ...FINALIZER_END_MUTANTS,
   ...HOOK_RESOURCE_MUTANTS,
   ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
@@ -43,6 +46,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...POLICY_MODE_MUTANTS,
   ...FORWARDER_MUTANTS,
   ...PERMISSION_MUTANTS,
+  ...ANSWER_MUTANTS,
 ];
 
 /** The mistake of that name. Throws for a name that is not known. */

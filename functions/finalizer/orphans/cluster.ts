@@ -13,8 +13,11 @@ export interface HeldInstances {
 export async function listHeldInstances({
   kubernetes,
 }: Pick<TerminationDeps, 'kubernetes'>): Promise<HeldInstances | undefined> {
-  const claims = await kubernetes.list(RESOURCES.NodeClaim, {}, { project: projectNodeClaim });
-  const nodes = await kubernetes.list(RESOURCES.Node, {}, { project: projectNode });
-  if (claims.kind === 'notServed' || nodes.kind === 'notServed') return undefined;
-  return { byClaims: new Set(claims.objects.map(providerIDOf)), byNodes: new Set(nodes.objects.map(providerIDOf)) };
+  const claimsAnswer = await kubernetes.list(RESOURCES.NodeClaim, {}, { project: projectNodeClaim });
+  const nodesAnswer = await kubernetes.list(RESOURCES.Node, {}, { project: projectNode });
+  if (claimsAnswer.kind === 'notServed' || nodesAnswer.kind === 'notServed') return undefined;
+  return {
+    byClaims: new Set(claimsAnswer.objects.map(providerIDOf)),
+    byNodes: new Set(nodesAnswer.objects.map(providerIDOf)),
+  };
 }

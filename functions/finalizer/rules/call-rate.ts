@@ -3,12 +3,13 @@ import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { addDuration, hours, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
+import { readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { checkedCodec } from '../checked-codec.ts';
 import { endCall, takeSlot, type CallQueue } from './decide.ts';
 import type { RuleInForce } from './rule-set.ts';
 
 const TRIES = 5;
-const SCHEMA_VERSION = 2;
 
 /** Version 1 had no `running`. */
 const schema = z.object({
@@ -16,11 +17,13 @@ const schema = z.object({
   running: z.exactOptional(z.record(z.string(), instant)),
 });
 
+export const CALL_RATE_CODEC: RecordCodec<z.output<typeof schema>> = checkedCodec(schema, 2);
+
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
 /**
- * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError` (`Contended`) when
- * others are always first.
+ * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
+ * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
  * @param isPlaced the place that the object had taken before has come
  */
@@ -57,19 +60,19 @@ async function change(
   { kind, apiVersion, metadata }: RuleInForce['object'],
   next: (queue: CallQueue) => CallQueue,
 ): Promise<boolean> {
-  const key = { owner: 'finalizer', id: `rule-calls/${metadata.uid}` } as const;
+  const key = { owner: CALL_RATE_CODEC.owner, id: `rule-calls/${metadata.uid}` };
   const stored = await records.get(key);
-  const { schemaVersion: _, ...state } = stored?.state ?? {};
-  const { taken, running } = next(schema.parse(state));
+  const held = readRecord(CALL_RATE_CODEC, stored);
+  if (held.kind === 'newer') {
+    const message = `the calls of FinalizerRule ${metadata.name} are counted by a newer version`;
+    throw new RetryableError(message, { reason: 'NewerRecord' });
+  }
+  const queue = next(held.kind === 'held' ? held.value : {});
   const outcome = await records.put(
     {
       ...key,
       subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
-      state: {
-        schemaVersion: SCHEMA_VERSION,
-        ...(taken !== undefined && { taken }),
-        ...(running !== undefined && { running: { ...running } }),
-      },
+      state: { schemaVersion: CALL_RATE_CODEC.schemaVersion, ...CALL_RATE_CODEC.toState(queue) },
       expireTime: addDuration(clock.now(), hours(24)),
     },
     stored?.version ?? 0,

@@ -22,7 +22,9 @@ import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
 import { FOCUSES, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHookWork } from './hook-resources.ts';
+import { drawLasting } from './lasting.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
+import { drawRefusals } from './refusals.ts';
 import { names } from './settings.ts';
 import { drawUpheavals } from './upheavals.ts';
 
@@ -60,6 +62,8 @@ export function generateScenario(seed: number): Scenario {
     ...drawCleanupWorkers(root.stream('workers'), model, START, span),
     ...drawHookWork(root.stream('hook work'), model, START, span),
     ...drawRuleDeletions(root.stream('rules'), model, START, span),
+    ...drawLasting(root.stream('lasting'), model, START, span),
+    ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
   ];
   return {

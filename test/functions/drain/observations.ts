@@ -112,6 +112,7 @@ export function observation(
     rules: modes('Immediate'),
     maxEventAge: hours(1),
     mode: 'Enforce',
+    unreadable: undefined,
     pods: [],
     protection: DEFAULT_PROTECTION_POLICY,
     protectionOverridden: false,

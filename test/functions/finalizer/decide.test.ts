@@ -28,6 +28,7 @@ const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservat
   settings: custom,
   storedDeadline: undefined,
   takesBackDeadline: false,
+  hasBegun: false,
   storedNames: [],
   ...fields,
 });

@@ -14,6 +14,7 @@ import { objectAt, objectsIn } from '../../fakes/objects.ts';
 const NOTHING: Permissions = {
   kubernetes: [],
   records: [],
+  readsKnownPools: false,
   readsDueIndex: false,
   wakes: [],
   publishesAs: [],

@@ -26,6 +26,8 @@ describe('the time of a hook whose resource could not be made', () => {
       failsInstance: () => false,
       clockTolerance: toDurationMs(0),
       lastDenial: () => -Infinity,
+      lastDenialOfItself: () => -Infinity,
+      refusedUntil: () => -Infinity,
       quietSince: () => undefined,
       violate: (invariant, message) => {
         throw new Error(`${invariant}: ${message}`);

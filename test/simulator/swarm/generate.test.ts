@@ -45,6 +45,7 @@ describe('a generated scenario', () => {
       'hook',
       'outage',
       'patch',
+      'refuse',
       'restart',
     ]);
     const kinds = new Set(scenarios.flatMap(({ objects }) => objects.map(({ manifest }) => manifest.kind)));
@@ -81,6 +82,31 @@ describe('a generated scenario', () => {
     expect(JSON.stringify(denying)).toContain(
       '"kind":"delete","target":{"resource":"validatingadmissionpolicybindings"',
     );
+  });
+
+  it('has, in some of the seeds, what goes wrong and stays', () => {
+    const scenarios = SEEDS.map(generateScenario);
+    const lasting = scenarios.filter(({ steps }) =>
+      /"kind":"refuse"|fromTheFuture|9999999h|-observer-/.test(JSON.stringify(steps)),
+    );
+    expect(lasting.length).toBeGreaterThan(SEEDS.length / 10);
+    expect(lasting.length).toBeLessThan(SEEDS.length / 2);
+    const refusals = Array.from({ length: 300 }, (_, index) => generateScenario(index + 1)).flatMap(({ steps }) =>
+      steps.flatMap(({ action }) => (action.kind === 'refuse' ? [action] : [])),
+    );
+    const kinds = refusals.map(({ refusal: { name, verb, as } }) =>
+      'notServed' in as
+        ? 'kind'
+        : name !== undefined
+          ? 'object'
+          : `verb ${verb === 'get' || verb === 'list' || verb === 'watch' ? 'read' : 'write'}`,
+    );
+    expect([...new Set(kinds)].toSorted()).toEqual(['kind', 'object', 'verb read', 'verb write']);
+    const statuses = refusals.flatMap(({ refusal: { as } }) => ('status' in as ? [as.status] : []));
+    expect([...new Set(statuses)].toSorted((a, b) => a - b)).toEqual([403, 409, 422, 429, 500, 503, 504]);
+    const lengths = refusals.map(({ for: length }) => (length ?? 0) / 60_000);
+    expect(Math.min(...lengths)).toBeLessThan(2);
+    expect(Math.max(...lengths)).toBeGreaterThan(120);
   });
 
   it('has, in some of the seeds, a FinalizerRule that is deleted', () => {

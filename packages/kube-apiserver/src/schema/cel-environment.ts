@@ -93,17 +93,28 @@ export function kubernetesEnvironment(variables: readonly string[]): Environment
 
 function withStrings(to: Environment): Environment {
   return to
-    .registerFunction('string.find(string): string', (text: string, pattern: string) => findPattern(pattern, text))
+    .registerFunction('string.find(string): string', (text: string, pattern: string) =>
+      search(() => findPattern(pattern, text)),
+    )
     .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
-      findAllPatterns(pattern, text),
+      search(() => findAllPatterns(pattern, text)),
     )
     .registerFunction('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>
-      findAllPatterns(pattern, text, Number(limit)),
+      search(() => findAllPatterns(pattern, text, Number(limit))),
     )
     .registerFunction('string.replace(string, string): string', (text: string, from: string, to_: string) =>
       text.replaceAll(from, () => to_),
     )
     .registerFunction('string.charAt(int): string', (text: string, index: bigint) => text.charAt(Number(index)));
+}
+
+/** That a pattern does not parse is the rule's own error. */
+function search<Found>(find: () => Found): Found {
+  try {
+    return find();
+  } catch (error) {
+    throw new EvaluationError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function withLists(to: Environment): Environment {

@@ -1,0 +1,148 @@
+/**
+ * NodeLifecyclePolicies that cannot be read. Each function keeps, for each block that it reads, the last version of a policy of which
+ * selector, mode and that block could be read; that version stays in force while the live one cannot be read. A version counts as a
+ * whole: a mode that was edited together with a broken block never meets the block of before. One record per policy and block.
+ */
+import type { FunctionName } from '../contract/names.ts';
+import { parsePolicyFrame, type Parsed } from '../contract/policy-schema.ts';
+import type { Subject } from '../contract/subject.ts';
+import * as z from '../contract/zod.ts';
+import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
+import { addDuration, hours } from '../domain/time.ts';
+import { lastGood } from '../lifecycle/last-good.ts';
+import { readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
+import { again, DONE, settle } from '../lifecycle/settle.ts';
+import { openRecord, type UsedWakeUp } from '../lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { Block, BlockReader } from '../policies/deciding-policy.ts';
+import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
+import { OutOfSight } from '../ports/read-answer.ts';
+import { inParallel } from './in-parallel.ts';
+import { listPolicies } from './node-pool.ts';
+
+interface KeptPolicy {
+  readonly generation: number;
+  readonly spec: JsonObject;
+}
+
+const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+
+/** One for each function that reads policies. */
+export const keptPolicyCodec = (owner: FunctionName): RecordCodec<KeptPolicy> => ({
+  owner,
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  toState: ({ generation, spec }) => ({ generation, spec }),
+});
+
+const recordId = (uid: string, block: Block): string => `kept-policy/${block}/${uid}`;
+/** A deletion whose event was lost is noticed after this long. */
+const CHECK = hours(24);
+/** Of one version, in bytes of JSON: an item has at most 400 KB. A larger one is in force while it can be read, and is not kept. */
+const MAX_KEPT_BYTES = 250_000;
+
+/** What is wrong with selector, mode or block of a policy, for its author; undefined when nothing is. */
+export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, { block, parse }: BlockReader): string | undefined {
+  const own = spec?.[block] === undefined ? undefined : parse(spec[block], `spec.${block}`);
+  const faults = [parsePolicyFrame(spec), own].flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
+  return faults.length === 0 ? undefined : faults.join('; ');
+}
+
+/**
+ * The policies as they are in force for each of the blocks: one that cannot be read has the spec of its last good version, if there is
+ * one. In the order of the readers, of which there are one or two.
+ */
+export async function loadPolicySets(
+  deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
+  owner: FunctionName,
+  [first, second = first]: readonly [BlockReader, BlockReader?],
+): Promise<readonly [PolicySet, PolicySet]> {
+  const objects = await listPolicies(deps);
+  const setOf = async (reader: BlockReader): Promise<PolicySet> =>
+    readPolicies(await inParallel(objects.map(object => inForce(deps, owner, reader, object))));
+  const set = await setOf(first);
+  return [set, second === first ? set : await setOf(second)];
+}
+
+async function inForce(
+  { records }: Pick<FunctionDeps, 'records'>,
+  owner: FunctionName,
+  reader: BlockReader,
+  object: KubernetesObject,
+): Promise<KubernetesObject> {
+  if (faultIn(object, reader) === undefined) return object;
+  const key = { owner, id: recordId(object.metadata.uid, reader.block) };
+  const held = readRecord(keptPolicyCodec(owner), await records.get(key));
+  const spec = lastGood(held, kept => readable(kept, reader));
+  return spec === undefined ? object : { ...object, spec };
+}
+
+function readable({ spec }: KeptPolicy, reader: BlockReader): Parsed<JsonObject> {
+  const message = faultIn({ spec }, reader);
+  return message === undefined ? { ok: true, value: spec } : { ok: false, message };
+}
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+/** Which function keeps policies, for the blocks that it reads. */
+export interface Keeper {
+  readonly owner: FunctionName;
+  readonly readers: readonly BlockReader[];
+}
+
+interface Keeping extends Pick<Keeper, 'owner'> {
+  readonly deps: Deps;
+  readonly wakeUp: UsedWakeUp | undefined;
+}
+
+/** After a change of the policy, and once a day: keeps it for each block, as far as it can be read; forgets one that is gone. */
+export async function keepPolicy(
+  deps: Deps,
+  { owner, readers }: Keeper,
+  { name, uid }: Pick<Subject, 'name' | 'uid'>,
+  wakeUp?: UsedWakeUp,
+): Promise<void> {
+  const objects = await listPolicies(deps).catch((error: unknown) => {
+    // Out of sight, it may be there: what is kept of it stays.
+    if (error instanceof OutOfSight) return undefined;
+    throw error;
+  });
+  if (objects === undefined) return;
+  if (uid !== undefined && !objects.some(({ metadata }) => metadata.uid === uid)) {
+    for (const { block } of readers) await forget(deps, owner, recordId(uid, block), wakeUp);
+  }
+  const object = objects.find(({ metadata }) => metadata.name === name);
+  if (object === undefined) return;
+  for (const reader of readers) await keep({ deps, owner, wakeUp }, reader, object);
+}
+
+async function keep({ deps, owner, wakeUp }: Keeping, reader: BlockReader, object: KubernetesObject): Promise<void> {
+  const { apiVersion, kind, metadata, spec = {} } = object;
+  const isGood = faultIn(object, reader) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
+  const live: KeptPolicy = { generation: metadata.generation ?? 0, spec };
+  const record = openRecord(deps, keptPolicyCodec(owner), recordId(metadata.uid, reader.block), wakeUp);
+  await settle({
+    what: `NodeLifecyclePolicy ${metadata.name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    async apply(held) {
+      if (held.kind === 'newer' || (held.kind === 'none' && !isGood)) return DONE;
+      const isOlder = held.kind === 'held' && held.value.generation > live.generation;
+      const value = held.kind === 'held' && (!isGood || isOlder) ? held.value : live;
+      const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+      const wakeTime = addDuration(deps.clock.now(), CHECK);
+      const saved = await record.save({ subject, value, wakeTime, punctual: false });
+      return saved.written ? DONE : again('another run wrote first');
+    },
+  });
+}
+
+async function forget(deps: Deps, owner: FunctionName, id: string, wakeUp: UsedWakeUp | undefined): Promise<void> {
+  const record = openRecord(deps, keptPolicyCodec(owner), id, wakeUp);
+  await settle({
+    what: id,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    apply: async held => (held.kind === 'newer' ? DONE : record.closeGone()),
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * NodePools as they were last seen. `kubectl delete nodepool` removes the NodePool first and its NodeClaims after it: what it said, and which
+ * policies its labels select, still holds for its nodes, for every function. The finalizer function remembers them; the others read.
+ */
+import { KNOWN_POOLS } from '../contract/table.ts';
+import { parsePoolTermination } from '../contract/termination-schema.ts';
+import * as z from '../contract/zod.ts';
+import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { lastGood } from '../lifecycle/last-good.ts';
+import { readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { RecordKey } from '../ports/record-store.ts';
+import { loadNodePool } from './node-pool.ts';
+
+const schema = z.object({
+  labels: z.record(z.string(), z.string()),
+  customFinalizerName: z.exactOptional(z.string()),
+  terminationGracePeriodSeconds: z.exactOptional(z.number()),
+});
+
+export type KnownPool = z.output<typeof schema>;
+
+export const KNOWN_POOL_CODEC: RecordCodec<KnownPool> = {
+  owner: KNOWN_POOLS.owner,
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  // JSON carries no undefined.
+  toState: value => JSON.parse(JSON.stringify(schema.parse(value))),
+};
+
+export const knownPoolKey = (name: string): RecordKey => ({
+  owner: KNOWN_POOLS.owner,
+  id: `${KNOWN_POOLS.idPrefix}${name}`,
+});
+
+type Deps = Pick<FunctionDeps, 'kubernetes'> & {
+  /** Without the table, as on the command line, nothing is remembered. */
+  readonly records?: Pick<FunctionDeps['records'], 'get'>;
+};
+
+/**
+ * The NodePool of that name, or what is remembered of one that is not there; undefined: there is none, and none is known. Where what it
+ * says of terminations cannot be read, it says what it said last.
+ *
+ * @throws {OutOfSight} where NodePools are not served
+ */
+export async function loadPool(
+  { kubernetes, records }: Deps,
+  name: string | undefined,
+): Promise<KubernetesObject | undefined> {
+  const pool = await loadNodePool({ kubernetes }, name);
+  if (name === undefined || records === undefined) return pool;
+  if (pool !== undefined && parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption').ok) return pool;
+  const held = readRecord(KNOWN_POOL_CODEC, await records.get(knownPoolKey(name)));
+  const known = lastGood(held, value => ({ ok: true, value: toNodePool(name, value) }));
+  if (pool === undefined || known === undefined) return pool ?? known;
+  return { ...pool, spec: { ...pool.spec, ...known.spec } };
+}
+
+function toNodePool(name: string, { labels, ...disruption }: KnownPool): KubernetesObject {
+  return {
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodePool',
+    metadata: { name, uid: '', resourceVersion: '', creationTimestamp: '', labels },
+    spec: { disruption },
+  };
+}

@@ -1,0 +1,94 @@
+/** Mistakes about what an answer of the API server says, and about how much one failure holds. */
+import { KNOWN_POOLS } from '../../shared/contract/table.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { messageOf, RetryableError } from '../../shared/errors.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
+import {
+  isA,
+  methodsOf,
+  withKubernetes,
+  withPortsOfRun,
+  withRecords,
+  type Mutant,
+  type ResourceName,
+} from './mutant.ts';
+
+/** The function that takes "not served" of this kind for "there is none". */
+const withoutNotServed = (name: FunctionName, resource: ResourceName): Mutation =>
+  withKubernetes(name, api => ({
+    async get(ref) {
+      const answer = await api.get(ref);
+      return answer.kind === 'notServed' && isA(resource, ref) ? { kind: 'notThere' } : answer;
+    },
+    async list(type, query, options) {
+      const answer = await api.list(type, query, options);
+      return answer.kind === 'notServed' && isA(resource, type) ? { kind: 'there', objects: [] } : answer;
+    },
+  }));
+
+const NOT_SERVED = 'kinds-not-served.yaml';
+const ONE_FAILURE = 'one-failure-holds-one-thing.yaml';
+
+export const ANSWER_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'not-served-closes-a-termination',
+    mistake: 'takes a NodeClaim that is out of sight for one that is gone, and closes its termination',
+    breaks: ['I6'],
+    scenario: `${NOT_SERVED}#node-claims-out-of-sight`,
+    mutation: withoutNotServed('finalizer', 'NodeClaim'),
+  },
+  {
+    name: 'not-served-releases-a-node',
+    mistake: 'takes a Node whose NodeClaim is out of sight for one that has none',
+    breaks: ['I1', 'I2', 'I6'],
+    scenario: `${NOT_SERVED}#a-node-whose-node-claim-is-out-of-sight`,
+    mutation: withoutNotServed('finalizer', 'NodeClaim'),
+  },
+  {
+    name: 'not-served-enforces',
+    mistake: 'takes policies that are out of sight for no policies, whose mode is Enforce',
+    breaks: ['I6'],
+    scenario: `${NOT_SERVED}#policies-out-of-sight`,
+    mutation: withoutNotServed('drain', 'NodeLifecyclePolicy'),
+  },
+  {
+    name: 'one-failed-eviction-ends-the-pass',
+    mistake: 'evicts no other pod once an eviction has failed',
+    breaks: ['I5'],
+    scenario: `${ONE_FAILURE}#one-eviction-fails`,
+    mutation: withPortsOfRun('drain', ({ kubernetes }) => {
+      let last = Promise.resolve();
+      const evict: typeof kubernetes.evict = async (ref, options) => {
+        const before = last;
+        const own = before.then(() => kubernetes.evict(ref, options));
+        last = own.then(() => undefined);
+        last.catch(() => undefined);
+        return await own;
+      };
+      return { kubernetes: { ...methodsOf(kubernetes), evict } };
+    }),
+  },
+  {
+    name: 'deadline-waits-for-attachments',
+    mistake: 'ends no instance past its deadline before it has read which volumes are attached',
+    breaks: ['I5', 'I8'],
+    scenario: `${ONE_FAILURE}#a-deadline-ends-what-fails`,
+    mutation: withKubernetes('finalizer', api => ({
+      list: (type, query, options) =>
+        api.list(type, query, options).catch((error: unknown) => {
+          // What is no answer of the API server goes up.
+          if (isA('VolumeAttachment', type) && error instanceof RetryableError) throw new Error(messageOf(error));
+          throw error;
+        }),
+    })),
+  },
+  {
+    name: 'nodepool-that-went-forgotten',
+    mistake: 'forgets what a NodePool had granted to the pods on its nodes when it goes',
+    breaks: ['I2'],
+    scenario: 'nodepool-deleted.yaml#the-protection-of-a-nodepool-that-went',
+    mutation: withRecords('drain', records => ({
+      get: async key => (key.id.startsWith(KNOWN_POOLS.idPrefix) ? undefined : await records.get(key)),
+    })),
+  },
+];
