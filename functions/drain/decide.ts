@@ -167,6 +167,7 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 function idle(observation: DrainObservation): DrainDecision {
   const { node, record } = observation;
   if (node.watched) return tidy(observation);
+  if (node.shown === 'inProgress' || (node.shown === 'drained' && !node.unschedulable)) return { kind: 'hide' };
   if (node.cordonMark === undefined || node.unschedulable) return rest(observation);
   // Who opens the node wants it whatever it was drained for: the next cordon is not for that.
   return isFree(record) ? { kind: 'disownCordon' } : { kind: 'note', record: released(record) };
