@@ -89,7 +89,7 @@ function eventOf(event: KubernetesObject): string {
 /** What differs from run to run. */
 const IGNORED: ReadonlySet<string> = new Set(['resourceVersion', 'managedFields', 'generation', 'creationTimestamp']);
 /** The same anywhere in an object: instants, and pods that were evicted, each with its instant. */
-const INSTANTS: ReadonlySet<string> = new Set(['lastTransitionTime', 'disruptedPods']);
+const INSTANTS: ReadonlySet<string> = new Set(['lastTransitionTime', 'lastHeartbeatTime', 'disruptedPods']);
 
 function withoutRunTimes(object: KubernetesObject): JsonObject {
   const { deletionTimestamp, annotations } = object.metadata;

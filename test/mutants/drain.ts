@@ -137,7 +137,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-deletes-instead-of-evicting',
     mistake: 'deletes pods where it should evict them, past every PodDisruptionBudget',
-    breaks: ['I2'],
+    breaks: ['I2', 'I8'],
     seed: 67,
     mutation: withKubernetes('drain', api => ({ evict: (ref, options) => api.delete(ref, options) })),
   },
@@ -196,7 +196,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-in-observe-mode',
     mistake: 'acts where the mode is Observe',
     breaks: ['I2'],
-    seed: 67,
+    scenario: 'drain-is-held-in-observe-mode.yaml#drain-is-held-in-observe-mode',
     mutation: seeing(seen => ({ ...seen, mode: 'Enforce' })),
   },
   {

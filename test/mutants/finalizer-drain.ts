@@ -64,7 +64,7 @@ export const FINALIZER_DRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'finalizer-ignores-budgets',
     mistake: 'deletes pods where it should evict them, past every PodDisruptionBudget',
-    breaks: ['I2'],
+    breaks: ['I2', 'I8'],
     seed: 5,
     mutation: withKubernetes('finalizer', api => ({
       evict: (ref, options) => api.delete(ref, options),
