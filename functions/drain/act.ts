@@ -29,8 +29,8 @@ export interface PassResult {
   readonly refusals: readonly string[];
   /** The longest that the API server asked to wait before the next try. */
   readonly retryAfter: DurationMs | undefined;
-  /** A pod changed in between. */
-  readonly changed: boolean;
+  /** Pods that changed in between, each with what is said where that goes on. */
+  readonly conflicts: readonly string[];
   /** The latest time at which the first of the pods that this pass ends should be gone. */
   readonly goneBy: EpochMs | undefined;
 }
@@ -50,7 +50,7 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
   const refusals: string[] = [];
   let drained = 0;
   let retryAfter: DurationMs | undefined;
-  let changed = false;
+  const conflicts: string[] = [];
   let goneBy: EpochMs | undefined;
   for (let start = 0; start < acts.length; start += EVICTIONS_AT_ONCE) {
     const batch = acts.slice(start, start + EVICTIONS_AT_ONCE);
@@ -65,7 +65,7 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
         drained += 1;
         goneBy = earliest(goneBy, stuckAfter(act, parts.deps.clock.now()));
       }
-      if (answer.kind === 'changed') changed = true;
+      if (answer.kind === 'changed') conflicts.push(`${nameOf(pod)}: each eviction ends in a conflict`);
       if (answer.kind !== 'blocked' && answer.kind !== 'refused' && answer.kind !== 'failed') continue;
       refusals.push(`${nameOf(pod)}: ${answer.message}`);
       const asked = answer.kind === 'refused' ? undefined : answer.retryAfter;
@@ -73,7 +73,7 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
     }
   }
   if (evicted.length > 0) await sayEvicted(parts.deps, node, evicted);
-  return { warned, drained, refusals, retryAfter, changed, goneBy };
+  return { warned, drained, refusals, retryAfter, conflicts, goneBy };
 }
 
 /** As `drainPodStanding` says it, with the second by which the API server rounds a deletion. */

@@ -170,6 +170,9 @@ async function queue({ reporter }: Parts, { active, message, until }: Of<'queue'
   return save(look, { ...look.record, active: { ...active, reported } }, until);
 }
 
+/** So many conflicts in a row are nothing to tell anybody about. */
+const CONFLICTS_UNSAID = 4;
+
 /**
  * The Node, then the pods, by one look: the patch fails if the Node changed since, the write after it if the drain was called off, each
  * eviction if its pod changed. What a run that dies leaves undone, the next look does.
@@ -210,9 +213,11 @@ async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'dr
     if (!saved.written) return saved;
   }
   const result = await carryOutPass(parts, look.object, pass);
-  const refusals = result.refusals.length === 0 ? 0 : active.refusals + 1;
+  const { conflicts } = result;
+  const refusals = result.refusals.length + conflicts.length === 0 ? 0 : active.refusals + 1;
   const retry = refusals === 0 ? undefined : addDuration(look.now, evictionRetryDelay(refusals, result.retryAfter));
-  const notices = noticesOf(pass, result);
+  const kept = refusals > CONFLICTS_UNSAID ? conflicts : [];
+  const notices = noticesOf(pass, { ...result, refusals: [...result.refusals, ...kept] });
   const reported = await sayNew(reporter, look, notices, active.reported);
   const next: ActiveDrain = {
     ...(isStuck ? await saidStuck(parts, active, notices, look) : active),
@@ -225,7 +230,7 @@ async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'dr
   const until = safely(look, [pass.nextLook, retry, result.goneBy, due].reduce(earliest, undefined));
   const saved = await saveUntil(look, { ...look.record, active: next }, until);
   if (!saved.written) return saved;
-  // A pod that was warned of may be due already; one that changed is looked at again.
-  if (result.changed) return again('a pod changed');
+  // A pod that was warned of may be due already; one that changed is looked at again, and the second time in a row waits as a refused one.
+  if (conflicts.length > 0 && refusals === 1) return again('a pod changed');
   return result.warned.length > 0 ? proceed(run) : saved;
 }
