@@ -5,6 +5,7 @@ import type { TraceEntry } from '../../simulator/trace.ts';
 export const SAID_AGAIN: Readonly<Record<string, string>> = {
   'grace-period refuse InvalidProtectionConfiguration':
     'a policy with a mistake, at each edit of it and each restart of the forwarder',
+  'drain wait DrainPodsComeBack': 'at each return of a pod, of which there are three at most',
   'drain refuse InvalidDrainConfiguration':
     'a policy with a mistake, at each edit of it and each restart of the forwarder',
   'drain refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each edit of one of them',
