@@ -127,7 +127,9 @@ describe('a snapshot', () => {
     expect(printed).toContain('delete nodeclaims default-1');
     expect(printed).not.toContain('delete nodeclaims default-2');
     expect(printed).toContain('patch nodes node-3');
-    expect(printed).toMatch(/Summary\n  done:\n.* Node node-1 termination by repair begun: NetworkUnavailable=True since /);
+    expect(printed).toMatch(
+      /Summary\n  done:\n.* Node node-1 termination by repair begun: NetworkUnavailable=True since /,
+    );
     expect(printed).toContain('no expectations');
   });
 });
