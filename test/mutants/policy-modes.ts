@@ -1,7 +1,7 @@
 /** Mistakes about the mode of a policy: whose it is, and what it holds. */
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { withListed, type Mutant } from './mutant.ts';
+import { withListed, withRecords, type Mutant } from './mutant.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 /** The function shown the policies as if they said something else. */
@@ -41,5 +41,14 @@ export const POLICY_MODE_MUTANTS: readonly Mutant[] = [
     breaks: ['I7'],
     scenario: `${FILE}#the-brake-holds-all-but-protection`,
     mutation: withPolicies('finalizer', spec => ({ protection: {}, ...spec })),
+  },
+  {
+    name: 'last-good-policy-forgotten',
+    mistake: 'goes by no version of a policy that could be read once',
+    breaks: ['I5'],
+    scenario: 'settings-that-cannot-be-read.yaml#a-version-that-could-be-read-stays-in-force',
+    mutation: withRecords('finalizer', records => ({
+      get: async key => (key.id.startsWith('kept-policy/') ? undefined : await records.get(key)),
+    })),
   },
 ];
