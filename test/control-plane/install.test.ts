@@ -157,7 +157,10 @@ describe('installing in a cluster', () => {
   it('takes the sample policy once its definition is served', () => {
     const definition = 'crd/nodelifecyclepolicies.curfew.dev';
     expect(kubectl('wait', '--for=condition=Established', definition, '--timeout=30s').status).toBe(0);
-    expect(kubectl('apply', '-f', `${DEPLOY}/samples`).stdout).toBe('nodelifecyclepolicy.curfew.dev/observe created\n');
+    expect(kubectl('apply', '-f', `${DEPLOY}/samples`).stdout.trim().split('\n')).toEqual([
+      'nodelifecyclepolicy.curfew.dev/observe created',
+      'nodelifecyclepolicy.curfew.dev/brake created',
+    ]);
     expect(kubectl('get', 'nlp', 'observe', '-o', 'jsonpath={.spec.mode}').stdout).toBe('Observe');
   });
 
