@@ -117,7 +117,7 @@ describe('snapshot --kubeconfig on kube-apiserver', () => {
       ]) as unknown,
     });
     expect((await runCurfew(['simulate', file])).stdout).toMatch(
-      /Summary\n {2}done:\n {4}\S+ {2}Node sick repaired: Ready=False since /,
+      /Summary\n {2}done:\n {4}\S+ {2}Node sick termination by repair begun: Ready=False since /,
     );
   });
 });

@@ -85,7 +85,11 @@ for (const { major, skipped, rendered, ...own } of HELMS)
       done(upgrade({}));
       uninstall();
       expect(names()).toEqual(DEFINITIONS);
-      expect(done(kubectl('get', 'nlp', '-o', 'name'))).toBe('nodelifecyclepolicy.curfew.dev/observe\n');
+      expect(
+        done(kubectl('get', 'nlp', '-o', 'name'))
+          .trim()
+          .split('\n'),
+      ).toEqual(['nodelifecyclepolicy.curfew.dev/brake', 'nodelifecyclepolicy.curfew.dev/observe']);
       done(upgrade({}));
       expect(names()).toEqual(installed);
     });
