@@ -95,7 +95,7 @@ describe.skipIf(KARPENTER_CRDS.length === 0)('end to end', () => {
       });
       await lease.acquire(signal);
       const ref = { type: LEASES, namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' };
-      expect(await cluster.forwarder.get(ref)).toMatchObject({ spec: { holderIdentity: 'first' } });
+      expect(await cluster.forwarder.get(ref)).toMatchObject({ object: { spec: { holderIdentity: 'first' } } });
       await lease.release();
     });
   });

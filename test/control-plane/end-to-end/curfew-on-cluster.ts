@@ -69,7 +69,7 @@ export async function startCurfewOnCluster(
   const admin = transportOf(ADMIN);
   const asAdmin = createKubernetesApi(admin);
   for (const type of [RESOURCES.NodeClaim, RESOURCES.NodePool, RESOURCES.NodeLifecyclePolicy]) {
-    while ((await asAdmin.list(type)) === undefined) await systemClock.sleep(toDurationMs(100));
+    while ((await asAdmin.list(type)).kind === 'notServed') await systemClock.sleep(toDurationMs(100));
   }
   const { auditLog } = plane;
   if (auditLog === undefined) throw new Error('the control plane keeps no audit log');
