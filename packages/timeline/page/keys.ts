@@ -87,7 +87,10 @@ export function keysDialog(): HTMLDialogElement {
 }
 
 /** Asks for a node or a time, and answers what was typed once Enter is pressed. */
-export function goToDialog(names: () => readonly string[], go: (text: string) => boolean): HTMLDialogElement {
+export function goToDialog(
+  names: () => readonly string[],
+  go: (text: string) => boolean,
+): { readonly dialog: HTMLDialogElement; readonly open: () => void } {
   const options = h('datalist', { id: 'nodes' });
   const problem = h('p', { role: 'alert', class: 'tone-red' });
   const input = h('input', { class: 'goto', placeholder: 'web-1, 18:32, web-1 18:32', 'aria-label': 'node or time' });
@@ -106,8 +109,8 @@ export function goToDialog(names: () => readonly string[], go: (text: string) =>
     if (go(input.value.trim())) dialog.close();
     else problem.textContent = `there is no node or time “${input.value.trim()}”`;
   });
-  dialog.addEventListener('toggle', () => {
-    if (!dialog.open) return;
+  // At once, not at the dialog's `toggle`, which comes later: the first keys of a fast typist would be lost.
+  function open(): void {
     options.replaceChildren(
       ...names()
         .slice(0, 2000)
@@ -115,10 +118,11 @@ export function goToDialog(names: () => readonly string[], go: (text: string) =>
     );
     problem.textContent = '';
     input.value = '';
+    dialog.showModal();
     input.focus();
-  });
+  }
   dialog.addEventListener('click', event => {
     if (event.target === dialog) dialog.close();
   });
-  return dialog;
+  return { dialog, open };
 }

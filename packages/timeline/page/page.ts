@@ -325,7 +325,7 @@ export function startPage({ data, explain }: PageOptions): Page {
     theme,
     changed: () => changed(),
     showKeys: () => keys.showModal(),
-    goTo: () => goTo.showModal(),
+    goTo: goTo.open,
     select,
     notices: data.notices,
   };
@@ -360,7 +360,7 @@ export function startPage({ data, explain }: PageOptions): Page {
     live,
     tip.element,
     keys,
-    goTo,
+    goTo.dialog,
   );
   mainElement.append(
     h(
@@ -399,7 +399,7 @@ export function startPage({ data, explain }: PageOptions): Page {
       windowChanged();
     },
     open: () => (view.node === undefined ? undefined : toggleLane(view.node)),
-    goTo: () => goTo.showModal(),
+    goTo: goTo.open,
     filter: () => table.filter.focus(),
     close,
     showKeys: () => keys.showModal(),
