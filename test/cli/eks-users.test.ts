@@ -25,7 +25,8 @@ const fn = (name: string): FunctionModel => ({
 const MODEL = {
   region: 'us-east-1',
   account: '000000000000',
-  tables: [],
+  stacks: [],
+    tables: [],
   queues: [],
   queuePolicies: [],
   buses: [],
