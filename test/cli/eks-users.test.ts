@@ -26,7 +26,7 @@ const MODEL = {
   region: 'us-east-1',
   account: '000000000000',
   stacks: [],
-    tables: [],
+  tables: [],
   queues: [],
   queuePolicies: [],
   buses: [],
