@@ -26,7 +26,7 @@ export interface Wanted {
 }
 
 /** A page holds its lines, and a browser reads them at once. */
-export const MOST_CHARACTERS = 64_000_000;
+const MOST_CHARACTERS = 64_000_000;
 /** Of one line; CloudWatch takes no more than 1 MB. What is longer is cut, and so no JSON. */
 const LONGEST_LINE = 16_000_000;
 const SHORTER = 'give a shorter time with --since, or one node with --node';
