@@ -7,10 +7,10 @@ import { carryOutPass } from './act.ts';
 import { toFinished } from './admission.ts';
 import { STALE_AGAIN } from './age.ts';
 import { tellAnswers } from './answers.ts';
-import { isCordonKnown } from './cancellation.ts';
+import { isCordonKnown, UNCORDONED } from './cancellation.ts';
 import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
-import { isFree, remember } from './ends.ts';
+import { isFree, released, remember } from './ends.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain } from './model.ts';
 import { showDrain } from './node-conditions.ts';
 import { wakeNext } from './neighbours.ts';
@@ -108,7 +108,8 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
   const { deps, run } = parts;
-  const { active: _, ...rest } = look.record;
+  const { active: _, ...others } = look.record;
+  const rest = outcome.reason === UNCORDONED ? released(others) : others;
   const isCalledOff = outcome.status === 'Cancelled';
   const uncordon = isCalledOff && rest.requests.length === 0 && isCordonKnown(look.record, look.node) && isFree(rest);
   await deleteResource(deps, active);
