@@ -9,6 +9,7 @@ import { FULL } from '../../functions/drain/scope.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { hours, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { textOf } from '../../simulator/invariants/reading.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail } from './fault.ts';
 import {
@@ -69,13 +70,13 @@ const pastingMessages: Mutation = {
             if (answer.kind !== 'there' || !isA('ConfigMap', ref)) return answer;
             const { data } = answer.object;
             if (!isJsonObject(data)) return answer;
-            const pasted = Object.entries(data).map(([key, text]) => [key, paste(String(text))]);
+            const pasted = Object.entries(data).map(([key, text]) => [key, paste(textOf(text) ?? '')]);
             return { kind: 'there', object: { ...answer.object, data: Object.fromEntries(pasted) } };
           },
         },
       });
       return message => {
-        if (message.kind === 'busEvent') messages.push(String(message.detail['message'] ?? ''));
+        if (message.kind === 'busEvent') messages.push(textOf(message.detail['message']) ?? '');
         return reconcile(message);
       };
     },
