@@ -20,10 +20,8 @@ const podOf = (nodeName: string): KubernetesManifest => ({
   spec: { nodeName, terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'main' }] },
 });
 
-const WITH_PODS: readonly KubernetesManifest[] = [
-  ...[PROD, CONFIG, nodePool(), LIMIT, node('n1'), node('n2')],
-  ...[podOf('n1'), podOf('n2')],
-];
+const POOL: readonly KubernetesManifest[] = [PROD, CONFIG, nodePool(), LIMIT, node('n1'), node('n2')];
+const WITH_PODS: readonly KubernetesManifest[] = [...POOL, podOf('n1'), podOf('n2')];
 
 const asked = (nodeName: string): Message => ({
   name: `HealthEvent of ${nodeName}`,
