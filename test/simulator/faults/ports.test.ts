@@ -6,7 +6,7 @@ import type { FaultMix, MessageFault } from '../../../simulator/faults/mix.ts';
 import { faultyForwarder } from '../../../simulator/faults/ports.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import { createVirtualTime } from '../../../simulator/virtual-time.ts';
-import { addDuration, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, hours, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import type { ForwarderPorts } from '../../../runtime/system-parts.ts';
 import type { BusEntry } from '../../../shared/contract/envelope.ts';
 import { NO_FAULTS } from './no-faults.ts';
