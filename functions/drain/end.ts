@@ -8,10 +8,10 @@ import { carryOutPass } from './act.ts';
 import { toFinished } from './admission.ts';
 import { STALE_AGAIN } from './age.ts';
 import { tellAnswers } from './answers.ts';
-import { isCordonKnown, UNCORDONED } from './cancellation.ts';
+import { isCordonKnown } from './cancellation.ts';
 import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
-import { isFree, released, remember } from './ends.ts';
+import { isFree, remember } from './ends.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain } from './model.ts';
 import { wakeNext } from './neighbours.ts';
 import { answerNode, finishNode } from './node.ts';
@@ -122,8 +122,7 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
   const { deps, run } = parts;
-  const { active: _, ...others } = look.record;
-  const rest = outcome.reason === UNCORDONED ? released(others) : others;
+  const { active: _, ...rest } = look.record;
   const isCalledOff = outcome.status === 'Cancelled';
   const uncordon = isCalledOff && rest.requests.length === 0 && isCordonKnown(look.record, look.node) && isFree(rest);
   const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(deps, active));

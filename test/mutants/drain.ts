@@ -140,15 +140,14 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
-    name: 'drain-holds-on-to-what-a-person-opened',
-    mistake: 'keeps the cordon of a later drain for a fault whose node a person had opened',
+    name: 'drain-does-not-see-who-opens-a-node',
+    mistake: 'does not see that somebody has opened the node after its drain',
     breaks: ['I5'],
     scenario: 'drain-opened-by-a-person.yaml#drain-opened-by-a-person',
-    mutation: deciding((decision, { node }) =>
-      decision.kind === 'note' && node.cordonMark !== undefined && !node.unschedulable
-        ? { kind: 'disownCordon' }
-        : decision,
-    ),
+    mutation: seeing(seen => {
+      const isOver = seen.record.active === undefined && seen.record.requests.length === 0;
+      return isOver ? { ...seen, node: { ...seen.node, unschedulable: true } } : seen;
+    }),
   },
   {
     name: 'drain-deadline-forces-protected-pods',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { printScenario } from '../../../simulator/scenario/print.ts';
 import type { Scenario } from '../../../simulator/scenario/scenario.ts';
+import { textOf } from '../../../simulator/invariants/reading.ts';
 import { NEWS_FROM } from '../../../simulator/swarm/generate/focus.ts';
 import { generateScenario } from '../../../simulator/swarm/generate/scenario.ts';
 import { hours } from '../../../shared/domain/time.ts';
@@ -21,7 +22,7 @@ describe('generated news', () => {
 
   it('is, in some of the seeds, old by more than a day', () => {
     const isOld = ({ time, detail }: ReturnType<typeof eventsOf>[number]): boolean => {
-      const said = Date.parse(String(detail['generatedTimestamp']));
+      const said = Date.parse(textOf(detail['generatedTimestamp']) ?? '');
       return time - said > hours(24);
     };
     expect(runs.filter(run => eventsOf(run).some(isOld)).length).toBeGreaterThan(4);
@@ -29,7 +30,7 @@ describe('generated news', () => {
 
   it('is, in some of the seeds, of a clock that is ahead', () => {
     const isAhead = ({ time, detail }: ReturnType<typeof eventsOf>[number]): boolean =>
-      Date.parse(String(detail['generatedTimestamp'])) - time > hours(1);
+      Date.parse(textOf(detail['generatedTimestamp']) ?? '') - time > hours(1);
     expect(runs.filter(run => eventsOf(run).some(isAhead)).length).toBeGreaterThan(2);
   });
 
