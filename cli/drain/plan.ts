@@ -4,7 +4,8 @@ import type { ActiveDrain } from '../../functions/drain/model.ts';
 import type { DrainRules } from '../../functions/drain/observation.ts';
 import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
 import { compileSettings } from '../../functions/drain/settings.ts';
-import type { UnderWay } from '../../functions/drain/under-way.ts';
+import { readUnderWay, type UnderWay } from '../../functions/drain/under-way.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
@@ -46,7 +47,9 @@ export function planDrain(
   drain: UnderWay,
   now: EpochMs,
 ): DrainPlan {
-  const { node, drainsHeld: held } = observation;
+  const { node } = observation;
+  const hasBegun = readUnderWay(node.annotations[ANNOTATIONS.drainUnderWay])?.waits === false;
+  const held = hasBegun ? undefined : observation.drainsHeld;
   const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
   if (settings === undefined) {
     const because = 'no valid configuration says how it goes';

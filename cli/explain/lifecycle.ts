@@ -124,8 +124,10 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const termination = effectiveTermination(pool, cluster.policies);
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const since = claim?.deletionTime ?? node.deletionTime;
-  const isObserved = since !== undefined && termination.kind === 'custom' && termination.mode === 'Observe';
   const progress = node.conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
+  const goesOn = termination.isBraked && progress !== undefined;
+  const isAsked = since !== undefined && termination.kind !== 'none';
+  const isObserved = isAsked && termination.mode === 'Observe' && !goesOn;
   return {
     nodePool,
     repair: explainRepair(cluster, node, { pool: nodePool, rules, now }),

@@ -48,7 +48,8 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   const { now, node, rules, mode } = observation;
   const ended = takenBack(before, node);
   if (ended !== undefined) return finish(before, ended);
-  const held = holdOf(rules, mode) ?? holdOfQueue(observation, before);
+  // What has begun goes on, whatever the mode is by now: one that waits for its turn has not.
+  const held = holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ?? holdOfQueue(observation, before);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
   if (before.queue !== undefined) return decideQueued(observation, before);

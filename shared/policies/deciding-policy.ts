@@ -22,6 +22,8 @@ export interface Decision {
   readonly mode: Mode;
   /** The policy whose mode that is; undefined: none says anything, so `Enforce` holds. */
   readonly by: ReadPolicy | undefined;
+  /** The brake alone makes it `Observe`: it holds what would begin, and what has begun goes on. */
+  readonly isBraked: boolean;
 }
 
 /** These are no blocks: they say where the blocks hold, and how. */
@@ -51,7 +53,7 @@ export function decisionFor(
   const isHeld =
     brake?.mode === 'Observe' && (holder === undefined || specificity(brake.selector) > specificity(holder.selector));
   const by = isHeld ? brake : (holder ?? brake);
-  return { holder, mode: by?.mode ?? 'Enforce', by };
+  return { holder, mode: by?.mode ?? 'Enforce', by, isBraked: isHeld && holder?.mode !== 'Observe' };
 }
 
 /**

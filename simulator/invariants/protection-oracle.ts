@@ -83,8 +83,8 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
   const requirements = (policy: KubernetesObject): number => requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
   const holders = policies
     .filter(policy => dig(policy, 'spec', 'protection') !== undefined)
-    // What is only observed changes no protection.
-    .filter(policy => dig(policy, 'spec', 'mode') !== 'Observe')
+    // What is only observed changes no protection; a mode that came with a block that cannot be read is not in force.
+    .filter(({ spec }) => dig(spec, 'mode') !== 'Observe' || !isProtectionReadable(dig(spec, 'protection')))
     .filter(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')))
     .filter(policy =>
       pool === undefined

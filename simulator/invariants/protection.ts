@@ -10,15 +10,17 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { deadlineOf } from './deadline.ts';
 import { groupObjects } from './grouping.ts';
+import type { Mirror } from './mirror.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import {
   arePoliciesReadable,
+  isProtectionReadable,
   nodeNameOf,
   protectionEnd,
   protectionFactsOf,
   type ProtectionFacts,
 } from './protection-oracle.ts';
-import { annotationOf, dig, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, isFrameReadable, nameOf, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -34,6 +36,13 @@ export const checkProtection: MakeCheck = context => {
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
   const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
+  const lastReadable = lastReadablePolicies(mirror);
+  /** By the rules as they stand, or where one of them cannot be read, by what was readable last. */
+  const lastEnd = (pod: KubernetesObject, run: Run): number | undefined => {
+    const facts = factsOfRun(run, context);
+    const policies = facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy)));
+    return earlier(protectionEnd(pod, facts), protectionEnd(pod, { ...facts, policies }));
+  };
 
   return {
     onCall(call, run) {
@@ -41,7 +50,7 @@ export const checkProtection: MakeCheck = context => {
       if (isKubernetes(call, 'delete', 'evict') && targetOf(call).resource === 'pods') {
         const pod = seenPod(call, run);
         if (pod === undefined) return violate('I6', `${run.by} ${does(call)} a pod that the run has not looked at`);
-        const end = protectionEnd(pod, factsOfRun(run, context));
+        const end = lastEnd(pod, run);
         if (isLast(end) || isForced(pod, context, run)) return;
         violate('I2', `${run.by} ${does(call)} ${nameOf(pod)}, which is protected ${until(end ?? Infinity)}`);
       }
@@ -49,7 +58,7 @@ export const checkProtection: MakeCheck = context => {
       const pods = lastList(run, 'pods');
       if (pods === undefined) return violate('I6', `${run.by} lets a node go without having looked at its pods`);
       for (const pod of timedPods(pods, targetOf(call).name)) {
-        const end = protectionEnd(pod, factsOfRun(run, context));
+        const end = lastEnd(pod, run);
         if (!isLast(end))
           violate(
             'I2',
@@ -84,6 +93,23 @@ export const checkProtection: MakeCheck = context => {
     },
   };
 };
+
+const earlier = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? undefined : Math.min(one, other);
+
+const isReadable = (policy: KubernetesObject): boolean => {
+  const block = dig(policy, 'spec', 'protection');
+  return isFrameReadable(policy) && (block === undefined || isProtectionReadable(block));
+};
+
+/** The newest version of a policy of which mode, selector and protection can be read; the policy itself where none could. */
+function lastReadablePolicies(mirror: Mirror): (policy: KubernetesObject) => KubernetesObject {
+  const readable = new Map<string, KubernetesObject>();
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'nodelifecyclepolicies' && object !== undefined && isReadable(object)) readable.set(uid, object);
+  });
+  return policy => readable.get(policy.metadata.uid) ?? policy;
+}
 
 /** What the run saw of policies and pool, else what is there. */
 function factsOfRun(run: Run, { mirror }: CheckContext): ProtectionFacts {

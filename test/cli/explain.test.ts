@@ -175,12 +175,18 @@ describe('curfew explain', () => {
       'held: mode is Observe, by NodeLifecyclePolicy edge: nothing is done',
     ],
     [
-      'drain-is-held-in-observe-mode.yaml#drain-is-held-on-the-way',
-      '30m',
-      'ml/a: deleted when its time is over, which stands still while the drain is held',
+      'drain-is-held-in-observe-mode.yaml#drain-under-way-goes-on-in-observe-mode',
+      '10m',
+      'ml/a: deleted at 2024-11-01T15:20:00Z unless it ends before',
     ],
-  ])('says what node n1 of %s waits for', async (scenario, at, line) => {
-    const { out } = await run('node', 'n1', { scenario: `examples/scenarios/${scenario}`, at });
+    [
+      'drain-is-held-in-observe-mode.yaml#drain-that-waits-is-held-in-observe-mode',
+      '30m',
+      'ml/b: deleted when its time is over, which stands still while the drain is held',
+      'n2',
+    ],
+  ])('says what a node of %s waits for', async (scenario, at, line, node = 'n1') => {
+    const { out } = await run('node', node, { scenario: `examples/scenarios/${scenario}`, at });
     expect(out).toContain(`    ${line}`);
     expect(out).not.toContain('by force with');
   });

@@ -1,12 +1,22 @@
 /** Mistakes about the mode of a policy: whose it is, and what it holds. */
+import { decide as decideDrain } from '../../functions/drain/decide.ts';
+import type { DrainDecision } from '../../functions/drain/decision.ts';
+import type { DrainObservation } from '../../functions/drain/observation.ts';
+import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
+import { decide as decideTermination } from '../../functions/finalizer/decide.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { withListed, withRecords, type Mutant } from './mutant.ts';
+import { withFinalizerRules, withListed, withRecords, type Mutant } from './mutant.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 /** The function shown the policies as if they said something else. */
 const withPolicies = (name: FunctionName, change: (spec: JsonObject) => JsonObject): Mutation =>
   withListed(name, 'NodeLifecyclePolicy', policy => ({ ...policy, spec: change(policy.spec ?? {}) }));
+
+const drainHeldOnTheWay = (seen: DrainObservation): DrainDecision =>
+  seen.mode === 'Observe' && seen.record.active !== undefined
+    ? { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' }
+    : decideDrain(seen);
 
 const FILE = 'modes-belong-to-their-blocks.yaml';
 
@@ -41,6 +51,29 @@ export const POLICY_MODE_MUTANTS: readonly Mutant[] = [
     breaks: ['I7'],
     scenario: `${FILE}#the-brake-holds-all-but-protection`,
     mutation: withPolicies('finalizer', spec => ({ protection: {}, ...spec })),
+  },
+  {
+    name: 'brake-stops-a-drain-under-way',
+    mistake: 'holds a drain that had begun when the mode became Observe',
+    breaks: ['I5'],
+    scenario: 'drain-is-held-in-observe-mode.yaml#drain-under-way-goes-on-in-observe-mode',
+    mutation: { reconcilers: { drain: deps => createDrain(deps, { decide: drainHeldOnTheWay }) } },
+  },
+  {
+    name: 'brake-stops-a-termination-under-way',
+    mistake: 'holds a termination that had begun when the brake came',
+    breaks: ['I5'],
+    scenario: `${FILE}#the-brake-lets-what-has-begun-go-on`,
+    mutation: withFinalizerRules({
+      decide: seen => decideTermination({ ...seen, settings: { ...seen.settings, isBraked: false } }),
+    }),
+  },
+  {
+    name: 'observed-drains-begin',
+    mistake: 'begins drains whatever the mode is',
+    breaks: ['I7'],
+    scenario: 'drain-is-held-in-observe-mode.yaml#drain-is-held-in-observe-mode',
+    mutation: withPolicies('drain', spec => ({ ...spec, mode: 'Enforce' })),
   },
   {
     name: 'last-good-policy-forgotten',

@@ -268,6 +268,14 @@ describe('the drain under way', () => {
     ]);
   });
 
+  it('goes on in Observe, which holds what would begin: of those under way the one that waits for its turn', () => {
+    expect(step({ mode: 'Observe' })).toMatchObject({ kind: 'drain' });
+    const waiting = active({ queue: { since: NOW, takes: false } });
+    expect(step({ mode: 'Observe' }, waiting)).toMatchObject({ kind: 'hold', reason: 'ObserveMode' });
+    const following = { active: active(), requests: [request('e2')] };
+    expect(step({ mode: 'Observe', record: following })).toMatchObject({ kind: 'drain' });
+  });
+
   it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
     const time = addDuration(NOW, minutes(-50));
     const late = { ...request('e2'), time: addDuration(NOW, minutes(-10)) };
@@ -276,10 +284,10 @@ describe('the drain under way', () => {
       active: drained,
       requests: [],
       finished: [],
-      reported: 'ObserveMode',
+      reported: 'NoConfiguration',
       heldSince: addDuration(NOW, minutes(-30)),
     };
-    expect(step({ record, mode: 'Observe' })).toMatchObject({ kind: 'hold' });
+    expect(step({ record, rules: undefined })).toMatchObject({ kind: 'hold' });
     const resumed = step({ record });
     expect(resumed).toMatchObject({
       kind: 'note',
@@ -746,12 +754,13 @@ describe('whatever comes', () => {
       });
     });
 
-  it('nothing is begun, prepared or drained while it is held', () => {
+  it('nothing is begun while it is held, and nothing prepared or drained that has not begun', () => {
     fc.assert(
       fc.property(any, seen => {
         const { kind } = decide(seen);
         const acts = ['begin', 'prepare', 'drain'].includes(kind);
-        return !acts || (seen.rules !== undefined && seen.mode === 'Enforce');
+        const mayAct = seen.mode === 'Enforce' || seen.record.active !== undefined;
+        return !acts || (seen.rules !== undefined && mayAct);
       }),
     );
   });
