@@ -26,7 +26,16 @@ export function createAuditLog({ serviceName, fields, print, now }: AuditLogOpti
   return boundedAuditLog({
     write({ message, ...record }) {
       const timestamp = new Date(now()).toISOString();
-      const line = { level: 'INFO', message, timestamp, service: serviceName, ...fields(), audit: true, auditVersion: AUDIT_VERSION, ...record };
+      const line = {
+        level: 'INFO',
+        message,
+        timestamp,
+        service: serviceName,
+        ...fields(),
+        audit: true,
+        auditVersion: AUDIT_VERSION,
+        ...record,
+      };
       if (lines === '') queueMicrotask(flush);
       lines += `${JSON.stringify(line)}\n`;
     },
