@@ -1,0 +1,43 @@
+/** A mode belongs to its block: what one policy more may change, over the whole system and random worlds. `MODE_CASES` asks for more of them. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { withoutStacks } from '../../builders/without-stacks.ts';
+import {
+  holdsStay,
+  keepsInvariants,
+  observedAddsNoWrite,
+  ofOneBlockAlone,
+  runTwice,
+  type ModeProperty,
+} from './properties.ts';
+import { observing, ofOneBlock, worlds, type DrawnPolicy } from './world.ts';
+
+withoutStacks();
+
+const CASES = Number(process.env['MODE_CASES'] ?? 16);
+const SEED = Number(process.env['MODE_SEED'] ?? 1);
+/** Of one world, twice. */
+const TIMEOUT_MS = 20_000;
+
+const hold = (added: fc.Arbitrary<DrawnPolicy>, ...properties: readonly ModeProperty[]): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(worlds(added), async world => {
+      const pair = await runTwice(world);
+      for (const property of [...properties, keepsInvariants]) expect(property(pair)).toBeUndefined();
+    }),
+    { numRuns: CASES, seed: SEED },
+  );
+
+describe('one policy more', () => {
+  it(
+    'in mode Observe adds no write, and changes no hold of protection',
+    () => hold(observing, observedAddsNoWrite, holdsStay),
+    CASES * TIMEOUT_MS,
+  );
+
+  it(
+    'that states one block changes no write that follows from another, and of its own only where it is the most specific',
+    () => hold(ofOneBlock, ofOneBlockAlone),
+    CASES * TIMEOUT_MS,
+  );
+});
