@@ -78,14 +78,15 @@ export class FunctionsStack extends Stack {
     this.createOperationOutputs(state);
   }
 
-  /** What `curfew stop`, `resume` and `redrive` work on. */
+  /** What `curfew stop`, `resume`, `redrive` and `audit` work on. */
   private createOperationOutputs(state: StateStack): void {
-    for (const [name, { eventSourceMappingId, inbox }] of this.functions) {
+    for (const [name, { eventSourceMappingId, inbox, logGroup }] of this.functions) {
       const values: Readonly<Record<OperationOutput, string | undefined>> = {
         EventSource: eventSourceMappingId,
         Schedule: this.ticks.get(name)?.scheduleName,
         Inbox: inbox.queueUrl,
         DeadLetters: required(state.deadLetterQueues, name).queueUrl,
+        LogGroup: logGroup.logGroupName,
       };
       for (const output of OPERATION_OUTPUTS) {
         const value = values[output];

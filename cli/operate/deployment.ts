@@ -39,6 +39,25 @@ export async function readDeployment(stack: string, options: ClientOptions): Pro
   );
 }
 
+/** Where the audit lines of a function are. */
+export interface FunctionLogs {
+  readonly name: FunctionName;
+  readonly logGroup: string;
+}
+
+/** The log groups of the stack's functions. Throws `UsageError` as `readDeployment` does. */
+export async function readLogGroups(stack: string, options: ClientOptions): Promise<readonly FunctionLogs[]> {
+  const values = await readOutputs(stack, options);
+  const found = FUNCTION_NAMES.flatMap((name): FunctionLogs[] => {
+    const logGroup = values.get(operationOutputId(name, 'LogGroup'));
+    return logGroup === undefined ? [] : [{ name, logGroup }];
+  });
+  if (found.length > 0) return found;
+  throw new UsageError(
+    `the stack ${stack} has no log groups of Curfew in its outputs: name the functions stack with --stack, and deploy this version first`,
+  );
+}
+
 /** The name of the stack's table of records. Throws `UsageError` as `readDeployment` does. */
 export async function readRecordsTable(stack: string, options: ClientOptions): Promise<string> {
   const name = (await readOutputs(stack, options)).get(RECORDS_TABLE_OUTPUT);

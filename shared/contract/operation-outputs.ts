@@ -1,5 +1,5 @@
 /** Outputs of the functions stack that the command line reads, `<Function><Output>`, such as `GracePeriodInbox`; infra writes exactly these. */
-export const OPERATION_OUTPUTS = ['EventSource', 'Schedule', 'Inbox', 'DeadLetters'] as const;
+export const OPERATION_OUTPUTS = ['EventSource', 'Schedule', 'Inbox', 'DeadLetters', 'LogGroup'] as const;
 /** The output with the name of the table of records. */
 export const RECORDS_TABLE_OUTPUT = 'RecordsTableName';
 export type OperationOutput = (typeof OPERATION_OUTPUTS)[number];

@@ -8,6 +8,8 @@ import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
+import { createCluster } from '../../simulator/world.ts';
 import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const POOL = { 'karpenter.sh/nodepool': 'web' };
@@ -51,6 +53,39 @@ describe('curfew uninstall', () => {
     });
     expect(nodes.filter(({ metadata }) => Object.keys(metadata.annotations ?? {}).length > 0)).toHaveLength(1);
     expect(said).toHaveLength(3);
+  });
+
+  it('takes the default finalizer off where somebody took the mark off, which says whose it is by its name (I7)', async () => {
+    const core = createCluster({ now: () => toEpochMs(0) });
+    const finalizers = ['curfew.dev/termination'];
+    core.seed(node('pooled', { labels: POOL, finalizers }));
+    core.seed(node('bare', { finalizers: [...finalizers, 'other.example/f'] }));
+    // The mark names another one, which was put on before or after it.
+    core.seed(node('renamed', { annotations: marked, finalizers: [...finalizers, 'example.com/custom'] }));
+    core.seed({
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: { name: 'claim', labels: POOL, finalizers: [...finalizers, 'karpenter.sh/termination'] },
+    });
+    core.seed(node('going', { finalizers, deletionTimestamp: '2024-11-01T15:00:00Z' }));
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const said: string[] = [];
+    expect(await uninstall(kubernetes, { ...RUN, say: line => said.push(line) })).toMatchObject({
+      left: ['Node going'],
+      held: [],
+    });
+    const all = [
+      ...(await objectsIn(kubernetes, RESOURCES.Node)),
+      ...(await objectsIn(kubernetes, RESOURCES.NodeClaim)),
+    ];
+    expect(Object.fromEntries(all.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []]))).toEqual({
+      pooled: ['karpenter.sh/termination'],
+      bare: ['other.example/f'],
+      renamed: [],
+      claim: ['karpenter.sh/termination'],
+      going: finalizers,
+    });
+    expect(said).toContain('taken curfew.dev/termination off Node bare');
   });
 
   it('takes its holds off Nodes when asked, which Karpenter would leave alone without end, and no annotation of others', async () => {

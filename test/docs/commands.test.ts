@@ -45,7 +45,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/curfew -- (compare|audit)\b/, 'needs files of the reader: test/cli/compare.test.ts, test/cli/audit.test.ts'],
+  [
+    /curfew (-- )?(compare|audit)\b/,
+    'needs files of the reader, or a deployment: test/cli/compare.test.ts, test/cli/audit.test.ts, test/cli/audit-of-deployment.test.ts',
+  ],
   [/--html day\.html/, 'half a minute: test/browser'],
   [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
   [/^curfew (…|explain$|validate$|drain NODE$|uninstall$|redrive$)/, 'names a command; its full form is run'],

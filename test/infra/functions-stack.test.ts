@@ -202,7 +202,7 @@ describe('routing', () => {
     }
   });
 
-  it('says in its outputs what the command line stops, resumes and redrives', () => {
+  it('says in its outputs what the command line stops, resumes, redrives and reads', () => {
     const outputs = Object.keys(template.findOutputs('*'));
     for (const name of FUNCTION_NAMES) {
       expect(outputs).toEqual(
@@ -210,6 +210,7 @@ describe('routing', () => {
           operationOutputId(name, 'EventSource'),
           operationOutputId(name, 'Inbox'),
           operationOutputId(name, 'DeadLetters'),
+          operationOutputId(name, 'LogGroup'),
         ]),
       );
     }
