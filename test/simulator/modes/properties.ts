@@ -3,7 +3,7 @@
  * writes to cluster and cloud are compared. Events, audit and the status of policies are no writes here.
  */
 import { objectAt, textAt } from '../../../packages/kube-apiserver/src/json.ts';
-import type { JsonObject, JsonValue } from '../../../shared/domain/kubernetes-object.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import type { Mutation } from '../../../simulator/swarm/seed.ts';
 import { instanceOf, isSelecting, scenarioOf, type BlockName, type DrawnNode, type World } from './world.ts';
@@ -37,7 +37,7 @@ function toWrite(line: JsonObject, { nodes }: World, start: number): Write {
     by: text('by'),
     what: [text('verb'), text('resource'), text('subresource'), name, subject === name ? '' : subject].join(' '),
     node: node?.name,
-    body: withoutVersions(line['body'] as JsonValue | undefined),
+    body: withoutVersions(line['body']),
   };
 }
 
