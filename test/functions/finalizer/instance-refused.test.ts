@@ -118,7 +118,7 @@ describe('an instance that EC2 refuses to look at', () => {
     const world = createWorld('10m');
     await world.look();
     await world.look(minutes(11));
-    for (let minute = 0; minute < 60; minute++) await world.look(minutes(1));
+    for (let minute = 0; minute < 90; minute++) await world.look(minutes(1));
     expect(world.events.filter(event => event === 'InstanceTerminationFailed NodeClaim')).toHaveLength(2);
     expect(world.lines.filter(reason => reason === 'InstanceTerminationFailed')).toHaveLength(1);
     expect(world.events).toContain('TerminationForced NodeClaim');
