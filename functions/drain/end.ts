@@ -1,4 +1,5 @@
 /** How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. */
+import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, isDue } from '../../shared/domain/time.ts';
@@ -169,7 +170,7 @@ async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcom
     reason: event.reason,
     message: `drain ${active.id}${ids.includes(active.id) ? '' : `, which went on for ${ids.join(', ')}`}: ${message}`,
     details,
-    metric: { name: 'DrainCompleted', dimensions: { status } },
+    metric: { name: DRAIN_METRICS.completed, dimensions: { status } },
     event: { type: event.type },
   });
   if (left.length === 0) return;
