@@ -65,7 +65,7 @@ export async function reconcileObject(
       // An answer of a worker is written down first, whatever is refused.
       apply: (decision, look) =>
         run.answer === undefined
-          ? applyUnlessRefused(parts, tries, decision, look, () => apply(parts, run, decision, look))
+          ? applyUnlessRefused({ ...parts, tries }, decision, look, () => apply(parts, run, decision, look))
           : apply(parts, run, decision, look),
     });
   }
@@ -78,8 +78,7 @@ export async function reconcileObject(
 
 /** What is refused is remembered in the entry, and said on the object. */
 async function applyUnlessRefused(
-  { reporter }: RuleParts,
-  tries: Tries,
+  { reporter, tries }: RuleParts & { readonly tries: Tries },
   { kind }: RuleDecision,
   look: ObjectLook,
   call: () => Promise<Turn>,

@@ -55,18 +55,18 @@ export async function reconcileRule(parts: RuleEndParts, name: string, message: 
       return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
     },
     decide: ({ object, all }) => standingOf(object, all),
-    apply: (standing, look) => applyUnlessRefused(parts, tries, look, standing, message),
+    apply: (standing, look) => applyUnlessRefused({ ...parts, tries }, look, standing, message),
   });
 }
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 async function applyUnlessRefused(
-  parts: RuleEndParts,
-  tries: Tries,
+  parts: RuleEndParts & { readonly tries: Tries },
   look: Look,
   standing: Standing,
   message: RuleMessage,
 ): Promise<Turn> {
+  const { tries, reporter } = parts;
   const { object, record } = look;
   const held = await record.load();
   if (held.kind === 'newer') return DONE;
@@ -76,7 +76,7 @@ async function applyUnlessRefused(
     key: 'rule',
     stored: before.refusals,
     restsOn: [object, standing.kind],
-    say: warn(parts.reporter, object, EVENT_REASONS.changeRefused),
+    say: warn(reporter, object, EVENT_REASONS.changeRefused),
   };
   const outcome = await tries.make(change, () => applyRule(parts, look, standing, { ...message, watch }));
   if (!isRefusal(outcome)) {
