@@ -13,9 +13,11 @@ import {
   OPERATION_OUTPUTS,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
+  VERSION_OUTPUT,
   type OperationOutput,
 } from '../shared/contract/operation-outputs.ts';
 import { PERMISSIONS } from '../shared/contract/permissions.ts';
+import { VERSION } from '../shared/contract/version.ts';
 import { ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
@@ -75,6 +77,7 @@ export class FunctionsStack extends Stack {
       value: state.bus.eventBusName,
     });
     new CfnOutput(this, 'RecordsTable', { value: state.table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
+    new CfnOutput(this, VERSION_OUTPUT, { description: 'Version of Curfew', value: VERSION });
     this.createOperationOutputs(state);
   }
 

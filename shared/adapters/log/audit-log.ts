@@ -3,6 +3,7 @@
  * which cost five times as much to make. Lines that are written in one go leave in one write.
  */
 import type { AuditLog } from '../../ports/audit-log.ts';
+import { VERSION } from '../../contract/version.ts';
 import { boundedAuditLog } from './bounded-audit.ts';
 
 export interface AuditLogOptions {
@@ -26,7 +27,8 @@ export function createAuditLog({ serviceName, fields, print, now }: AuditLogOpti
   return boundedAuditLog({
     write({ message, ...record }) {
       const timestamp = new Date(now()).toISOString();
-      const line = { level: 'INFO', message, timestamp, service: serviceName, ...fields(), audit: true, ...record };
+      const whose = { service: serviceName, version: VERSION, ...fields() };
+      const line = { level: 'INFO', message, timestamp, ...whose, audit: true, ...record };
       if (lines === '') queueMicrotask(flush);
       lines += `${JSON.stringify(line)}\n`;
     },
