@@ -13,6 +13,8 @@ export const STATE_STACK_SUFFIX = 'State';
 
 const TOPIC_ARN = /^arn:[\w-]+:sns:([a-z0-9-]+):\d{12}:[\w.-]{1,256}$/;
 
+const topicArn = z.string().regex(TOPIC_ARN, 'must be the ARN of an SNS topic');
+
 const ec2Id = (prefix: string) => new RegExp(`^${prefix}-([0-9a-f]{8}|[0-9a-f]{17})$`);
 
 const clusterSchema = z.strictObject({
@@ -80,16 +82,23 @@ export const configSchema = z
       .default([]),
     /** Functions call the FIPS endpoints of AWS, which only some Regions have. */
     fipsEndpoints: z.boolean().default(false),
-    /** SNS topic that alarms notify; without it they only change state. */
-    alarmTopicArn: z.string().regex(TOPIC_ARN, 'must be the ARN of an SNS topic').optional(),
+    /** SNS topics that alarms notify, by how soon somebody must look; without one they only change state. */
+    alarmTopics: z.strictObject({ page: topicArn.optional(), ticket: topicArn.optional() }).optional(),
+    /** `Essential` leaves out the alarms that say earlier or more exactly what another one also says. */
+    alarms: z.enum(['Full', 'Essential']).default('Full'),
+    dashboard: z.boolean().default(true),
+    /** From how many nodes that repairs or deadlines end within an hour somebody is paged. */
+    terminationsPerHour: z.int().min(1).default(10),
     /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
     runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
   // CloudWatch refuses a topic of another Region.
-  .check(({ value: { env, alarmTopicArn }, issues }) => {
-    if (env === undefined || alarmTopicArn === undefined || TOPIC_ARN.exec(alarmTopicArn)?.[1] === env.region) return;
-    const message = `must be a topic of ${env.region}, which is deployed to`;
-    issues.push({ code: 'custom', path: ['alarmTopicArn'], message, input: alarmTopicArn });
+  .check(({ value: { env, alarmTopics = {} }, issues }) => {
+    for (const [urgency, arn] of Object.entries(alarmTopics)) {
+      if (env === undefined || arn === undefined || TOPIC_ARN.exec(arn)?.[1] === env.region) continue;
+      const message = `must be a topic of ${env.region}, which is deployed to`;
+      issues.push({ code: 'custom', path: ['alarmTopics', urgency], message, input: arn });
+    }
   });
 export type CurfewConfig = z.infer<typeof configSchema>;
 

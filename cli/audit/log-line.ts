@@ -11,7 +11,18 @@ export function toAuditLine(value: unknown): unknown {
   const wrapped = at(value, '@message');
   if (typeof wrapped === 'string') return toAuditLine(JSON.parse(wrapped));
   if (at(value, 'audit') !== true) return textAt(value, 't') === undefined ? undefined : value;
-  const { level: _, timestamp, service: __, audit: ___, kind, namespace, name, uid, ...record } = asRecord(value);
+  const {
+    level: _,
+    timestamp,
+    service: __,
+    audit: ___,
+    auditVersion: ____,
+    kind,
+    namespace,
+    name,
+    uid,
+    ...record
+  } = asRecord(value);
   return { t: timestamp, ...record, kind: 'audit', namespace, name, uid, about: { kind, namespace, name, uid } };
 }
 

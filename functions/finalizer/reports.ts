@@ -48,7 +48,7 @@ export async function reportForce(context: TerminationContext): Promise<void> {
     decision: 'force',
     reason: EVENT_REASONS.terminationForced,
     message: `the deadline${which} has come: pods, volumes and hooks are not waited for${hooksLeft(context)}`,
-    metric: { name: 'TerminationForced' },
+    metric: { name: TERMINATION_METRICS.forced },
     event: { type: 'Warning' },
   });
 }

@@ -1,6 +1,5 @@
 /**
- * A change that the API server refuses, as admission policies can: often as long as somebody wants it so. It is an answer, not a failure:
- * said once where somebody looks, tried again, and it holds up nothing else (I5, I8).
+ * The old form of `refusals.ts`, for the repair function alone until it uses that: tried again every five minutes for ever. Goes with its last user.
  */
 import { minutes } from '../domain/time.ts';
 import { TerminalError } from '../errors.ts';

@@ -54,7 +54,7 @@ export interface Named {
   readonly namespace?: string | undefined;
 }
 
-/** When a change of that object was denied last, ms; of a Node, also of a pod on it. Minus infinity: never. */
+/** Until when the last denial of a change of that object holds it, ms; of a Node, also of a pod on it. Minus infinity: there was none. */
 export type LastDenial = (resource: string, { name, namespace }: Named) => number;
 
 export interface CheckContext {

@@ -137,15 +137,14 @@ async function lookAtObjects(
   const cleaning = cleanUpOf(standing);
   if (cleaning === undefined) return endUnused(deps, look);
   const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
-  // A status that says neither how the kind is watched nor what its plural is was emptied by others, or the rule is new.
-  const isUnwatched = known === undefined && conditionsOf(look.object).some(({ type }) => type === 'Watching');
   // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
-  const isAsked = deletionTimestamp !== undefined && !isUnwatched;
-  const type = (isAsked ? await deps.kubernetes.resolve(cleaning.rule) : undefined) ?? known;
+  const type = (deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(cleaning.rule)) ?? known;
   if (type === undefined) return endUnused(deps, look);
   const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
   if (concernsObjects || timer !== undefined) await rules.request(name);
-  return deletionTimestamp === undefined ? DONE : endWhenFree(deps, look, inForce);
+  if (deletionTimestamp === undefined) return DONE;
+  const watching = conditionsOf(look.object).find(condition => condition.type === 'Watching');
+  return endWhenFree(deps, look, inForce, known === undefined && watching?.status === 'False');
 }
 
 const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);
