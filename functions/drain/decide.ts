@@ -25,7 +25,7 @@ import { sinceOf } from './under-way.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withEnds(seen);
+  const observation = withEnds(withoutOpened(seen));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);
@@ -166,12 +166,17 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { node, record } = observation;
+  const { node } = observation;
   if (node.watched) return tidy(observation);
   if (node.shown === 'inProgress' || (node.shown === 'drained' && !node.unschedulable)) return { kind: 'hide' };
-  if (node.cordonMark === undefined || node.unschedulable) return rest(observation);
-  // Who opens the node wants it whatever it was drained for: the next cordon is not for that.
-  return isFree(record) ? { kind: 'disownCordon' } : { kind: 'note', record: released(record) };
+  return node.cordonMark === undefined || node.unschedulable ? rest(observation) : { kind: 'disownCordon' };
+}
+
+/** Who opens the node wants it whatever it was drained for: the next cordon is not for that. */
+function withoutOpened(seen: DrainObservation): DrainObservation {
+  const { node, record } = seen;
+  const isOpened = !node.unschedulable && record.active === undefined && !isFree(record);
+  return isOpened ? { ...seen, record: released(record) } : seen;
 }
 
 function tidy({ node, record }: DrainObservation): DrainDecision {

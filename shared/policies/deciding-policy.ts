@@ -57,6 +57,17 @@ export function decisionFor(
 }
 
 /**
+ * The most specific policy that states the block in mode `Enforce`: whose limits bind what is under way. One that only observes neither
+ * sets nor lifts a limit.
+ */
+export const enforcedFor = (
+  pool: KubernetesObject | undefined,
+  block: Block,
+  policySet: PolicySet,
+): ReadPolicy | undefined =>
+  policiesFor(pool, policySet).find(({ object, mode }) => mode === 'Enforce' && states(object, block));
+
+/**
  * Who decides about protection: the most specific policy that states it in mode `Enforce`. One in mode `Observe` neither shortens nor
  * lengthens any protection, so it is as if it were not there; the brake says nothing of it either.
  *
@@ -66,10 +77,9 @@ export function protectionDecisions(
   pool: KubernetesObject | undefined,
   policySet: PolicySet,
 ): { readonly enforced: ReadPolicy | undefined; readonly observed: ReadPolicy | undefined } {
-  const holders = policiesFor(pool, policySet).filter(({ object }) => states(object, 'protection'));
-  const [first] = holders;
+  const first = policiesFor(pool, policySet).find(({ object }) => states(object, 'protection'));
   return {
-    enforced: holders.find(({ mode }) => mode === 'Enforce'),
+    enforced: enforcedFor(pool, 'protection', policySet),
     observed: first?.mode === 'Observe' ? first : undefined,
   };
 }

@@ -57,9 +57,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
   [/^helm /, 'needs Helm: test/control-plane/helm'],
   [
-    /^kubectl delete (-k deploy\/$|-f deploy\/crds )/,
+    /^kubectl delete (-k deploy\/|-f deploy\/crds )/,
     'the commands after it need what it deletes: test/control-plane/install.test.ts, test/control-plane/helm',
   ],
+  [/uninstall --definitions$/, 'the commands after it need what it deletes: test/cli/uninstall.test.ts'],
   [/^kubectl apply -f -$/, 'takes what another command prints'],
   [
     /^kubectl (apply|get|wait|delete) .*(manageddatabase|orders\.yaml)/,

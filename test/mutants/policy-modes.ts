@@ -13,6 +13,12 @@ import type { Mutation } from '../../simulator/swarm/seed.ts';
 const withPolicies = (name: FunctionName, change: (spec: JsonObject) => JsonObject): Mutation =>
   withListed(name, 'NodeLifecyclePolicy', policy => ({ ...policy, spec: change(policy.spec ?? {}) }));
 
+/** Without its blocks. */
+const frameOf = ({ nodePoolSelector, mode }: JsonObject): JsonObject => ({
+  ...(nodePoolSelector !== undefined && { nodePoolSelector }),
+  ...(mode !== undefined && { mode }),
+});
+
 const drainHeldOnTheWay = (seen: DrainObservation): DrainDecision =>
   seen.mode === 'Observe' && seen.record.active !== undefined
     ? { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' }
@@ -26,10 +32,7 @@ export const POLICY_MODE_MUTANTS: readonly Mutant[] = [
     mistake: 'takes a policy that states some block for the brake',
     breaks: ['I5'],
     scenario: `${FILE}#observed-repair-leaves-termination-and-drain-alone`,
-    mutation: withPolicies('drain', ({ nodePoolSelector, mode }) => ({
-      ...(nodePoolSelector !== undefined && { nodePoolSelector }),
-      ...(mode !== undefined && { mode }),
-    })),
+    mutation: withPolicies('drain', frameOf),
   },
   {
     name: 'mode-of-a-block-ignored',
@@ -74,6 +77,34 @@ export const POLICY_MODE_MUTANTS: readonly Mutant[] = [
     breaks: ['I7'],
     scenario: 'drain-is-held-in-observe-mode.yaml#drain-is-held-in-observe-mode',
     mutation: withPolicies('drain', spec => ({ ...spec, mode: 'Enforce' })),
+  },
+  {
+    name: 'observed-drain-limits-count',
+    mistake: 'ends drains under way by the deadline of a block that is only observed',
+    breaks: ['I5'],
+    scenario: `${FILE}#an-observed-drain-block-sets-no-limit`,
+    mutation: withPolicies('drain', spec => ({ ...spec, ...(spec['drain'] !== undefined && { mode: 'Enforce' }) })),
+  },
+  {
+    name: 'observed-termination-begins',
+    mistake: 'puts finalizers on and ends nodes by a block that is only observed',
+    breaks: [],
+    property: 'observed-adds-no-write',
+    mutation: withPolicies('finalizer', spec => ({ ...spec, mode: 'Enforce' })),
+  },
+  {
+    name: 'mode-of-another-block-holds-a-termination',
+    mistake: 'takes a policy that states some block for the brake of terminations',
+    breaks: [],
+    property: 'one-block-alone',
+    mutation: withPolicies('finalizer', spec => (spec['termination'] === undefined ? frameOf(spec) : spec)),
+  },
+  {
+    name: 'observed-protection-holds',
+    mistake: 'holds nodes by a protection block that is only observed',
+    breaks: [],
+    property: 'holds-stay',
+    mutation: withPolicies('grace-period', spec => ({ ...spec, mode: 'Enforce' })),
   },
   {
     name: 'last-good-policy-forgotten',
