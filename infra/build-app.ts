@@ -47,6 +47,7 @@ export function buildApp(options: BuildOptions = {}): CurfewApp {
     ...stackProps,
     stackName: `${config.name}${STATE_STACK_SUFFIX}`,
     name: config.name,
+    encryptionKeyArn: config.encryptionKeyArn,
     description: 'Curfew: what must outlive a deployment',
   });
   const functions = new FunctionsStack(app, 'Functions', {

@@ -8,7 +8,7 @@ import { filesOf, ROOT } from './files.ts';
 import { packagesInMaps } from './packages.ts';
 
 /** Where the templates look for the code; who deploys makes it. */
-export const CODE_BUCKET = 'curfew-code-${AWS::AccountId}-${AWS::Region}';
+const CODE_BUCKET = 'curfew-code-${AWS::AccountId}-${AWS::Region}';
 
 export interface AwsFiles {
   /** `NAME.template.json` and `code/HASH.zip`. */
