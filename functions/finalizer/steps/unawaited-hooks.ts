@@ -55,7 +55,7 @@ export async function callUnawaited(
     const settled = addDuration(progress.lastSeenTime, EACH);
     if (!isDue(now, settled)) return waitFor(`hook ${hook.name} is being called`, settled);
     if (progress.attempts < TRIES) return await caller.note(hook, { unawaited: how });
-    return await giveUp(context, hook, progress, caller, 'nobody knows whether it was called');
+    return await giveUp(context, hook, { ...progress, message: 'nobody knows whether it was called' }, caller);
   }
   if (progress.phase !== 'failed' || how === 'once') return stepDone;
   const retryTime = addDuration(progress.lastSeenTime, RETRY_AFTER);
@@ -73,7 +73,12 @@ async function call(
 ): Promise<StepOutcome> {
   const within = progress.unawaited === 'forced' ? timeLeft(context, hook, progress) : EACH;
   if (within <= 0)
-    return await giveUp(context, hook, progress, caller, 'the hooks before it took all the time that there was');
+    return await giveUp(
+      context,
+      hook,
+      { ...progress, message: 'the hooks before it took all the time that there was' },
+      caller,
+    );
   const answer = await caller.call(hook, progress, within);
   const { message: _, ...rest } = progress;
   const next: HookProgress = {
@@ -92,9 +97,8 @@ async function giveUp(
   hook: TerminationHook,
   progress: HookProgress,
   { store }: HookCaller,
-  message: string,
 ): Promise<StepOutcome> {
-  await store(hook, { ...progress, phase: 'passed', lastSeenTime: now, message });
+  await store(hook, { ...progress, phase: 'passed', lastSeenTime: now });
   return stepDone;
 }
 
