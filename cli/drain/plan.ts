@@ -98,7 +98,7 @@ function inOrder(pods: readonly PodView[]): readonly PodView[] {
   return pods.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
 
-const NO_CONFIGURATION =
+export const NO_CONFIGURATION =
   'no key of config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
 
 const heldBy = (message: string): string =>

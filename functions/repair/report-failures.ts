@@ -1,5 +1,7 @@
 /** How repair says that an act came to nothing, or that nobody knows what came of it. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { minutes } from '../../shared/domain/time.ts';
+import type { TurnedAway } from '../../shared/lifecycle/refusals.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';
 import type { RepairAttempt } from './pass/pool.ts';
 import { aboutNode, attemptOf, metricOf, placeOf, type Place } from './report.ts';
@@ -27,4 +29,23 @@ export function reportOfLost(attempt: RepairAttempt, place: Place): Report {
     details: { ...placeOf(place), ...attemptOf(attempt) },
     metric: metricOf('settle', place),
   };
+}
+
+// The old form of the kernel's `refusals.ts`, until repair uses that: tried again every five minutes for ever. Goes with its last user.
+
+/** A refused change is tried again after this long. */
+export const REFUSED_CHECK = minutes(5);
+
+/** What is said of it. */
+export const triedAgain = ({ message }: Pick<TurnedAway, 'message'>): string =>
+  `${message}; it is tried again every five minutes`;
+
+/** The same as it is reported, on what was to be changed. Whoever is refused again reports it again as repeated. */
+export function reportOfRefused(
+  about: Report['about'],
+  refused: Pick<TurnedAway, 'message'>,
+  reason: string,
+  { isRepeated }: Pick<Report, 'isRepeated'>,
+): Report {
+  return { about, decision: 'wait', reason, message: triedAgain(refused), isRepeated, event: { type: 'Warning' } };
 }

@@ -110,7 +110,9 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const isProbed = probed.has(permissionIn(before.message) ?? '');
         const until = heldUntil(before, seen) ?? (isProbed ? nextTry({ ...before, lastTime: now }) : undefined);
         if (until !== undefined) {
-          const error = new RetryableError(before.message);
+          const { cause } = before;
+          const error =
+            cause === 'request' ? new TerminalError('Refused', before.message) : new RetryableError(before.message);
           return { kind: 'refused', message: before.message, until, error, goesBack: undefined };
         }
       }
@@ -150,6 +152,22 @@ const isLost = (outcome: unknown): boolean =>
   outcome === undefined ||
   outcome === 'changed' ||
   (isJsonObject(outcome) && (outcome['kind'] === 'changed' || outcome['kind'] === 'conflict'));
+
+export interface TurnedAway {
+  readonly kind: 'refused';
+  readonly message: string;
+  readonly cause: TerminalError;
+}
+
+/** A change or look that is not remembered: what came of it, or that the request is refused. Throws whatever else it failed for. */
+export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | TurnedAway> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return { kind: 'refused', message: error.message, cause: error };
+  }
+}
 
 /** As a change says it: a Warning Event and an audit line. */
 export const warn =

@@ -9,9 +9,9 @@ import { deadlineOf } from './deadline.ts';
 import { does, failedReads, isKubernetes, knowsRecord, lastSeen, targetOf } from './run-journal.ts';
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
 
-/** What a termination looks at to spare it, which its deadline ends. */
+/** What a termination looks at to spare it, which its deadline ends, and settings, of which its record keeps the last ones. */
 const NEEDLESS_AT_DEADLINE =
-  /^kubernetes (?:get|list) .*"resource":"(?:volumeattachments|pods|persistentvolumeclaims)"/;
+  /^kubernetes (?:get|list) .*"resource":"(?:volumeattachments|pods|persistentvolumeclaims|nodelifecyclepolicies|nodepools|configmaps)"/;
 
 const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 /** Objects whose patches must name the object that is meant. */

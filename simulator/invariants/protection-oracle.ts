@@ -97,15 +97,6 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
     .map(policy => dig(policy, 'spec', 'protection'))[0];
 }
 
-/** Whether all policies can be read, and what is in force: one that cannot might be meant for any pool, and what was readable last stays in force. */
-export function arePoliciesReadable(facts: ProtectionFacts): boolean {
-  const block = blockFor(facts);
-  return (
-    facts.policies.every(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector'))) &&
-    (block === undefined || isProtectionReadable(block))
-  );
-}
-
 /** The facts about the pods of a node, as the cluster is now; a NodePool that went leaves in force what it had. */
 export function protectionFactsOf(node: KubernetesObject | undefined, mirror: Mirror): ProtectionFacts {
   const poolName = node && labelOf(node, 'karpenter.sh/nodepool');

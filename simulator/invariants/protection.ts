@@ -13,7 +13,6 @@ import { groupObjects } from './grouping.ts';
 import type { Mirror } from './mirror.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import {
-  arePoliciesReadable,
   isProtectionReadable,
   nodeNameOf,
   protectionEnd,
@@ -40,9 +39,12 @@ export const checkProtection: MakeCheck = context => {
   /** By the rules as they stand, or where one of them cannot be read, by what was readable last. */
   const lastEnd = (pod: KubernetesObject, run: Run): number | undefined => {
     const facts = factsOfRun(run, context);
-    const policies = facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy)));
-    return earlier(protectionEnd(pod, facts), protectionEnd(pod, { ...facts, policies }));
+    return earlier(protectionEnd(pod, facts), protectionEnd(pod, inForce(facts)));
   };
+  const inForce = (facts: ProtectionFacts): ProtectionFacts => ({
+    ...facts,
+    policies: facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy))),
+  });
 
   return {
     onCall(call, run) {
@@ -77,7 +79,12 @@ export const checkProtection: MakeCheck = context => {
       const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
       for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
       for (const [uid, node] of suspects) {
-        const what = complainAboutNode(node, askingPods.get(node.metadata.name), context);
+        const what = complainAboutNode(
+          node,
+          askingPods.get(node.metadata.name),
+          inForce(protectionFactsOf(node, mirror)),
+          context.now(),
+        );
         const known = wrong.get(uid);
         if (what === undefined) {
           wrong.delete(uid);
@@ -138,11 +145,11 @@ function isTimed(pod: KubernetesObject): boolean {
 function complainAboutNode(
   node: KubernetesObject,
   pods: readonly KubernetesObject[],
-  { mirror, now }: CheckContext,
+  facts: ProtectionFacts,
+  now: number,
 ): string | undefined {
-  const facts = protectionFactsOf(node, mirror);
-  if (node.metadata.deletionTimestamp !== undefined || !arePoliciesReadable(facts)) return undefined;
-  const isProtected = pods.some(pod => (protectionEnd(pod, facts) ?? 0) > now());
+  if (node.metadata.deletionTimestamp !== undefined || !facts.policies.every(isReadable)) return undefined;
+  const isProtected = pods.some(pod => (protectionEnd(pod, facts) ?? 0) > now);
   const held = annotationOf(node, DO_NOT_DISRUPT);
   if (isProtected && held === undefined) return 'has a pod that is protected for a time, and is not held';
   if (!isProtected && held === 'true' && annotationOf(node, MARK) !== undefined) return 'is held for no pod';

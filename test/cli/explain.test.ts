@@ -191,12 +191,22 @@ describe('curfew explain', () => {
     expect(out).not.toContain('by force with');
   });
 
-  it.each([
+  it.each<readonly [asked: string, line: string, answer?: string]>([
     ['', 'curfew.dev/drain-requested on the node is empty and asks for nothing: give it an id'],
     [' mine ', 'drain mine is asked for on the node'],
-  ])('says what a person asked for by %j', async (asked, line) => {
+    [' mine ', 'Node n1 is to be drained, and its drain has not begun'],
+    [' mine ', 'the drain waits for userNamespaces, podDrainPolicies or customDrain'],
+    [
+      ' mine ',
+      'drain mine, which was asked for on the node, is over (Succeeded: 1 pod was drained)',
+      '{"id":"mine","status":"Succeeded","message":"1 pod was drained"}',
+    ],
+  ])('says what a person asked for by %j: %s', async (asked, line, answer = '') => {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'curfew-explain-'));
-    const node = { name: 'n1', annotations: { 'curfew.dev/drain-requested': asked } };
+    const node = {
+      name: 'n1',
+      annotations: { 'curfew.dev/drain-requested': asked, 'curfew.dev/drain-answer': answer },
+    };
     const spec = {
       start: '2026-01-01T00:00:00Z',
       duration: '1m',

@@ -3,6 +3,7 @@ import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import type { TerminationContext } from '../../functions/finalizer/steps/context.ts';
 import { hooksAt } from '../../functions/finalizer/steps/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -103,6 +104,19 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: `${THERE}#a-stopped-instance-is-not-waited-for`,
     mutation: describing(found => (found?.state === 'stopped' ? { ...found, state: 'running' } : found)),
+  },
+  {
+    name: 'deadline-waits-for-settings',
+    mistake: 'waits past the deadline until NodePool and policies can be read',
+    breaks: ['I5', 'I8', 'I9'],
+    scenario: 'finalizer-deadline.yaml#settings-that-cannot-be-read-put-no-deadline-off',
+    mutation: withKubernetes('finalizer', api => ({
+      list: (type, query, options) =>
+        api.list(type, query, options).catch((error: unknown) => {
+          // Thrown as what is no answer of the API server, it ends the run.
+          throw isA('NodeLifecyclePolicy', type) ? new Error(messageOf(error)) : error;
+        }),
+    })),
   },
   {
     name: 'young-not-found-is-gone',

@@ -1,13 +1,14 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, isDue, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
+import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
-import { setConditions } from '../set-condition.ts';
+import { setConditions, type Condition } from '../set-condition.ts';
 import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type Standing } from './rule-set.ts';
 import { objectsOf } from './wake-ups.ts';
 import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
@@ -58,7 +59,7 @@ export async function endWhenFree(
   const settled = addDuration(deletion, HOLDS_SETTLE_AFTER);
   const isSettled = isDue(now, settled);
   if (left.kind === 'none' && isSettled) return endUnused(deps, { object, record });
-  await showLeft(deps, object, left, inForce);
+  await showLeft(deps, object, reasonOf(left, inForce.rule, settled));
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   await record.load();
   const next = addDuration(now, minutes(1));
@@ -88,42 +89,40 @@ const isForbidden = (error: unknown): boolean => error instanceof RetryableError
 async function showLeft(
   deps: Deps,
   { metadata: { name, uid } }: KubernetesObject,
-  left: Left,
-  inForce: RuleInForce,
+  shown: Pick<Condition, 'status' | 'reason' | 'message'>,
 ): Promise<void> {
-  const shown = reasonOf(left, inForce);
-  if (shown === undefined) return;
   const ref = { type: RESOURCES.FinalizerRule, name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
   if (current?.metadata.uid !== uid) return;
-  const change = { type: RELEASED, status: 'False', ...shown } as const;
-  await setConditions(deps, ref, current, { conditions: [change], now: deps.clock.now() });
+  const conditions = [{ type: RELEASED, ...shown }];
+  await setConditions(deps, ref, current, { conditions, now: deps.clock.now() });
 }
 
-/** Why the rule stays; undefined: nothing but time keeps it. */
-function reasonOf(
-  left: Left,
-  { rule }: RuleInForce,
-): { readonly reason: string; readonly message: string } | undefined {
+/** Why the rule stays. */
+function reasonOf(left: Left, rule: FinalizerRule, settled: EpochMs): Pick<Condition, 'status' | 'reason' | 'message'> {
+  const { kind, version, finalizerName } = rule;
   switch (left.kind) {
     case 'none':
-      return undefined;
+      return {
+        status: 'True',
+        reason: 'Released',
+        message: `no object carries ${finalizerName}; the rule goes at ${toTimestamp(settled)}, for somebody may have read it before its deletion`,
+      };
     case 'hidden':
       return {
+        status: 'False',
         reason: 'NotServed',
-        message: `${rule.kind} is not served in version ${rule.version}: its objects are out of sight`,
+        message: `${kind} is not served in version ${version}: its objects are out of sight`,
       };
     case 'notKnown':
       return {
+        status: 'False',
         reason: 'ListFailed',
-        message: `which objects carry ${rule.finalizerName} is not known: ${messageOf(left.error)}`,
+        message: `which objects carry ${finalizerName} is not known: ${messageOf(left.error)}`,
       };
     case 'some': {
-      const { objects } = left;
-      return {
-        reason: 'Waiting',
-        message: `${listed(objects)} ${objects.length === 1 ? 'carries' : 'carry'} ${rule.finalizerName}`,
-      };
+      const carries = left.objects.length === 1 ? 'carries' : 'carry';
+      return { status: 'False', reason: 'Waiting', message: `${listed(left.objects)} ${carries} ${finalizerName}` };
     }
   }
 }

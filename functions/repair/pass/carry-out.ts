@@ -9,7 +9,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { readNode } from '../../../shared/domain/node.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import { orRefused } from '../../../shared/lifecycle/refused.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
 import type { Action, ActionContext, Made } from '../actions/action.ts';

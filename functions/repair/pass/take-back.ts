@@ -4,7 +4,8 @@
  */
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { addDuration, earliest, isDue } from '../../../shared/domain/time.ts';
-import { orRefused, REFUSED_CHECK, triedAgain } from '../../../shared/lifecycle/refused.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
+import { REFUSED_CHECK, triedAgain } from '../report-failures.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { deleteRemediations, madeBy } from '../actions/made-resources.ts';
 import { cancelDrain } from '../actions/drain.ts';
