@@ -42,7 +42,7 @@ export const DENIAL_MUTANTS: readonly Mutant[] = [
     mistake: 'says with each try that a change is refused',
     breaks: ['I8'],
     scenario: 'do-not-disrupt-that-admission-denies.yaml#do-not-disrupt-whose-release-admission-denies',
-    mutation: withRefusals(({ saidTime: _, ...refusal }) => refusal),
+    mutation: withRefusals(refusal => ({ ...refusal, saidTime: 0 })),
   },
   {
     name: 'refused-in-silence',
