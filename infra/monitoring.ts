@@ -47,7 +47,11 @@ export class Monitoring extends Construct {
     const { config, state, functions, rules } = props;
     this.cluster = props.cluster.name;
     this.alarms = new Alarms(this, config);
-    this.heartbeat = new ForwarderHeartbeat(this, 'ForwarderHeartbeat', { bus: state.bus, cluster: this.cluster });
+    this.heartbeat = new ForwarderHeartbeat(this, 'ForwarderHeartbeat', {
+      bus: state.bus,
+      cluster: this.cluster,
+      encryptionKey: state.encryptionKey,
+    });
     const overdue = new Metric({
       namespace: METRIC_NAMESPACE,
       metricName: METRICS.oldestOverdueTimer,

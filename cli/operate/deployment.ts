@@ -4,6 +4,7 @@ import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.t
 import {
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
+  VERSION_OUTPUT,
   type OperationOutput,
 } from '../../shared/contract/operation-outputs.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -64,6 +65,15 @@ export async function readRecordsTable(stack: string, options: ClientOptions): P
   if (name !== undefined) return name;
   throw new UsageError(
     `the stack ${stack} has no ${RECORDS_TABLE_OUTPUT} in its outputs: name the functions stack with --stack, and deploy this version first`,
+  );
+}
+
+/** The version of what is deployed. Throws `UsageError` as `readDeployment` does. */
+export async function readVersion(stack: string, options: ClientOptions): Promise<string> {
+  const version = (await readOutputs(stack, options)).get(VERSION_OUTPUT);
+  if (version !== undefined) return version;
+  throw new UsageError(
+    `the stack ${stack} has no ${VERSION_OUTPUT} in its outputs: it is older than 0.1.0, or no functions stack of Curfew`,
   );
 }
 

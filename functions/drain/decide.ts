@@ -7,7 +7,7 @@
 import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin } from './admission.ts';
-import { cancelledBy, isCordonKnown, takenBack } from './cancellation.ts';
+import { cancelledBy, isCordonKnown, takenBack, UNCORDONED } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
 import type { DrainDecision } from './decision.ts';
@@ -47,7 +47,8 @@ export function decide(seen: DrainObservation): DrainDecision {
 function decideActive(observation: DrainObservation, before: ActiveDrain): DrainDecision {
   const { now, node, rules, mode } = observation;
   const ended = takenBack(before, node);
-  if (ended !== undefined) return finish(before, ended);
+  if (ended !== undefined)
+    return finish(ended.reason === UNCORDONED ? withWaiting(before, observation) : before, ended);
   // What has begun goes on, whatever the mode is by now: one that waits for its turn has not.
   const held = holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ?? holdOfQueue(observation, before);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
@@ -91,6 +92,12 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (pass.drained) return finish(active, succeeded(active, pass), pass);
   return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
 }
+
+/** Who opens the node takes back what was to follow, too: it would close the node again at once. */
+const withWaiting = (active: ActiveDrain, { record }: DrainObservation): ActiveDrain => ({
+  ...active,
+  requests: [...active.requests, ...record.requests],
+});
 
 /** The custom resource goes first: two never drain one node at the same time. */
 const NO_CUSTOM_DRAIN: DrainOutcome = {

@@ -113,7 +113,9 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
   const result = pass === undefined ? undefined : await carryOutPass(parts, look.object, pass);
   const end = { ...outcome, time: look.now };
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
-  const record = { ...look.record, active: ended };
+  // Those that end with it wait no more.
+  const requests = look.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
+  const record = { ...look.record, requests, active: ended };
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   parts.run.ended = active.id;

@@ -150,6 +150,17 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'drain-closes-again-what-a-person-opened',
+    mistake: 'begins what was to follow a drain that somebody has called off by opening the node',
+    breaks: ['I7'],
+    scenario: 'drain-opened-by-a-person.yaml#drain-opened-before-the-next-drain',
+    mutation: deciding((decision, { record: { active } }) =>
+      decision.kind === 'finish' && decision.outcome.reason === 'Uncordoned' && active !== undefined
+        ? { ...decision, active }
+        : decision,
+    ),
+  },
+  {
     name: 'drain-deadline-forces-protected-pods',
     mistake: 'deletes protected pods at the deadline of a drain',
     breaks: ['I2'],

@@ -78,6 +78,8 @@ export interface QueueModel {
 export interface QueuePolicyModel {
   readonly queueUrls: readonly string[];
   readonly statements: readonly Statement[];
+  /** Patterns of the principals of the account that alone may send; undefined: whoever has the permission. */
+  readonly senders: readonly string[] | undefined;
 }
 
 export interface RuleModel {
