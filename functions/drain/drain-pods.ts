@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/time.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import { deleteUnchangedPod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
-import type { DrainPass, PodAct } from './pass.ts';
+import type { DrainPass, PodAct } from './pod-plan.ts';
 import type { DrainDeps } from './observe.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */
