@@ -111,8 +111,9 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   const tries = createTries(deps.clock);
   const progress: Progress = { timed, claimTime: undefined, announcements: [], written: undefined };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
-  let opened: TimedRecord<GracePeriodRecord> | undefined;
-  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => (opened = records(recordIdOf(uid)));
+  let opened: { readonly uid: string; readonly record: TimedRecord<GracePeriodRecord> } | undefined;
+  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> =>
+    (opened = { uid, record: records(recordIdOf(uid)) }).record;
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
   let target = first;
   const concern: Concern<Here | Gone, GracePeriodDecision | 'close'> = {
@@ -133,11 +134,15 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
       return turn;
     },
   };
-  await deps.holdOutOfSight(
-    () => opened,
-    () => settle(concern),
-    { isHint: true },
-  );
+  await deps.holdOutOfSight(() => settle(concern), {
+    opened: () => opened?.record,
+    // Of a Node that is there: it is read before anything that may not be served.
+    first: () =>
+      opened && {
+        subject: { apiVersion: 'v1', kind: 'Node', name: target.name, uid: opened.uid },
+        value: { announced: {} },
+      },
+  });
 }
 
 async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Here, progress: Progress): Promise<Turn> {
