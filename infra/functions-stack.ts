@@ -11,6 +11,7 @@ import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
 import {
+  EVENT_BUS_OUTPUT,
   OPERATION_OUTPUTS,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
@@ -81,7 +82,7 @@ export class FunctionsStack extends Stack {
       closeBus(this, state.bus, { publishers, others: config.drainPrincipals });
     }
     this.monitoring = new Monitoring(this, 'Monitoring', { config, cluster, state, functions, rules: this.rules });
-    new CfnOutput(this, 'EventBusName', {
+    new CfnOutput(this, EVENT_BUS_OUTPUT, {
       description: 'EVENT_BUS_NAME of the forwarder',
       value: state.bus.eventBusName,
     });
