@@ -1,4 +1,4 @@
 import { createHandler } from '../../shared/lambda/handler.ts';
-import { createReconciler } from './reconcile.ts';
+import { createWatchedTimer } from './canary.ts';
 
-export const handler = createHandler('timer', ['dueIndex', 'records', 'wakeUps', 'deadLetters'], createReconciler);
+export const handler = createHandler('timer', ['dueIndex', 'records', 'wakeUps', 'deadLetters'], createWatchedTimer);

@@ -9,7 +9,7 @@ import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.t
 import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
 import { decide, oldestOverdue, sweepHorizon } from './decide.ts';
 
-type Deps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
+export type TimerDeps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
 
 const OWNER = 'timer';
 const PAGE_SIZE = 500;
@@ -19,7 +19,7 @@ const MAX_PAGES_PER_SHARD = 40;
 const PARKED_AGAIN_AFTER = hours(7 * 24);
 
 /** Serves ticks alone; anything else in its inbox is done with at once. */
-export function createReconciler(deps: Deps): Reconcile {
+export function createReconciler(deps: TimerDeps): Reconcile {
   return async message => {
     switch (message.kind) {
       case 'tick':
@@ -33,7 +33,7 @@ export function createReconciler(deps: Deps): Reconcile {
   };
 }
 
-async function sweep(deps: Deps): Promise<void> {
+async function sweep(deps: TimerDeps): Promise<void> {
   const shards = Array.from({ length: deps.dueIndex.shardCount }, (_, shard) => sweepShard(deps, shard));
   // Every shard gets its chance before a failure of one sends the tick back to the queue.
   const outcomes = await Promise.allSettled(shards);
@@ -44,7 +44,7 @@ async function sweep(deps: Deps): Promise<void> {
 }
 
 /** Answers how late the shard's oldest record is, in milliseconds. */
-async function sweepShard(deps: Deps, shard: number): Promise<number> {
+async function sweepShard(deps: TimerDeps, shard: number): Promise<number> {
   const { dueIndex, wakeUps, clock } = deps;
   const horizon = sweepHorizon(clock.now());
   let oldest: EpochMs | undefined;
@@ -68,7 +68,7 @@ async function sweepShard(deps: Deps, shard: number): Promise<number> {
 }
 
 /** Says that an entry of the index cannot be read, each time as a metric and once in the dead-letter queue; its shard goes on. */
-async function park(deps: Deps, { id, explanation }: UnreadableDueRecord): Promise<void> {
+async function park(deps: TimerDeps, { id, explanation }: UnreadableDueRecord): Promise<void> {
   deps.metrics.count(METRICS.unreadableRecord);
   const claim = await deps.records.put(
     {

@@ -42,6 +42,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
+  [/curfew (-- )?doctor\b/, 'needs a whole installation: test/cli/doctor.test.ts'],
+  [/^CURFEW_AWS_ACCOUNT=\d+ npm run test:aws$/, 'needs an AWS account'],
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
@@ -67,7 +69,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'needs the running example: test/control-plane/managed-database.test.ts',
   ],
   [
-    /^kubectl .*(logs|rollout|annotate|describe|get pods|patch nodelifecyclepolicy NAME)/,
+    /^kubectl .*(logs|rollout|scale|annotate|describe|get pods|patch nodelifecyclepolicy NAME)/,
     'needs pods that run, or an object of the reader',
   ],
 ];
