@@ -41,6 +41,7 @@ const auditLine = z.looseObject({
   service: z.string(),
   audit: z.literal(true),
   auditVersion: z.literal(AUDIT_VERSION),
+  version: z.string(),
   function: z.enum(FUNCTION_NAMES),
   decision: z.string(),
   reason: z.string(),

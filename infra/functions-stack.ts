@@ -16,9 +16,11 @@ import {
   OPERATION_OUTPUTS,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
+  VERSION_OUTPUT,
   type OperationOutput,
 } from '../shared/contract/operation-outputs.ts';
 import { PERMISSIONS } from '../shared/contract/permissions.ts';
+import { VERSION } from '../shared/contract/version.ts';
 import { ROUTES, type EventPattern } from '../shared/contract/routes.ts';
 import { TABLE } from '../shared/contract/table.ts';
 import { ClusterAccess } from './cluster-access.ts';
@@ -96,6 +98,7 @@ export class FunctionsStack extends Stack {
       value: state.bus.eventBusName,
     });
     new CfnOutput(this, 'RecordsTable', { value: table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
+    new CfnOutput(this, VERSION_OUTPUT, { description: 'Version of Curfew', value: VERSION });
     this.createOperationOutputs(state);
   }
 

@@ -5,6 +5,7 @@ import {
   EVENT_BUS_OUTPUT,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
+  VERSION_OUTPUT,
   type OperationOutput,
 } from '../../shared/contract/operation-outputs.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -72,6 +73,15 @@ async function readOutput(stack: string, output: string, options: ClientOptions)
   if (value !== undefined) return value;
   throw new UsageError(
     `the stack ${stack} has no ${output} in its outputs: name the functions stack with --stack, and deploy this version first`,
+  );
+}
+
+/** The version of what is deployed. Throws `UsageError` as `readDeployment` does. */
+export async function readVersion(stack: string, options: ClientOptions): Promise<string> {
+  const version = (await readOutputs(stack, options)).get(VERSION_OUTPUT);
+  if (version !== undefined) return version;
+  throw new UsageError(
+    `the stack ${stack} has no ${VERSION_OUTPUT} in its outputs: it is older than 0.1.0, or no functions stack of Curfew`,
   );
 }
 

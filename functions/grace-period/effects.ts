@@ -12,6 +12,8 @@ import type { Turn } from '../../shared/lifecycle/settle.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
 import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
 import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
+import { annotatedPods } from './announcements.ts';
+import { decidedBy } from './decided-by.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
 import { restsOn, type Here } from './observe.ts';
@@ -50,7 +52,7 @@ export async function changeNode(
   const outcome = await deps.tries.make(change, () => annotate(deps, seen.object, made));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   if (!isRefusal(outcome)) {
-    await reportChange(deps.reporter, seen.object, made, counts);
+    await reportChange(deps.reporter, seen, made, counts);
     const next = effortAfter(effort, made, deps.clock.now());
     const refusals = deps.tries.after(stored);
     const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
@@ -141,10 +143,11 @@ function annotationsFor(change: MadeChange): JsonObject {
 /** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
 async function reportChange(
   reporter: Reporter,
-  about: KubernetesObject,
+  { object: about, pods, protection }: Here,
   change: MadeChange,
   { protectedPods, elapsedPods, nextExpiry }: Counts,
 ): Promise<void> {
+  const settings = decidedBy(protection, annotatedPods(pods, protection.policy));
   await reporter.report({
     about,
     decision: change.kind,
@@ -156,6 +159,7 @@ async function reportChange(
       elapsedPods,
       ...(change.kind === 'hold' && { protectedUntil: change.until }),
       ...(nextExpiry !== undefined && { nextExpiry: toExactTimestamp(nextExpiry) }),
+      ...(settings.length > 0 && { decidedBy: settings }),
     },
   });
 }

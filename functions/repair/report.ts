@@ -6,6 +6,7 @@ import { statementsOf, type RepairSettings } from '../../shared/domain/repair-po
 import { addDuration, toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
+import { settingPlace } from '../../shared/policies/setting-place.ts';
 import type { NodeDecision } from './decide.ts';
 import type { RepairIncident } from './incident.ts';
 import type { Basis } from './pass/guards.ts';
@@ -50,18 +51,13 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
 function decidedBy(place: Place, incident: RepairIncident | undefined, basis?: Basis): JsonObject {
   const toleration = incident && tolerationField(place, incident);
   const places = [
-    ...(toleration === undefined ? [] : [placeIn(place.source, toleration)]),
-    ...(basis === undefined ? [] : [placeIn(basis.source ?? place.source, basis.field)]),
+    ...(toleration === undefined ? [] : [settingPlace(place.source, toleration)]),
+    ...(basis === undefined ? [] : [settingPlace(basis.source ?? place.source, basis.field)]),
   ].filter(each => each !== undefined);
   return {
     ...(basis !== undefined && { guard: { ...basis.numbers } }),
     ...(places.length > 0 && { decidedBy: places }),
   };
-}
-
-function placeIn(source: string | undefined, field: string): JsonObject | undefined {
-  const [kind = '', name] = source?.split(' ') ?? [];
-  return name === undefined ? undefined : { kind, name, field };
 }
 
 /** The field that the due time comes from; undefined: the provider's default. */

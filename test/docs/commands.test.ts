@@ -16,6 +16,7 @@ import { startSqs, type LocalSqs } from '../../packages/local-aws/src/sqs.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { VERSION } from '../../shared/contract/version.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { runHere } from '../cli/run-curfew.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
@@ -46,7 +47,9 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^CURFEW_AWS_ACCOUNT=\d+ npm run test:aws$/, 'needs an AWS account'],
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
-  [/^docker /, 'needs Docker'],
+  [/^docker |^crane /, 'needs Docker, or a registry'],
+  [/^npm (ci && npm )?run release\b|curfew-cli-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
+  [/^npm (version|sbom)\b/, 'names a command, or changes the repository'],
   [
     /curfew (-- )?(compare|audit)\b/,
     'needs files of the reader, or a deployment: test/cli/compare.test.ts, test/cli/audit.test.ts, test/cli/audit-of-deployment.test.ts',
@@ -116,6 +119,7 @@ describe('the commands of the documents', () => {
     await sqs.createQueues(['inbox', 'dead'].map(name => ({ name, arn: '', url: '', attributes: {} })));
     const url = (name: string): string => `${sqs.endpoint}/000000000000/${name}`;
     plane.outputs
+      .set('Version', VERSION)
       .set('RepairEventSource', 'mapping-1')
       .set('RepairInbox', url('inbox'))
       .set('RepairDeadLetters', url('dead'));

@@ -99,6 +99,23 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'hooks-delay-each-by-itself',
+    mistake: 'counts the delay of each hook at the deadline, and not that of all of them',
+    breaks: ['I5'],
+    scenario: `${WITHOUT_WAITING}#hooks-delay-a-forced-end-by-fifteen-seconds-at-most`,
+    mutation: hooksSeeing(context => ({
+      ...context,
+      progress() {
+        const progress = context.progress();
+        const hooks = Object.entries(progress.hooks).map(([name, hook]) => {
+          const isSpent = hook.phase === 'failed' && hook.attempts > 1;
+          return [name, isSpent ? { ...hook, lastSeenTime: hook.firstInvokedTime } : hook] as const;
+        });
+        return { ...progress, hooks: Object.fromEntries(hooks) };
+      },
+    })),
+  },
+  {
     name: 'stopped-instance-waited-for',
     mistake: 'drains a node whose instance is stopped',
     breaks: ['I5'],

@@ -110,6 +110,7 @@ export const POLICY_MODE_MUTANTS: readonly Mutant[] = [
     name: 'last-good-policy-forgotten',
     mistake: 'goes by no version of a policy that could be read once',
     breaks: ['I5'],
+    seed: 434,
     scenario: 'settings-that-cannot-be-read.yaml#a-version-that-could-be-read-stays-in-force',
     mutation: withRecords('finalizer', records => ({
       get: async key => (key.id.startsWith('kept-policy/') ? undefined : await records.get(key)),

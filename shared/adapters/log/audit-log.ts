@@ -2,6 +2,7 @@
  * `AuditLog` as one JSON line per decision on the function's log; queries select by `ispresent(audit)`. The fields are those of the logger's lines,
  * which cost five times as much to make. Lines that are written in one go leave in one write.
  */
+import { VERSION } from '../../contract/version.ts';
 import { AUDIT_VERSION, type AuditLog } from '../../ports/audit-log.ts';
 import { boundedAuditLog } from './bounded-audit.ts';
 
@@ -31,6 +32,7 @@ export function createAuditLog({ serviceName, fields, print, now }: AuditLogOpti
         message,
         timestamp,
         service: serviceName,
+        version: VERSION,
         ...fields(),
         audit: true,
         auditVersion: AUDIT_VERSION,

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuditLog } from '../../../shared/adapters/log/audit-log.ts';
+import { VERSION } from '../../../shared/contract/version.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import { createMetricSink } from '../../../shared/adapters/log/metrics.ts';
 import { anyText } from '../../builders/any-text.ts';
@@ -70,6 +71,7 @@ describe('AuditLog', () => {
       level: 'INFO',
       timestamp: '2026-01-01T00:00:00.000Z',
       service: SERVICE,
+      version: VERSION,
       function_request_id: '0f8fad5b-d9cb-469f-a165-70867728950e',
       messageId: 'm1',
       audit: true,
