@@ -13,7 +13,13 @@ import {
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
-import { deleteUnchangedPod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
+import {
+  deleteUnchangedPod,
+  evictPod,
+  heldAfter,
+  type EvictionAnswer,
+  type HeldEvictions,
+} from '../../shared/pods/eviction.ts';
 import type { DrainPass, PodAct } from './pass.ts';
 import type { DrainDeps } from './observe.ts';
 
@@ -27,6 +33,10 @@ export interface PassResult {
   readonly drained: number;
   /** Evictions that were refused or failed, in words. */
   readonly refusals: readonly string[];
+  /** Some of them were asked for in this pass, and not a moment ago. */
+  readonly isRefusedNow: boolean;
+  /** Which are not asked for again for a moment. */
+  readonly held: HeldEvictions | undefined;
   /** The longest that the API server asked to wait before the next try. */
   readonly retryAfter: DurationMs | undefined;
   /** Pods that changed in between, each with what is said where that goes on. */
@@ -43,22 +53,30 @@ interface Parts {
 type Answer = { readonly kind: 'warned' | 'deleted' } | EvictionAnswer;
 
 /** A call that fails is the answer for its pod: the others are carried out. */
-export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts }: DrainPass): Promise<PassResult> {
+export async function carryOutPass(
+  parts: Parts,
+  node: KubernetesObject,
+  { acts }: DrainPass,
+  before?: HeldEvictions,
+): Promise<PassResult> {
   const { name: nodeName } = node.metadata;
   const warned: string[] = [];
   const evicted: string[] = [];
   const refusals: string[] = [];
+  const evictions: { readonly uid: string; readonly answer: Answer }[] = [];
+  let isRefusedNow = false;
   let drained = 0;
   let retryAfter: DurationMs | undefined;
   const conflicts: string[] = [];
   let goneBy: EpochMs | undefined;
   for (let start = 0; start < acts.length; start += EVICTIONS_AT_ONCE) {
     const batch = acts.slice(start, start + EVICTIONS_AT_ONCE);
-    const answers = await inParallel(batch.map(act => carryOut(parts, nodeName, act)));
+    const answers = await inParallel(batch.map(act => carryOut(parts, nodeName, act, before)));
     for (const [index, answer] of answers.entries()) {
       const act = batch[index];
       if (act === undefined) continue;
       const { pod } = act;
+      if (act.kind === 'evict') evictions.push({ uid: pod.uid, answer });
       if (answer.kind === 'warned') warned.push(pod.uid);
       if (answer.kind === 'evicted') evicted.push(nameOf(pod));
       if (answer.kind === 'evicted' || answer.kind === 'deleted') {
@@ -68,12 +86,14 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
       if (answer.kind === 'changed') conflicts.push(`${nameOf(pod)}: each eviction ends in a conflict`);
       if (answer.kind !== 'blocked' && answer.kind !== 'refused' && answer.kind !== 'failed') continue;
       refusals.push(`${nameOf(pod)}: ${answer.message}`);
+      isRefusedNow ||= !('isHeld' in answer);
       const asked = answer.kind === 'refused' ? undefined : answer.retryAfter;
       if (asked !== undefined && asked > (retryAfter ?? 0)) retryAfter = asked;
     }
   }
   if (evicted.length > 0) await sayEvicted(parts.deps, node, evicted);
-  return { warned, drained, refusals, retryAfter, conflicts, goneBy };
+  const held = heldAfter(before, evictions, parts.deps.clock.now());
+  return { warned, drained, refusals, isRefusedNow, held, retryAfter, conflicts, goneBy };
 }
 
 /** As `drainPodStanding` says it, with the second by which the API server rounds a deletion. */
@@ -83,7 +103,12 @@ function stuckAfter(act: PodAct, now: EpochMs): EpochMs {
   return addDuration(addDuration(addDuration(now, given), own), seconds(1));
 }
 
-async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): Promise<Answer> {
+async function carryOut(
+  { deps, reporter }: Parts,
+  node: string,
+  act: PodAct,
+  held: HeldEvictions | undefined,
+): Promise<Answer> {
   const { pod } = act;
   const about: About = {
     apiVersion: 'v1',
@@ -95,7 +120,7 @@ async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): P
       await warn({ deps, reporter }, about, act, node);
       return { kind: 'warned' };
     case 'evict': {
-      const answer = await evictPod(deps, pod, act.gracePeriodSeconds);
+      const answer = await evictPod(deps, pod, { gracePeriodSeconds: act.gracePeriodSeconds, held });
       if (answer.kind !== 'evicted') return answer;
       await reporter.report({
         about,

@@ -217,18 +217,22 @@ async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'dr
     const saved = await saveForNow(look, { ...look.record, active: { ...active, ...noted } });
     if (!saved.written) return saved;
   }
-  const result = await carryOutPass(parts, look.object, pass);
+  const result = await carryOutPass(parts, look.object, pass, active.heldEvictions);
   const { conflicts } = result;
-  const refusals = result.refusals.length + conflicts.length === 0 ? 0 : active.refusals + 1;
-  const retry = refusals === 0 ? undefined : addDuration(look.now, evictionRetryDelay(refusals, result.retryAfter));
+  const isCounted = result.isRefusedNow || conflicts.length > 0;
+  const refusals = result.refusals.length + conflicts.length === 0 ? 0 : active.refusals + (isCounted ? 1 : 0);
+  const delay = isCounted ? evictionRetryDelay(refusals, result.retryAfter) : result.retryAfter;
+  const retry = refusals === 0 || delay === undefined ? undefined : addDuration(look.now, delay);
   const kept = refusals > CONFLICTS_UNSAID ? conflicts : [];
   const notices = noticesOf(pass, { ...result, refusals: [...result.refusals, ...kept] });
   const reported = await sayNew(reporter, look, notices, active.reported);
+  const { heldEvictions: _, ...rest } = active;
   const next: ActiveDrain = {
-    ...(isStuck ? await saidStuck(parts, active, notices, look) : active),
+    ...(isStuck ? await saidStuck(parts, rest, notices, look) : rest),
     ...noted,
     warned: [...active.warned, ...result.warned],
     refusals,
+    ...(result.held !== undefined && { heldEvictions: result.held }),
     // Where nothing was ever said, the record stays as it is, and is not written again.
     ...((reported !== '' || active.reported !== undefined) && { reported }),
   };

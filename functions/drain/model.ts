@@ -129,6 +129,8 @@ export interface ActiveDrain {
   readonly drained: number;
   /** Passes in a row in which evictions were refused. */
   readonly refusals: number;
+  /** Evictions that were refused a moment ago, by UID of the pod. */
+  readonly heldEvictions?: Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
   /** What was said last. */
   readonly reported?: string;
   readonly custom?: CustomProgress;

@@ -11,6 +11,7 @@ import {
 import { toDurationMs, type DurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
+import { heldEvictionsSchema } from '../../shared/pods/eviction.ts';
 import { checkedCodec } from './checked-codec.ts';
 
 /** A call that may happen once only (I4). */
@@ -100,6 +101,8 @@ const schema = z.object({
   keyUid: z.exactOptional(z.string()),
   /** Evictions refused in a row. */
   refusedEvictions: z.number(),
+  /** Those that were refused a moment ago. */
+  heldEvictions: z.exactOptional(heldEvictionsSchema),
   /** The last audit line: step, and what it waits on. */
   reported: z.exactOptional(z.string()),
   /** The settings when they were last valid: they stay in force when NodePool and policy go, or become unreadable. */

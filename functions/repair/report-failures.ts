@@ -45,7 +45,7 @@ export function reportOfRefused(
   about: Report['about'],
   refused: Pick<TurnedAway, 'message'>,
   reason: string,
-  { isRepeated }: Pick<Report, 'isRepeated'>,
+  { decision = 'wait', isRepeated }: Partial<Pick<Report, 'decision' | 'isRepeated'>>,
 ): Report {
-  return { about, decision: 'wait', reason, message: triedAgain(refused), isRepeated, event: { type: 'Warning' } };
+  return { about, decision, reason, message: triedAgain(refused), isRepeated, event: { type: 'Warning' } };
 }
