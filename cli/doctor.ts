@@ -1,17 +1,18 @@
 /** `curfew doctor`: whether an installation can do its work. It asks and changes nothing. */
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { systemClock } from '../shared/adapters/system-clock.ts';
+import { VERSION } from '../shared/contract/version.ts';
 import { onOneLine } from '../shared/domain/printable.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { CommandOutput } from './command-output.ts';
 import { checksOfCluster } from './doctor/cluster.ts';
 import { checksOfClusterAccess } from './doctor/cluster-access.ts';
-import { findingText, ok, runChecks, type Finding } from './doctor/finding.ts';
+import { findingText, ok, runChecks, warning, type Finding } from './doctor/finding.ts';
 import { checksOfParts, clusterOf, readFunction, type RunningFunction } from './doctor/parts.ts';
 import { checksOfSignals } from './doctor/signals.ts';
 import { reportingFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
-import { readBusName, readDeployment, readRecordsTable } from './operate/deployment.ts';
+import { readBusName, readDeployment, readRecordsTable, readVersion } from './operate/deployment.ts';
 
 export interface DoctorOptions {
   /** Name of the functions stack. Without it and without a cluster, both are looked at where they are by default. */
@@ -78,6 +79,16 @@ async function lookAtStack(
   return [
     ...read,
     ...(await runChecks([
+      {
+        subject: 'version',
+        needs: 'cloudformation:DescribeStacks',
+        look: async () => {
+          const deployed = await readVersion(stack, options);
+          if (deployed === VERSION) return [ok('version', deployed)];
+          const remedy = 'use the command of that version, or update: docs/deploying.md, "Updating and removing"';
+          return [warning('version', `${deployed} is deployed, this command is ${VERSION}`, remedy)];
+        },
+      },
       ...parts,
       ...checksOfClusterAccess(clusterName, running, options),
       ...checksOfSignals({ stack, busName, clusterName, now: clock.now() }, options),

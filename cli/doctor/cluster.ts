@@ -11,8 +11,7 @@ import {
   type Part,
 } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { JsonValue, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { durationBetween, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import type { Cluster } from '../cluster.ts';
 import { failed, ok, warning, type Check, type Finding } from './finding.ts';
@@ -25,16 +24,19 @@ const LEASE_IS_OLD_AFTER = minutes(1);
 const MUTATING_POLICIES_MINOR = 36;
 const PARTS: readonly Part[] = [...FUNCTION_NAMES.filter(name => PERMISSIONS[name].kubernetes.length > 0), 'forwarder'];
 
-const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
-  path.reduce<unknown>(
-    (inner, key) =>
-      Array.isArray(inner)
-        ? inner[Number(key)]
-        : isJsonObject(inner as JsonValue)
-          ? Reflect.get(inner as object, key)
-          : undefined,
-    value,
-  );
+function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let inner = value;
+  for (const key of path) {
+    if (typeof inner !== 'object' || inner === null) return undefined;
+    inner = Reflect.get(inner, key);
+  }
+  return inner;
+}
+
+const textAt = (value: unknown, ...path: readonly (string | number)[]): string => {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : '';
+};
 
 export function checksOfCluster({ kubernetes, now }: Cluster, transport: Transport): readonly Check[] {
   const read = async (type: ResourceType, name: string): Promise<KubernetesObject | undefined> => {
@@ -75,16 +77,16 @@ export function checksOfCluster({ kubernetes, now }: Cluster, transport: Transpo
         const deployment = await read(DEPLOYMENTS, FORWARDER_ACCOUNT.name);
         if (deployment === undefined) return [failed('forwarder', 'has no Deployment', APPLY)];
         const ready = Number(at(deployment, 'status', 'readyReplicas') ?? 0);
-        const image = String(at(deployment, 'spec', 'template', 'spec', 'containers', 0, 'image'));
+        const image = textAt(deployment, 'spec', 'template', 'spec', 'containers', 0, 'image');
         const logs = 'kubectl -n curfew describe pods; kubectl -n curfew logs deploy/curfew-forwarder';
         const says = `${ready} ready, ${image}`;
         const lease = await read(RESOURCES.Lease, FORWARDER_LEASE.name);
-        const renewed = parseTimestamp(String(at(lease, 'spec', 'renewTime') ?? ''));
+        const renewed = parseTimestamp(textAt(lease, 'spec', 'renewTime'));
         const isHeld = renewed !== undefined && durationBetween(renewed, now) <= LEASE_IS_OLD_AFTER;
         return [
           ready > 0 ? ok('forwarder', says) : failed('forwarder', says, logs),
           isHeld
-            ? ok('lease of the forwarder', `held by ${String(at(lease, 'spec', 'holderIdentity'))}`)
+            ? ok('lease of the forwarder', `held by ${textAt(lease, 'spec', 'holderIdentity')}`)
             : failed('lease of the forwarder', 'nobody holds it: no forwarder works', logs),
         ];
       },
@@ -143,7 +145,7 @@ function saidOn(object: KubernetesObject): readonly Finding[] {
     const [type, status] = [at(condition, 'type'), at(condition, 'status')];
     const isBad = (type === 'Warning' && status === 'True') || (type === 'Ready' && status === 'False');
     if (!isBad) return [];
-    const says = `${String(at(condition, 'reason'))}: ${String(at(condition, 'message'))}`;
+    const says = `${textAt(condition, 'reason')}: ${textAt(condition, 'message')}`;
     return [warning(`${object.kind} ${object.metadata.name}`, says, remedy)];
   });
 }
@@ -152,10 +154,10 @@ function lookAtKarpenter(deployment: KubernetesObject): readonly Finding[] {
   const { namespace = '', name } = deployment.metadata;
   const subject = `Karpenter in ${namespace}`;
   const container = at(deployment, 'spec', 'template', 'spec', 'containers', 0);
-  const image = String(at(container, 'image'));
+  const image = textAt(container, 'image');
   const env = at(container, 'env');
   const gates = Array.isArray(env) ? env.find(each => at(each, 'name') === 'FEATURE_GATES') : undefined;
-  if (!/\bNodeRepair=true\b/.test(String(at(gates, 'value') ?? ''))) return [ok(subject, image)];
+  if (!/\bNodeRepair=true\b/.test(textAt(gates, 'value'))) return [ok(subject, image)];
   return [
     failed(
       subject,

@@ -10,6 +10,7 @@ import { FORWARDER_HEARTBEAT, FUNCTION_NAMES } from '../../shared/contract/names
 import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
 import { kubernetesGroupOf } from '../../shared/contract/permissions.ts';
 import { ROUTES } from '../../shared/contract/routes.ts';
+import { VERSION } from '../../shared/contract/version.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
 
@@ -56,6 +57,7 @@ describe('curfew doctor --stack', () => {
     }
     plane.outputs.set('RecordsTableName', 'Records');
     plane.outputs.set('EventBusName', 'Curfew');
+    plane.outputs.set('Version', VERSION);
     const table = { TableStatus: 'ACTIVE', DeletionProtectionEnabled: true };
     const indexes = [{ IndexName: 'due', IndexStatus: 'ACTIVE' }];
     const recovery = { PointInTimeRecoveryStatus: 'ENABLED' };
@@ -188,6 +190,11 @@ describe('curfew doctor --stack', () => {
       'dead letters',
       () => void plane.answers.set('GetQueueAttributes', () => ({ Attributes: { ApproximateNumberOfMessages: '3' } })),
       /^WARNING +dead letters of repair: 3 wait\n +→ curfew redrive/m,
+    ],
+    [
+      'another version than its own',
+      () => void plane.outputs.set('Version', '9.9.9'),
+      /^WARNING +version: 9\.9\.9 is deployed, this command is \d+\.\d+\.\d+\n/m,
     ],
     [
       'a table that is not protected, as one that was restored',

@@ -136,7 +136,7 @@ function schedule(
 
 function answered(answer: object): Answer {
   if (!('status' in answer && typeof answer.status === 'number')) return ok(answer);
-  return refusal(answer.status, String(at(answer, 'code')), String(at(answer, 'message') ?? 'refused'));
+  return refusal(answer.status, String(at(answer, 'code')), 'refused');
 }
 
 const at = (value: unknown, key: string): unknown =>
