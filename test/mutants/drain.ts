@@ -1,11 +1,11 @@
 /** Mistakes in drains. */
 import { createReconciler } from '../../functions/drain/reconcile.ts';
-import { toFinished } from '../../functions/drain/admission.ts';
+import { toFinished } from '../../functions/drain/requests.ts';
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision, Preparation } from '../../functions/drain/decision.ts';
 import type { DrainRequest, FinishedDrain } from '../../functions/drain/model.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
-import { FULL } from '../../functions/drain/scope.ts';
+import { FULL } from '../../functions/drain/pods.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { hours, seconds, type EpochMs } from '../../shared/domain/time.ts';
