@@ -23,7 +23,7 @@ export interface RunningFunction {
 }
 
 /** Batches that all functions together may work on at once, by `infra/function-definitions.ts`. */
-export const CONCURRENT_BATCHES = 37;
+const CONCURRENT_BATCHES = 37;
 
 /** Undefined where the event source or the function cannot be read. */
 export async function readFunction(

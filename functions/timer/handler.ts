@@ -1,4 +1,8 @@
 import { createHandler } from '../../shared/lambda/handler.ts';
-import { createWatchedTimer } from './canary.ts';
+import { createWatchedReconciler } from './reconcile.ts';
 
-export const handler = createHandler('timer', ['dueIndex', 'records', 'wakeUps', 'deadLetters'], createWatchedTimer);
+export const handler = createHandler(
+  'timer',
+  ['dueIndex', 'records', 'wakeUps', 'deadLetters'],
+  createWatchedReconciler,
+);

@@ -7,9 +7,10 @@ import { METRICS } from '../../shared/contract/metrics.ts';
 import { addDuration, hours, type EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
+import { lookAtCanary } from './canary.ts';
 import { decide, oldestOverdue, sweepHorizon } from './decide.ts';
 
-export type TimerDeps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
+type TimerDeps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
 
 const OWNER = 'timer';
 const PAGE_SIZE = 500;
@@ -30,6 +31,15 @@ export function createReconciler(deps: TimerDeps): Reconcile {
       case 'wakeUp':
         return;
     }
+  };
+}
+
+/** The timer as it is deployed: after each sweep it looks at the canary. In a simulation no table vanishes by itself. */
+export function createWatchedReconciler(deps: TimerDeps): Reconcile {
+  const reconcile = createReconciler(deps);
+  return async message => {
+    await reconcile(message);
+    if (message.kind === 'tick') await lookAtCanary(deps);
   };
 }
 

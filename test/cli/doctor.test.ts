@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { doctorCommand, type DoctorOptions } from '../../cli/doctor.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
+import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { FORWARDER_HEARTBEAT, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
@@ -207,7 +208,10 @@ describe('curfew doctor --stack', () => {
         void plane.answers.set('GET /2016-08-19/account-settings', () => ({
           AccountLimit: { UnreservedConcurrentExecutions: 10 },
         })),
-      /^WARNING +concurrency of Lambda: 10 /m,
+      new RegExp(
+        `^WARNING +concurrency of Lambda: 10 .*\\n +→ Curfew works on up to ${Object.values(FUNCTION_DEFINITIONS).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)} batches`,
+        'm',
+      ),
     ],
   ])('warns of %s, which is no failure', async (_, breaks, expected) => {
     breaks();

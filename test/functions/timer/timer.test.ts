@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWatchedTimer } from '../../../functions/timer/canary.ts';
-import { createReconciler } from '../../../functions/timer/reconcile.ts';
+import { createReconciler, createWatchedReconciler } from '../../../functions/timer/reconcile.ts';
 import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
@@ -142,7 +141,7 @@ describe('the canary', () => {
   it('counts once where it is missing, on a new table and after the records have vanished', async () => {
     let store = createMemoryRecordStore();
     const counted: string[] = [];
-    const reconcile = createWatchedTimer({
+    const reconcile = createWatchedReconciler({
       dueIndex: { shardCount: 1, queryDue: async () => ({ records: [], unreadable: [] }) },
       records: {
         get: key => store.get(key),
