@@ -7,7 +7,7 @@
 import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin } from './admission.ts';
-import { cancelledBy, isCordonKnown, takenBack, UNCORDONED } from './cancellation.ts';
+import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
 import type { DrainDecision } from './decision.ts';
@@ -25,7 +25,7 @@ import { sinceOf } from './under-way.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withEnds(withoutOpened(seen));
+  const observation = withLateEnds(withEnds(withoutOpened(seen)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);

@@ -63,6 +63,18 @@ export const DRAIN_NEWS_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'drain-end-knows-no-recovery',
+    mistake: 'forgets that a fault is over while the end of its drain is on its way',
+    breaks: ['I5'],
+    seed: 6870,
+    mutation: remembering(record => {
+      const { over, ...active } = record.active ?? {};
+      return record.active === undefined || over === undefined
+        ? record
+        : { ...record, active: { ...record.active, ...active, over: [] } };
+    }),
+  },
+  {
     name: 'drain-by-old-news',
     mistake: 'does not ask how old an event is',
     breaks: ['I2'],
