@@ -1,6 +1,7 @@
 /** Mistakes about news that is old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
 import { createReconciler } from '../../functions/drain/reconcile.ts';
 import { decide } from '../../functions/drain/decide.ts';
+import type { DrainDecision } from '../../functions/drain/decision.ts';
 import type { DrainRecord } from '../../functions/drain/model.ts';
 import type { DrainObservation } from '../../functions/drain/observation.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -41,6 +42,9 @@ const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation 
 const remembering = (change: (record: DrainRecord, seen: DrainObservation) => DrainRecord): Mutation =>
   seeing(seen => ({ ...seen, record: change(seen.record, seen) }));
 
+const closingWithoutNews = (decision: DrainDecision): DrainDecision =>
+  decision.kind === 'close' ? { ...decision, active: { ...decision.active, over: [] } } : decision;
+
 export const DRAIN_NEWS_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-by-harmless-news',
@@ -67,12 +71,9 @@ export const DRAIN_NEWS_MUTANTS: readonly Mutant[] = [
     mistake: 'forgets that a fault is over while the end of its drain is on its way',
     breaks: ['I5'],
     seed: 6870,
-    mutation: remembering(record => {
-      const { over, ...active } = record.active ?? {};
-      return record.active === undefined || over === undefined
-        ? record
-        : { ...record, active: { ...record.active, ...active, over: [] } };
-    }),
+    mutation: {
+      reconcilers: { drain: deps => createReconciler(deps, { decide: seen => closingWithoutNews(decide(seen)) }) },
+    },
   },
   {
     name: 'drain-by-old-news',
