@@ -75,7 +75,10 @@ async function print({ lines, notices }: History, options: AuditOptions, output:
   const day = readDay(lines);
   if (policies.length > 0) {
     const replayed = await replayOf(day, await readObjects(policies), fromAudit ?? stack);
-    return printComparison([lines, replayed], ['as it was', policies.join(', ')], options, output);
+    for (const notice of replayed.notices) output.error(`${notice}\n`);
+    const names = ['as it was', policies.join(', ')] as const;
+    const all = { ...options, notices: [...notices, ...replayed.notices] };
+    return printComparison([lines, replayed.lines], names, all, output);
   }
   if (options.output === 'jsonl') output.out(lines.map(line => `${JSON.stringify(line)}\n`).join(''));
   else {

@@ -88,7 +88,11 @@ async function runBoth(a: Scenario, b: Scenario): Promise<TwoTraces> {
 export async function printComparison(
   [a, b]: TwoTraces,
   files: readonly [string, string],
-  { output: form, html }: Pick<CompareOptions, 'output' | 'html'>,
+  {
+    output: form,
+    html,
+    notices = [],
+  }: Pick<CompareOptions, 'output' | 'html'> & { readonly notices?: readonly string[] },
   output: CommandOutput,
 ): Promise<void> {
   const [dayA, dayB] = [readDay(a), readDay(b)];
@@ -105,7 +109,7 @@ export async function printComparison(
     );
   if (html === undefined) return;
   const { writePage } = await import('./page/write.ts');
-  await writePage(html, comparison.sentence, { lines: a, other: b, runs: files, notices: [] });
+  await writePage(html, comparison.sentence, { lines: a, other: b, runs: files, notices });
   output.error(`the page is ${html}\n`);
 }
 

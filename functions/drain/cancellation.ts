@@ -1,9 +1,8 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { isForced, toFinished } from './admission.ts';
-import { endOf, isFree, isStanding, remember } from './ends.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
+import { endOf, isFree, isStanding, remember } from './history.ts';
 import type {
   ActiveDrain,
   DrainOutcome,
@@ -14,7 +13,8 @@ import type {
   Recovery,
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { covers, FULL, scopeOfAll, type DrainScope } from './scope.ts';
+import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
+import { isForced, toFinished } from './requests.ts';
 
 export interface Cancelled {
   readonly record: DrainRecord;

@@ -2,7 +2,7 @@
 import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
 import type { Refusals } from '../../shared/domain/refusal.ts';
 import { seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { DrainScope } from './scope.ts';
+import type { DrainScope } from './pods.ts';
 
 /** By at most so much, for two clocks that write whole seconds. */
 export const CLOCKS_DIFFER = seconds(5);

@@ -4,7 +4,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { earliest, seconds, toExactTimestamp } from '../../shared/domain/time.ts';
+import { earliest, isDue, seconds, toExactTimestamp } from '../../shared/domain/time.ts';
 import { isRefusal, type Refused, type Tries } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -65,7 +65,9 @@ export async function changeNode(
 async function rememberRefused({ tries }: Deps, seen: Here, before: Remembered, refused: Refused): Promise<Changed> {
   const { effort, refusals } = seen.held ?? EMPTY_RECORD;
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
-  const wakeTime = (refused.goesBack === undefined && earliest(before.wakeTime, refused.until)) || before.wakeTime;
+  // A record that was to be closed has no time of its own: it must not wake at once.
+  const ahead = isDue(seen.observation.now, before.wakeTime) ? undefined : before.wakeTime;
+  const wakeTime = (refused.goesBack === undefined ? earliest(ahead, refused.until) : ahead) ?? refused.until;
   const saved = await seen.record.save(wanted(seen, { ...before, record, wakeTime }));
   if (saved.kind !== 'again' && refused.goesBack !== undefined) throw refused.goesBack;
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };

@@ -158,6 +158,9 @@ export function drawHappenings(frame: Frame, happenings: readonly Happening[]): 
 /** As many letters as fit; none where too few would. */
 function fitted(frame: Frame, words: string, room: number): string {
   if (widthOf(frame, words, 11) <= room) return words;
+  // What it is about stood there when it was lost.
+  const end = /\bis back$/.exec(words)?.[0];
+  if (end !== undefined && widthOf(frame, end, 11) <= room) return end;
   const [first = ''] = words.split(' ');
   if (/\d/.test(first) && widthOf(frame, first, 11) <= room) return first;
   for (let length = words.length - 1; length >= 6; length -= 1) {

@@ -146,8 +146,9 @@ export function startPage({ data, explain }: PageOptions): Page {
     );
     if (row === undefined) return;
     const { scrollTop, clientHeight } = lanesElement;
-    if (row.y < scrollTop || row.y + row.height > scrollTop + clientHeight)
-      lanesElement.scrollTop = Math.max(0, row.y - clientHeight / 2);
+    // No further than it must, so that the reader keeps their place.
+    const lowest = row.y + row.height - clientHeight;
+    if (clientHeight > 0) lanesElement.scrollTop = Math.min(row.y, Math.max(scrollTop, lowest));
   };
   /** While the window moves, the address and the table wait. */
   let settling: number | undefined;

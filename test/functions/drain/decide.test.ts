@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import { isForced } from '../../../functions/drain/admission.ts';
-import { REMEMBERED_FOR } from '../../../functions/drain/ends.ts';
+import { isForced } from '../../../functions/drain/requests.ts';
+import { REMEMBERED_FOR } from '../../../functions/drain/history.ts';
 import {
   NO_DRAINS,
   type ActiveDrain,
@@ -14,7 +14,7 @@ import {
   type Said,
 } from '../../../functions/drain/model.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
-import { covers, FULL, scopeOf } from '../../../functions/drain/scope.ts';
+import { covers, FULL, scopeOf } from '../../../functions/drain/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import { active, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
 
@@ -665,7 +665,7 @@ describe('the end of a fault', () => {
     expect(noted).toMatchObject({ kind: 'note', record: { active: { over: ['e1'] } } });
     const record = 'record' in noted ? noted.record : {};
     expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', active: { over: ['e1'] } });
-    const released: Incoming = { kind: 'unQuarantined', said };
+    const released: Incoming = { kind: 'unQuarantined', id: 'h', said };
     expect(decide(observation({ record, incoming: released }))).toMatchObject({
       kind: 'note',
       record: { active: { over: ['e1', 'e2'] } },

@@ -5,9 +5,9 @@
  */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest } from './model.ts';
+import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { waitsForNobody } from './queue.ts';
 import { bytesOf } from './record-size.ts';
-import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './scope.ts';
 
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;

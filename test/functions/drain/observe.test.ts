@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isForced } from '../../../functions/drain/forced.ts';
+import { isForced } from '../../../functions/drain/observe.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { readNode } from '../../../shared/domain/node.ts';
 import { createCluster } from '../../../simulator/world.ts';

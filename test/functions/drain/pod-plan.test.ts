@@ -1,7 +1,7 @@
 /** Pods that come back onto a node that is drained. */
 import { expect, it } from 'vitest';
 import type { Return } from '../../../functions/drain/model.ts';
-import { createReturns, withReturned } from '../../../functions/drain/returns.ts';
+import { createReturns, withReturned } from '../../../functions/drain/pod-plan.ts';
 import { addDuration, minutes, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { NOW, pod } from './observations.ts';
 

@@ -1,15 +1,16 @@
-/** Mistakes about news that is old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
-import { createReconciler } from '../../functions/drain/reconcile.ts';
+/** Mistakes about events that are old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/decision.ts';
 import type { DrainRecord } from '../../functions/drain/model.ts';
 import type { DrainObservation } from '../../functions/drain/observation.ts';
+import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { hours } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
+import { seeing } from './drain-mutations.ts';
 import type { Mutant } from './mutant.ts';
 
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
@@ -35,17 +36,13 @@ const hearingEvent = (change: (event: JsonObject, message: BusEvent) => JsonObje
     return { ...message, detail: { ...detail, data: { ...data, healthEvent: event } } };
   });
 
-const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation => ({
-  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => decide(change(seen)) }) },
-});
-
 const remembering = (change: (record: DrainRecord, seen: DrainObservation) => DrainRecord): Mutation =>
   seeing(seen => ({ ...seen, record: change(seen.record, seen) }));
 
 const closingWithoutNews = (decision: DrainDecision): DrainDecision =>
   decision.kind === 'close' ? { ...decision, active: { ...decision.active, over: [] } } : decision;
 
-export const DRAIN_NEWS_MUTANTS: readonly Mutant[] = [
+export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-by-harmless-news',
     mistake: 'drains for each event, whether or not it is fatal or quarantined',

@@ -3,10 +3,10 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { nameOf, type PassResult } from './act.ts';
+import { nameOf, type PassResult } from './drain-pods.ts';
 import type { ActiveDrain } from './model.ts';
 import type { Look } from './observe.ts';
-import type { DrainPass, PodWait } from './pass.ts';
+import type { DrainPass, PodWait } from './pod-plan.ts';
 import type { Parts } from './turn.ts';
 
 export interface Notice {

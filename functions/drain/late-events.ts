@@ -1,7 +1,19 @@
-/** Events overtake each other: which of those that come after the end of a quarantine or fault were said before it. Pure; part of `decide`. */
-import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { STALE_AGAIN } from './age.ts';
-import { isStanding, REMEMBERED_FOR } from './ends.ts';
+/**
+ * Events that come late: too old, or said before the end of the quarantine or fault that they are about. Pure; part of `decide`.
+ */
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  toTimestamp,
+  durationBetween,
+  hours,
+  seconds,
+  toDurationMs,
+  type EpochMs,
+  type DurationMs,
+} from '../../shared/domain/time.ts';
 import {
   endsAfter,
   faultOf,
@@ -10,9 +22,11 @@ import {
   isOver,
   isSaidBefore,
   isUnderEndedQuarantine,
+  isSameCheck,
 } from './faults.ts';
+import { isStanding, REMEMBERED_FOR } from './history.ts';
 import type { DrainOutcome, DrainRecord, DrainRequest, Fault, Incoming, Recovery, Said } from './model.ts';
-import type { DrainObservation } from './observation.ts';
+import type { DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';
 
 /** Each entity of each check may have one of its own. Of JSON: the newest always fits, since no longer message is read. */
@@ -110,3 +124,48 @@ export function rememberEnds(
   const ends = [...(next.quarantineEnd === undefined ? [] : [next.quarantineEnd]), ...kept.filter(isFresh)].map(endOf);
   return { record: next, until: [...ends, next.staleSaid && staleEnd].reduce<EpochMs | undefined>(earliest, until) };
 }
+
+/** Of old events a Node is told once so long, however many come (I11). */
+export const STALE_AGAIN = hours(1);
+
+/** When it was said, by the first clock that says so. */
+const saidTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Said = {}): EpochMs | undefined =>
+  generatedTime ?? createdTime ?? exportedTime ?? sentTime;
+
+/** Longer than what has ended is remembered no event is news, whatever the configuration says. */
+const oldest = (maxEventAge: DurationMs): DurationMs => toDurationMs(Math.min(maxEventAge, REMEMBERED_FOR));
+
+/**
+ * How a request ends that is too old: from when it was said to when this function received it first. Trying again does not age it; a redrive, a
+ * replay and a late export do.
+ */
+export function tooOld(
+  { node, maxEventAge }: Pick<DrainObservation, 'node' | 'maxEventAge'>,
+  { request, receivedTime, isRequest }: Extract<Incoming, { kind: 'drain' }>,
+): DrainOutcome | undefined {
+  const saidTime = saidTimeOf(request.said);
+  if (saidTime === undefined || receivedTime === undefined) return undefined;
+  const age = durationBetween(saidTime, receivedTime);
+  const most = oldest(maxEventAge);
+  if (age <= most || stillStands(node, request)) return undefined;
+  const message = `it is from ${toTimestamp(saidTime)} and came ${wholeSeconds(age)} later; after ${wholeSeconds(most)} nothing begins (maxEventAge)`;
+  // Who has asked for the drain waits for it; an event is only old.
+  return { status: isRequest === true ? 'Failed' : 'Cancelled', reason: 'StaleEvent', message, left: [] };
+}
+
+const wholeSeconds = (duration: DurationMs): string => formatDuration(seconds(Math.floor(duration / 1000)));
+
+/** NVSentinel's annotation lists the event, or one about the same fault; or the node carries our cordon for it. */
+function stillStands(node: DrainedNode, { id, event }: DrainRequest): boolean {
+  if (node.cordonMark === id && node.unschedulable) return true;
+  if (node.quarantine === undefined || node.quarantine === 'unreadable') return false;
+  return (
+    node.quarantine.includes(id) || node.quarantineFaults?.().some(each => isListed(faultOf(event), each)) === true
+  );
+}
+
+/** As the annotation is compared: by check and entities. */
+const isListed = (fault: Fault, listed: Fault): boolean =>
+  isSameCheck(fault, listed) &&
+  (listed.entities.length === 0 ||
+    (fault.entities.length > 0 && fault.entities.every(entity => listed.entities.includes(entity))));

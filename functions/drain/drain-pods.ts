@@ -20,7 +20,7 @@ import {
   type EvictionAnswer,
   type HeldEvictions,
 } from '../../shared/pods/eviction.ts';
-import type { DrainPass, PodAct } from './pass.ts';
+import type { DrainPass, PodAct } from './pod-plan.ts';
 import type { DrainDeps } from './observe.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */

@@ -8,8 +8,8 @@ import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../s
 import { isSaidBefore, isSameCheck } from './faults.ts';
 import type { AnsweredRequest, DrainRecord, FinishedDrain } from './model.ts';
 import type { DrainedNode } from './observation.ts';
+import { FULL } from './pods.ts';
 import { bytesOf, newestOf, toStored } from './record-size.ts';
-import { FULL } from './scope.ts';
 
 /** What has ended is remembered at least as long as a message can wait before it comes. */
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;

@@ -14,7 +14,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { ActiveDrain, CustomProgress, DrainOutcome } from './model.ts';
-import type { DrainPass } from './pass.ts';
+import type { DrainPass } from './pod-plan.ts';
 
 /** The custom resource as it was looked for. */
 export type SeenResource =

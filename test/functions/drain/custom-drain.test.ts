@@ -1,8 +1,8 @@
 /** The rule of custom drains: how one stands, by what is seen of its custom resource. */
 import { describe, expect, it } from 'vitest';
-import { decideCustom, type SeenResource } from '../../../functions/drain/custom.ts';
+import { decideCustom, type SeenResource } from '../../../functions/drain/custom-drain.ts';
 import type { CustomProgress } from '../../../functions/drain/model.ts';
-import type { DrainPass } from '../../../functions/drain/pass.ts';
+import type { DrainPass } from '../../../functions/drain/pod-plan.ts';
 import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { active, CUSTOM, NOW, pod, rulesOf } from './observations.ts';
