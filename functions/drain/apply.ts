@@ -4,19 +4,18 @@ import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
-import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
+import { carryOutPass } from './drain-pods.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
+import { tellAnswers } from './messages.ts';
 import type { ActiveDrain, FinishedDrain } from './model.ts';
-import type { DrainPass } from './pass.ts';
-import { withReturned } from './returns.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
-import { noticesOf, saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
-import { formatScope } from './scope.ts';
-import { withTried } from './tried.ts';
-import { tellAnswers } from './answers.ts';
+import { withReturned, type DrainPass } from './pod-plan.ts';
+import { formatScope } from './pods.ts';
+import { withTried } from './progress.ts';
+import { noticesOf, saidStuck, sayNew } from './report.ts';
 import {
   after,
   nodeOf,

@@ -13,7 +13,7 @@ import {
 } from '../../shared/domain/kubernetes-object.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { SeenResource } from './custom.ts';
+import type { SeenResource } from './custom-drain.ts';
 import type { ActiveDrain, CustomProgress } from './model.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 

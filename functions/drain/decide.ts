@@ -6,26 +6,23 @@
  */
 import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin } from './admission.ts';
-import { cancelledBy, isCordonKnown, takenBack, UNCORDONED } from './cancellation.ts';
-import { decideCustom } from './custom.ts';
-import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
+import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './cancellation.ts';
+import { decideCustom } from './custom-drain.ts';
 import type { DrainDecision } from './decision.ts';
-import { forget, isFree, released } from './ends.ts';
+import { forget, isFree, released } from './history.ts';
+import { rememberEnds, withEnds } from './late-events.ts';
 import type { ActiveDrain, DrainOutcome, Incoming } from './model.ts';
-import { withoutHold } from './held.ts';
+import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { planPass, type DrainPass } from './pass.ts';
-import { rememberEnds, withEnds } from './overtaken.ts';
-import { decideQueued, holdOfQueue, unreadableLimits } from './decide-queued.ts';
-import { holdFor, isPrepared } from './prepared.ts';
-import { counted } from './tried.ts';
+import { planPass, type DrainPass } from './pod-plan.ts';
 import type { DrainPodRules } from './pods.ts';
-import { sinceOf } from './under-way.ts';
+import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress, withoutHold, counted } from './progress.ts';
+import { decideQueued, holdOfQueue, unreadableLimits } from './queue.ts';
+import { admit, begin } from './requests.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withEnds(withoutOpened(seen));
+  const observation = withLateEnds(withEnds(withoutOpened(seen)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);

@@ -1,21 +1,24 @@
 /** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
-import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
+import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { nodePoolOf, findNodeClaims } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
-import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
+import { ANNOTATIONS, NVSENTINEL, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { kubeletSilentSince, readConditions, readNode } from '../../shared/domain/node.ts';
+import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { kubeletSilentSince, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
@@ -24,20 +27,18 @@ import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
+import { isSentBefore } from './bus.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
-import { isForced } from './forced.ts';
-import { DRAIN_BLOCKS, drainLimitsFor } from './limits.ts';
-import { readShownDrain } from './node-conditions.ts';
-import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
-import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
+import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
+import { readShownDrain } from './node.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { listedFaults, quarantineIds } from './quarantine-list.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
-import { isSentBefore } from './requests.ts';
-import { compileSettings } from './settings.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
+import { DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
+import { readNeighbours } from './wake-ups.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
@@ -222,4 +223,25 @@ function toDrainedNode(object: KubernetesObject): DrainedNode {
     answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
     watched: isWatchedFor(object, 'drain'),
   };
+}
+
+/** Protection ends there: before that whose the instance is must be certain, so all that may state it are read (I6). */
+export async function isForced(
+  deps: Pick<FunctionDeps, 'kubernetes'>,
+  node: NodeView,
+  pool: string | undefined,
+  now: EpochMs,
+): Promise<boolean> {
+  if (!isPast(node, [node], await findNodeClaims(deps, node, pool), now)) return false;
+  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps, { notServed: 'notKnown' })]);
+  return isPast(node, nodes.map(readNode), claims.map(readNodeClaim), now);
+}
+
+function isPast(node: NodeView, nodes: readonly NodeView[], claims: readonly NodeClaimView[], now: EpochMs): boolean {
+  const owner = ownerOf(node, indexOwners(nodes, claims));
+  if (owner.kind !== 'claim') return false;
+  const { annotations, deletionTime } = owner.claim;
+  const text = annotations[KARPENTER.terminationTimestampAnnotation];
+  const time = text === undefined ? undefined : parseTimestamp(text);
+  return deletionTime !== undefined && time !== undefined && isDue(now, time);
 }

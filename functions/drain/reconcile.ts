@@ -1,24 +1,23 @@
 /** Drains: look at a node with its requests, decide, act. */
-import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
+import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { TimedRecord, UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply } from './apply.ts';
+import { beginsNothing, readBusEvent, type NodeMessage } from './bus.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
-import { answerGone, closeGone } from './gone.ts';
+import { answerGone, closeGone } from './end.ts';
 import type { DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
-import { DRAIN_BLOCKS, reportDrainFaults } from './limits.ts';
-import { beginsNothing } from './news.ts';
-import { readBusEvent, type NodeMessage } from './requests.ts';
+import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
 import type { RunMemory } from './turn.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { renderRepairObject } from '../../shared/cluster/drain-template.ts';
-import { toHealthEvent } from '../../functions/drain/messages.ts';
+import { toHealthEvent } from '../../functions/drain/node-annotations.ts';
 import { anyText } from '../builders/any-text.ts';
 
 const TEMPLATE = `apiVersion: example.com/v1
