@@ -67,7 +67,7 @@ async function rememberRefused({ tries }: Deps, seen: Here, before: Remembered, 
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
   // A record that was to be closed has no time of its own: it must not wake at once.
   const ahead = isDue(seen.observation.now, before.wakeTime) ? undefined : before.wakeTime;
-  const wakeTime = earliest(ahead, refused.until) ?? refused.until;
+  const wakeTime = (refused.goesBack === undefined ? earliest(ahead, refused.until) : ahead) ?? refused.until;
   const saved = await seen.record.save(wanted(seen, { ...before, record, wakeTime }));
   if (saved.kind !== 'again' && refused.goesBack !== undefined) throw refused.goesBack;
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
