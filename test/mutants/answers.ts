@@ -2,6 +2,7 @@
 import { KNOWN_POOLS } from '../../shared/contract/table.ts';
 import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { NewRecord } from '../../shared/ports/record-store.ts';
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import {
@@ -27,6 +28,9 @@ const withoutNotServed = (name: FunctionName, resource: ResourceName): Mutation 
       return answer.kind === 'notServed' && isA(resource, type) ? { kind: 'there', objects: [] } : answer;
     },
   }));
+
+const omit = (state: NewRecord['state'], name: string): NewRecord['state'] =>
+  Object.fromEntries(Object.entries(state).filter(([key]) => key !== name));
 
 /** The function that takes policies that are not served for a list that failed. */
 const withPolicyListFailing = (name: FunctionName): Mutation =>
@@ -99,7 +103,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     breaks: ['I8'],
     scenario: `${NOT_SERVED}#time-outs-stand-still-while-policies-are-out-of-sight`,
     mutation: withRecords('drain', records => ({
-      put: ({ state: { heldSince: _, ...state }, ...record }, version) => records.put({ ...record, state }, version),
+      put: (record, version) => records.put({ ...record, state: omit(record.state, 'heldSince') }, version),
     })),
   },
   {
