@@ -1,4 +1,6 @@
 /** Mistakes about events that are old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
+import { decide } from '../../functions/drain/decide.ts';
+import type { DrainDecision } from '../../functions/drain/decision.ts';
 import type { DrainRecord } from '../../functions/drain/model.ts';
 import type { DrainObservation } from '../../functions/drain/observation.ts';
 import { createReconciler } from '../../functions/drain/reconcile.ts';
@@ -37,6 +39,9 @@ const hearingEvent = (change: (event: JsonObject, message: BusEvent) => JsonObje
 const remembering = (change: (record: DrainRecord, seen: DrainObservation) => DrainRecord): Mutation =>
   seeing(seen => ({ ...seen, record: change(seen.record, seen) }));
 
+const closingWithoutNews = (decision: DrainDecision): DrainDecision =>
+  decision.kind === 'close' ? { ...decision, active: { ...decision.active, over: [] } } : decision;
+
 export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-by-harmless-news',
@@ -57,6 +62,15 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
       const { data } = detail;
       return { ...message, detail: { ...detail, ...(isJsonObject(data) && { data: { ...data, metadata: {} } }) } };
     }),
+  },
+  {
+    name: 'drain-end-knows-no-recovery',
+    mistake: 'forgets that a fault is over while the end of its drain is on its way',
+    breaks: ['I5'],
+    seed: 6870,
+    mutation: {
+      reconcilers: { drain: deps => createReconciler(deps, { decide: seen => closingWithoutNews(decide(seen)) }) },
+    },
   },
   {
     name: 'drain-by-old-news',
