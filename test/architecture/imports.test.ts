@@ -16,7 +16,7 @@ const contract = /^shared\/contract\//;
 const ports = /^shared\/ports\//;
 const errors = /^shared\/errors\.ts$/;
 /** What several concerns share: the kernel, and live reads on ports. `observe`, `actions` and `timers` are repair's, until it owns them. */
-const common = /^shared\/(lifecycle|policies|cluster|pods|actions|observe|timers)\//;
+const common = /^shared\/(lifecycle|policies|cluster|custom-resource|pods|actions|observe|timers)\//;
 
 /** A file of a concern's folder and all files of that folder that it reaches. */
 function ownFiles(file: string): readonly string[] {
