@@ -80,6 +80,11 @@ async function print({ lines, notices }: History, options: AuditOptions, output:
     const all = { ...options, notices: [...notices, ...replayed.notices] };
     return printComparison([lines, replayed.lines], names, all, output);
   }
+  // First, since a reader of the text that has seen enough ends the process.
+  if (html !== undefined) {
+    const { writePage } = await import('./page/write.ts');
+    await writePage(html, day.header.name, { lines, notices });
+  }
   if (options.output === 'jsonl') output.out(lines.map(line => `${JSON.stringify(line)}\n`).join(''));
   else {
     const text = [
@@ -90,10 +95,7 @@ async function print({ lines, notices }: History, options: AuditOptions, output:
     ];
     output.out(`${text.map(onOneLine).join('\n')}\n`);
   }
-  if (html === undefined) return;
-  const { writePage } = await import('./page/write.ts');
-  await writePage(html, day.header.name, { lines, notices });
-  output.error(`the page is ${html}\n`);
+  if (html !== undefined) output.error(`the page is ${html}\n`);
 }
 
 const fileOf = (file: string, { since, node }: AuditOptions): Promise<History> =>

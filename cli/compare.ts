@@ -97,6 +97,11 @@ export async function printComparison(
 ): Promise<void> {
   const [dayA, dayB] = [readDay(a), readDay(b)];
   const comparison = compareDays(dayA, dayB, files);
+  // First, since a reader of the text that has seen enough ends the process.
+  if (html !== undefined) {
+    const { writePage } = await import('./page/write.ts');
+    await writePage(html, comparison.sentence, { lines: a, other: b, runs: files, notices });
+  }
   if (form === 'json')
     output.out(
       `${JSON.stringify({ ...comparison, verdicts: [verdictText(dayA.verdict), verdictText(dayB.verdict)] })}\n`,
@@ -107,10 +112,7 @@ export async function printComparison(
         .map(onOneLine)
         .join('\n')}\n`,
     );
-  if (html === undefined) return;
-  const { writePage } = await import('./page/write.ts');
-  await writePage(html, comparison.sentence, { lines: a, other: b, runs: files, notices });
-  output.error(`the page is ${html}\n`);
+  if (html !== undefined) output.error(`the page is ${html}\n`);
 }
 
 function textOf({ names, sentence, differences }: Comparison, verdicts: readonly [string, string]): readonly string[] {

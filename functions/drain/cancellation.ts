@@ -72,6 +72,19 @@ export function cancelledBy(
   return { record: next, because: outcome.message, answers, releases, ...(goesOn && { goesOn }) };
 }
 
+/** What is over while the end of its drain is on its way is noted beside it, for that end keeps the node otherwise. */
+export function withLateEnds(seen: DrainObservation): DrainObservation {
+  const { record, incoming } = seen;
+  const { active, recoveries = [] } = record;
+  if (active?.end === undefined || incoming === undefined || incoming.kind === 'drain') return seen;
+  const isEnded = endedBy(incoming, recoveries);
+  const { over = [] } = active;
+  const late = active.requests
+    .filter(request => !over.includes(request.id) && isEnded({ ...request, fault: faultOf(request.event) }))
+    .map(({ id }) => id);
+  return late.length === 0 ? seen : { ...seen, record: { ...record, active: { ...active, over: [...over, ...late] } } };
+}
+
 /** What only these asked for, force or more pods, ends with them. */
 function withoutRequests(
   active: ActiveDrain,

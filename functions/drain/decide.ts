@@ -6,7 +6,7 @@
  */
 import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { cancelledBy, isCordonKnown, takenBack, UNCORDONED } from './cancellation.ts';
+import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './cancellation.ts';
 import { decideCustom } from './custom-drain.ts';
 import type { DrainDecision } from './decision.ts';
 import { forget, isFree, released } from './history.ts';
@@ -22,7 +22,7 @@ import { admit, begin } from './requests.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withEnds(withoutOpened(seen));
+  const observation = withLateEnds(withEnds(withoutOpened(seen)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);

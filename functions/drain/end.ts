@@ -131,20 +131,23 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
   const { deps, run } = parts;
   const { active: _, ...rest } = look.record;
-  const isCalledOff = outcome.status === 'Cancelled';
-  const uncordon = isCalledOff && rest.requests.length === 0 && isCordonKnown(look.record, look.node) && isFree(rest);
+  const { over = [] } = active;
+  const isOver = active.requests.every(({ id }) => over.includes(id));
+  const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && isFree(rest);
+  const uncordon = isLast && isCordonKnown(look.record, look.node);
+  // Also where a run that died in between has opened the node.
+  const status = isLast && (uncordon || !look.node.unschedulable) ? 'Cancelled' : outcome.status;
   const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(deps, active));
   if (isRefusal(deleted)) return notChanged(parts, look, deleted);
   const { scope, startTime, drained } = active;
-  const ended = active.requests.map(request =>
-    toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
-  );
-  const shown = outcome.status === 'Succeeded' ? 'drained' : 'nothing';
+  const ended = active.requests.map(request => ({
+    ...toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
+    recovered: over.includes(request.id),
+  }));
+  const shown = status === 'Succeeded' ? 'drained' : 'nothing';
   const node = await shownOn(parts, look, shown, outcome.message);
   if (node === undefined || isRefusal(node)) return notChanged(parts, look, node);
-  const changed = await tryChange(parts, look, 'finish', () =>
-    finishNode(deps, node, { status: outcome.status, uncordon, ended }),
-  );
+  const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, node, { status, uncordon, ended }));
   if (changed.kind !== 'ok') return notChanged(parts, look, changed);
   await tellAnswers(deps, nodeOf(look), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.

@@ -146,6 +146,8 @@ export interface ActiveDrain {
   readonly fellBack?: string;
   /** Decided, and about to be reported. */
   readonly end?: DrainOutcome & { readonly time: EpochMs };
+  /** Ids of requests of which somebody said after that that what they were for is over. */
+  readonly over?: readonly string[];
 }
 
 /** How one request ended. */

@@ -100,6 +100,7 @@ const active = z.object({
   returns: z.exactOptional(z.array(z.object({ of: z.string(), times: z.number(), time: instant }))),
   fellBack: z.exactOptional(z.string()),
   end: z.exactOptional(z.object({ ...outcome, time: instant })),
+  over: z.exactOptional(z.array(z.string())),
 });
 const fault = z.object({
   agent: z.string(),

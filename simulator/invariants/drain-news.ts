@@ -4,12 +4,14 @@
  * - I9 what asks for a drain is neither put aside as old, foreign or harmless nor ends in the dead letters
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { DrainRequests } from './drain-requests.ts';
+import type { DrainRequests, DrainRequestSeen } from './drain-requests.ts';
 import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
 import { annotationOf, dig, listOf, nameOf, textOf } from './reading.ts';
 
 const CORDON = 'curfew.dev/cordoned-by-drain';
 const PUT_ASIDE: readonly string[] = ['StaleEvent', 'OtherCluster', 'NotQuarantined'];
+
+const isOver = ({ recovered, isUnordered }: DrainRequestSeen): boolean => recovered && !isUnordered;
 
 const isCordoned = (node: KubernetesObject | undefined): boolean => dig(node, 'spec', 'unschedulable') === true;
 
@@ -29,7 +31,7 @@ export function checkDrainNews(
   const standing = (name: string): readonly string[] =>
     requests
       .open(name, Infinity)
-      .filter(({ check }) => check !== '')
+      .filter(({ check, isUnordered }) => check !== '' && !isUnordered)
       .map(({ id }) => id);
   return {
     onWrite({ resource, before, after }, by) {
@@ -71,7 +73,7 @@ export function checkDrainNews(
         const quiet = quietSince();
         const isLeft = isCordoned(node) && annotationOf(node, CORDON) !== undefined && standing(name).length === 0;
         const all = requests.open(name, 0);
-        if (quiet === undefined || !isLeft || all.length === 0 || !all.every(({ recovered }) => recovered)) {
+        if (quiet === undefined || !isLeft || all.length === 0 || !all.every(isOver)) {
           free.delete(name);
           continue;
         }

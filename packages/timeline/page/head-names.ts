@@ -3,7 +3,8 @@ import { valueAt } from '../src/day/strips.ts';
 import { dayText, spanText, unitOf } from '../src/day/text.ts';
 import type { Day } from '../src/day/types.ts';
 import { h } from './dom.ts';
-import { HAPPENINGS_HEIGHT, STRIP_HEIGHT } from './draw-head.ts';
+import { HAPPENINGS_HEIGHT } from './draw-happenings.ts';
+import { STRIP_HEIGHT } from './draw-strip.ts';
 import type { View } from './state.ts';
 
 const DAY_MS = 86_400_000;

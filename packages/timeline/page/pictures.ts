@@ -1,18 +1,9 @@
 /** The four canvases of the page: the whole day, the axis, what happened with the strips, and the lanes in sight. */
 import type { Day } from '../src/day/types.ts';
 import { h } from './dom.ts';
-import {
-  AXIS_HEIGHT,
-  drawAxis,
-  drawHappenings,
-  drawOverview,
-  drawOverviewLanes,
-  drawStrip,
-  HAPPENINGS_HEIGHT,
-  OVERVIEW,
-  STRIP_HEIGHT,
-  type PlacedHappening,
-} from './draw-head.ts';
+import { drawHappenings, HAPPENINGS_HEIGHT, type PlacedHappening } from './draw-happenings.ts';
+import { AXIS_HEIGHT, drawAxis, drawOverview, drawOverviewLanes, OVERVIEW } from './draw-overview.ts';
+import { drawStrip, STRIP_HEIGHT } from './draw-strip.ts';
 import { drawInstant, drawLanes } from './draw-lanes.ts';
 import { frameOf, type Frame } from './frame.ts';
 import { STRIPS } from './head-names.ts';

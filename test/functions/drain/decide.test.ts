@@ -657,6 +657,21 @@ describe('the end of a fault', () => {
     expect(kept.at(-1)?.fault.checkName).toBe('check-49');
   });
 
+  it('is noted while the end of its drain is on its way, once, and that of each request of it', () => {
+    const outcome: DrainOutcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] };
+    const requests = [request('e1'), request('e2', { checkName: 'another' })];
+    const ended = active({ requests, end: { ...outcome, time: NOW } });
+    const noted = decide(observation({ record: { active: ended }, incoming: over }));
+    expect(noted).toMatchObject({ kind: 'note', record: { active: { over: ['e1'] } } });
+    const record = 'record' in noted ? noted.record : {};
+    expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', active: { over: ['e1'] } });
+    const released: Incoming = { kind: 'unQuarantined', id: 'h', said };
+    expect(decide(observation({ record, incoming: released }))).toMatchObject({
+      kind: 'note',
+      record: { active: { over: ['e1', 'e2'] } },
+    });
+  });
+
   it('is noted while another drain is under way, which goes on', () => {
     const under = active({ requests: [request('e1', { checkName: 'another' })] });
     const node = prepared(under);

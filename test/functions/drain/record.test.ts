@@ -109,6 +109,9 @@ it('reads versions 1 to 3, and writes version 4', () => {
 
 it('reads back exactly what it wrote, what is absent included', () => {
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(RECORD))).toStrictEqual(RECORD);
+  const { active } = RECORD;
+  const late: DrainRecord = { ...RECORD, ...(active !== undefined && { active: { ...active, over: ['e2'] } }) };
+  expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(late))).toStrictEqual(late);
   const empty: DrainRecord = { requests: [], finished: [] };
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(empty))).toStrictEqual(empty);
 });

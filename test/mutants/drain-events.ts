@@ -1,14 +1,16 @@
-/** Mistakes about news that is old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
-import { createReconciler } from '../../functions/drain/reconcile.ts';
+/** Mistakes about events that are old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
 import { decide } from '../../functions/drain/decide.ts';
+import type { DrainDecision } from '../../functions/drain/decision.ts';
 import type { DrainRecord } from '../../functions/drain/model.ts';
 import type { DrainObservation } from '../../functions/drain/observation.ts';
+import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { hours } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
+import { seeing } from './drain-mutations.ts';
 import type { Mutant } from './mutant.ts';
 
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
@@ -34,14 +36,13 @@ const hearingEvent = (change: (event: JsonObject, message: BusEvent) => JsonObje
     return { ...message, detail: { ...detail, data: { ...data, healthEvent: event } } };
   });
 
-const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation => ({
-  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => decide(change(seen)) }) },
-});
-
 const remembering = (change: (record: DrainRecord, seen: DrainObservation) => DrainRecord): Mutation =>
   seeing(seen => ({ ...seen, record: change(seen.record, seen) }));
 
-export const DRAIN_NEWS_MUTANTS: readonly Mutant[] = [
+const closingWithoutNews = (decision: DrainDecision): DrainDecision =>
+  decision.kind === 'close' ? { ...decision, active: { ...decision.active, over: [] } } : decision;
+
+export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-by-harmless-news',
     mistake: 'drains for each event, whether or not it is fatal or quarantined',
@@ -61,6 +62,15 @@ export const DRAIN_NEWS_MUTANTS: readonly Mutant[] = [
       const { data } = detail;
       return { ...message, detail: { ...detail, ...(isJsonObject(data) && { data: { ...data, metadata: {} } }) } };
     }),
+  },
+  {
+    name: 'drain-end-knows-no-recovery',
+    mistake: 'forgets that a fault is over while the end of its drain is on its way',
+    breaks: ['I5'],
+    seed: 6870,
+    mutation: {
+      reconcilers: { drain: deps => createReconciler(deps, { decide: seen => closingWithoutNews(decide(seen)) }) },
+    },
   },
   {
     name: 'drain-by-old-news',
