@@ -7,7 +7,7 @@ import type { Clock } from '../shared/ports/clock.ts';
 import type { CommandOutput } from './command-output.ts';
 import { checksOfCluster } from './doctor/cluster.ts';
 import { checksOfClusterAccess } from './doctor/cluster-access.ts';
-import { findingText, ok, runChecks, warning, type Finding } from './doctor/finding.ts';
+import { findingText, ok, runChecks, warning, type Check, type Finding } from './doctor/finding.ts';
 import { checksOfParts, clusterOf, readFunction, type RunningFunction } from './doctor/parts.ts';
 import { checksOfSignals } from './doctor/signals.ts';
 import { reportingFailure } from './failure.ts';
@@ -22,7 +22,7 @@ export interface DoctorOptions {
   readonly context?: string;
 }
 
-/** Exit code 0: nothing failed. 1: something did, and each failure says what to do. 2: neither the stack nor the cluster can be reached. */
+/** Exit code 0: nothing failed. 1: something did, or could not be asked, and each says what to do. 2: neither the stack nor the cluster can be reached. */
 export function doctorCommand(
   options: DoctorOptions,
   output: CommandOutput,
@@ -46,7 +46,7 @@ export function doctorCommand(
     const count = (state: Finding['state']): number => findings.filter(each => each.state === state).length;
     const counts = (['failed', 'warning', 'skipped'] as const).map(state => `${count(state)} ${state}`);
     output.out(`${count('ok')} ok, ${counts.join(', ')}\n`);
-    return count('failed') > 0 ? 1 : 0;
+    return count('failed') + count('skipped') > 0 ? 1 : 0;
   });
 }
 
@@ -74,21 +74,23 @@ async function lookAtStack(
     })),
   );
   const clusterName = clusterOf(running);
-  const parts = checksOfParts(deployed, tableName, { ...options, stack });
+  const parts: readonly Check[] = [
+    {
+      subject: 'version',
+      needs: 'cloudformation:DescribeStacks',
+      look: async () => {
+        const deployed = await readVersion(stack, options);
+        if (deployed === VERSION) return [ok('version', deployed)];
+        const remedy = 'use the command of that version, or update: docs/deploying.md, "Updating and removing"';
+        return [warning('version', `${deployed} is deployed, this command is ${VERSION}`, remedy)];
+      },
+    },
+    ...checksOfParts(deployed, tableName, { ...options, stack }),
+  ];
   if (clusterName === undefined) return [...read, ...(await runChecks(parts))];
   return [
     ...read,
     ...(await runChecks([
-      {
-        subject: 'version',
-        needs: 'cloudformation:DescribeStacks',
-        look: async () => {
-          const deployed = await readVersion(stack, options);
-          if (deployed === VERSION) return [ok('version', deployed)];
-          const remedy = 'use the command of that version, or update: docs/deploying.md, "Updating and removing"';
-          return [warning('version', `${deployed} is deployed, this command is ${VERSION}`, remedy)];
-        },
-      },
       ...parts,
       ...checksOfClusterAccess(clusterName, running, options),
       ...checksOfSignals({ stack, busName, clusterName, now: clock.now() }, options),

@@ -1,7 +1,7 @@
 /** Finds, creates and deletes the custom resource of a drain. */
-import { deleteExactly } from '../../shared/cluster/delete-exactly.ts';
-import { findInAnyVersion } from '../../shared/cluster/other-versions.ts';
-import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
+import { deleteExactly } from '../../shared/custom-resource/delete.ts';
+import { findInAnyVersion } from '../../shared/custom-resource/follow.ts';
+import { renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
 import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import {

@@ -3,7 +3,7 @@
  * `.ProviderID`, `.Deadline` (RFC 3339), `.Forced` (a boolean) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
  * owner of what it renders are ours.
  */
-import { renderObject } from '../../shared/cluster/object-template.ts';
+import { renderObject } from '../../shared/custom-resource/render.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

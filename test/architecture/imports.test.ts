@@ -16,7 +16,7 @@ const contract = /^shared\/contract\//;
 const ports = /^shared\/ports\//;
 const errors = /^shared\/errors\.ts$/;
 /** What several concerns share: the kernel, and live reads on ports. `observe`, `actions` and `timers` are repair's, until it owns them. */
-const common = /^shared\/(lifecycle|policies|cluster|pods|actions|observe|timers)\//;
+const common = /^shared\/(lifecycle|policies|cluster|custom-resource|pods|actions|observe|timers)\//;
 
 /** A record's schema is its type, and a type brings no schema into the rule. */
 const isRecordType = ({ isType, to }: Import): boolean => isType && to.endsWith('/record.ts');

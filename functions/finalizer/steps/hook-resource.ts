@@ -3,7 +3,7 @@
  * and goes with it. A change of it is a heartbeat.
  */
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import { otherVersionsOf } from '../../../shared/cluster/other-versions.ts';
+import { otherVersionsOf } from '../../../shared/custom-resource/follow.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';

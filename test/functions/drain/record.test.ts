@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { DrainRecord } from '../../../functions/drain/model.ts';
 import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
-import { SAMPLE_EVENT } from '../../../shared/cluster/drain-sample.ts';
+import { SAMPLE_EVENT } from '../../../shared/custom-resource/drain-sample.ts';
 import { addDuration, minutes, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 
 /** A record as a version stored it; it must be read for as long as one may be in a table. */

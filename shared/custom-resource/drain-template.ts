@@ -18,7 +18,7 @@ import {
   type ObjectTemplate,
   type RenderedObject,
   type TemplateFault,
-} from './object-template.ts';
+} from './render.ts';
 
 /** What a template is given. */
 export interface DrainTemplateData {

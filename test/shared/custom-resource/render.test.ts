@@ -1,7 +1,7 @@
 /** Templates that render one object: what they render is read as Go reads it, and no value of the data becomes a field. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderObject } from '../../../shared/cluster/object-template.ts';
+import { renderObject } from '../../../shared/custom-resource/render.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { anyText } from '../../builders/any-text.ts';
 

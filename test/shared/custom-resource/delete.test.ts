@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
+import { deleteExactly } from '../../../shared/custom-resource/delete.ts';
 import type { ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { DeleteOutcome, KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SAMPLE_EVENT, SAMPLE_PODS } from '../../../shared/cluster/drain-sample.ts';
+import { SAMPLE_EVENT, SAMPLE_PODS } from '../../../shared/custom-resource/drain-sample.ts';
 import {
   checkDrainTemplate,
   renderDrainResource,
   type RenderedResource,
-} from '../../../shared/cluster/drain-template.ts';
+} from '../../../shared/custom-resource/drain-template.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 

@@ -2,7 +2,7 @@
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import { RetryableError } from '../errors.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
-import { inOtherVersion } from './other-versions.ts';
+import { inOtherVersion } from './follow.ts';
 import { objectOf } from '../ports/read-answer.ts';
 
 /**
