@@ -13,8 +13,8 @@ import type { TimedRecord, UsedWakeUp } from '../../shared/lifecycle/timed-recor
 import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
-import { close, closeUnheld, handOver, isUnheld } from './gone.ts';
-import { isLive, toTerminated } from './objects.ts';
+import { close, closeUnheld, handOver, isUnheld, rest } from './gone.ts';
+import { isLive, isRegistered, toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { rememberPool } from './pools.ts';
 import { prepare } from './prepare.ts';
@@ -98,6 +98,7 @@ function toObservation({
   return {
     now,
     claim: claim && toTerminated(claim),
+    isRegistered: claim !== undefined && isRegistered(claim),
     claimGracePeriod: claim && readNodeClaim(claim).terminationGracePeriod,
     terminationTimestamp: claim?.metadata.annotations?.[KARPENTER.terminationTimestampAnnotation],
     nodes: nodes.map(toTerminated),
@@ -125,7 +126,7 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
       if (isUnheld(look)) return closeUnheld(parts, look);
       await checkReplace({ deps, reporter }, look);
       await rememberPoolOf(deps, look);
-      return look.record.release();
+      return rest(look);
   }
 }
 

@@ -67,6 +67,30 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'kept-node-claim-forgets-its-hooks',
+    mistake: 'closes the record of a termination while somebody else keeps the NodeClaim',
+    breaks: ['I4'],
+    scenario: `${WITHOUT_WAITING}#a-node-claim-that-is-kept-calls-no-hook-again`,
+    mutation: withRecords('finalizer', records => ({
+      put: (record, version) =>
+        record.state['unheld'] === true
+          ? records.put({ ...record, state: { ...record.state, hooks: {} } }, version)
+          : records.put(record, version),
+    })),
+  },
+  {
+    name: 'node-that-stays-forgets-its-hooks',
+    mistake: 'keeps no record of a Node that its NodeClaim leaves',
+    breaks: ['I4'],
+    scenario: `${WITHOUT_WAITING}#a-node-that-its-node-claim-leaves-calls-no-hook-again`,
+    mutation: withRecords('finalizer', records => ({
+      put: (record, version) =>
+        record.id.startsWith('node/') && record.state['reported'] === undefined
+          ? records.put({ ...record, state: { ...record.state, hooks: {} } }, version)
+          : records.put(record, version),
+    })),
+  },
+  {
     name: 'hooks-skipped-at-the-deadline',
     mistake: 'does not call the hooks that the deadline found uncalled',
     breaks: ['I5'],
