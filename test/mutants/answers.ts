@@ -93,7 +93,6 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     name: 'not-served-sends-messages-back',
     mistake: 'sends a message back that cannot be judged while policies are not served: a later one overtakes it',
     breaks: ['I7'],
-    seed: 5291,
     scenario: `${NOT_SERVED}#news-of-a-node-while-policies-are-out-of-sight`,
     mutation: withPolicyListFailing('drain'),
   },
