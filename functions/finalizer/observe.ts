@@ -78,11 +78,11 @@ export type Seen =
 const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
-/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
+/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at, and of which object once that is found */
 export function createObserver(
   deps: Deps,
   wakeUp: UsedWakeUp | undefined,
-  onRecord: (record: TimedRecord<TerminationRecord>) => void = () => undefined,
+  onRecord: (record: TimedRecord<TerminationRecord>, object?: KubernetesObject) => void = () => undefined,
 ) {
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
   const recordOf = (kind: Target['kind']) => (uid: string) => {
@@ -101,6 +101,7 @@ export function createObserver(
       return { kind: 'gone', record: found.record, value, subject: stored.subject };
     }
     const { object, record, held } = found;
+    onRecord(record, object);
     const stored = held.kind === 'held' ? held.value : undefined;
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];

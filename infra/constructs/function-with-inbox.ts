@@ -136,13 +136,9 @@ export class FunctionWithInbox extends Construct {
     const { records, readsKnownPools, readsDueIndex } = this.permissions;
     if (records.length > 0 || readsDueIndex) this.function.addEnvironment(ENV.tableName, table.tableName);
     if (records.length > 0) {
-      this.allow(
-        ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
-        [table.tableArn],
-        {
-          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
-        },
-      );
+      this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
+      });
     }
     if (readsKnownPools) {
       const keys = `${partitionKeyPrefix(KNOWN_POOLS.owner)}${KNOWN_POOLS.idPrefix}*`;

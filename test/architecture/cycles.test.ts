@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { imports, sources, type Import } from './sources.ts';
 
+type Edge = Pick<Import, 'from' | 'to'>;
+
 /** A type in Go's sense has methods on values, and a value has a type: one definition in two files. */
 const RECURSIVE_TYPES = /^packages\/gotemplate\/src\/types\/(type|value)\.ts$/;
 
@@ -12,7 +14,7 @@ function folderOf(file: string): string {
 }
 
 /** A shortest way from each node back to itself, if there is one; each cycle once. */
-function cyclesIn(edges: readonly Import[]): readonly string[] {
+function cyclesIn(edges: readonly Edge[]): readonly string[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of edges) next.set(from, (next.get(from) ?? new Set()).add(to));
   const found = new Map<string, string>();
@@ -37,7 +39,7 @@ function cyclesIn(edges: readonly Import[]): readonly string[] {
 
 describe('cycles', () => {
   it('are found where there are some', () => {
-    const edge = (from: string, to: string): Import => ({ from, to });
+    const edge = (from: string, to: string): Edge => ({ from, to });
     expect(cyclesIn([edge('a', 'b'), edge('b', 'c'), edge('c', 'a'), edge('c', 'd')])).toEqual(['a → b → c → a']);
     expect(cyclesIn([edge('a', 'b'), edge('b', 'c'), edge('a', 'c')])).toEqual([]);
   });
