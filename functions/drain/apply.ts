@@ -72,8 +72,9 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       // Said first: a run that dies in between says it again, and once the record has it nobody does.
       if (look.record.reported !== said) {
         await report(parts, look, {
-          decision: 'hold',
-          reason: EVENT_REASONS.drainHeld,
+          ...(decision.reason === EVENT_REASONS.kindNotServed
+            ? { decision: 'wait', reason: EVENT_REASONS.kindNotServed }
+            : { decision: 'hold', reason: EVENT_REASONS.drainHeld }),
           message: decision.message,
           event: { type: 'Warning' },
         });

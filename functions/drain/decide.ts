@@ -47,7 +47,10 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (ended !== undefined)
     return finish(ended.reason === UNCORDONED ? withWaiting(before, observation) : before, ended);
   // What has begun goes on, whatever the mode is by now: one that waits for its turn has not.
-  const held = holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ?? holdOfQueue(observation, before);
+  const held =
+    outOfSight(observation) ??
+    holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ??
+    holdOfQueue(observation, before);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
   if (before.queue !== undefined) return decideQueued(observation, before);
@@ -192,7 +195,7 @@ function tidy({ node, record }: DrainObservation): DrainDecision {
 /** What keeps the next drain from beginning. */
 function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {
   const { rules, mode, limits, record } = observation;
-  const held = holdOf(rules, mode);
+  const held = outOfSight(observation) ?? holdOf(rules, mode);
   if (held !== undefined) return held;
   return policyUnknown(observation) ?? unreadableLimits(limits, record.requests) ?? coverageUnknown(observation);
 }
@@ -205,6 +208,11 @@ function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): Dra
   }
   if (mode === 'Enforce') return undefined;
   return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+}
+
+/** Nobody can say whether the drain is only observed, nor which pods are protected (I6): it stands still, and so do its time-outs. */
+function outOfSight({ outOfSight: message }: DrainObservation): DrainDecision | undefined {
+  return message === undefined ? undefined : { kind: 'hold', reason: 'KindNotServed', message };
 }
 
 /** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */

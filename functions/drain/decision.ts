@@ -38,7 +38,12 @@ export type Admission =
  * whether an earlier drain covers what is asked for.
  */
 export type HoldReason =
-  'NoConfiguration' | 'ObserveMode' | 'UnreadablePolicy' | 'UnreadableLimits' | 'UnreadableQuarantine';
+  | 'NoConfiguration'
+  | 'ObserveMode'
+  | 'KindNotServed'
+  | 'UnreadablePolicy'
+  | 'UnreadableLimits'
+  | 'UnreadableQuarantine';
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */

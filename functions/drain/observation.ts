@@ -75,6 +75,8 @@ export interface DrainObservation {
   readonly mode: 'Enforce' | 'Observe';
   /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
   readonly unreadable: string | undefined;
+  /** Which kind is not served: what is in force for the node is not known. */
+  readonly outOfSight?: string | undefined;
   /** Of the policy that states a `drain` block for the node's pool. */
   readonly limits: LimitsInForce;
   /** Of a drain that waits for its turn: the other nodes of its pool. */

@@ -6,6 +6,7 @@ import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf, findNodeClaims } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
+import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, NVSENTINEL, KARPENTER } from '../../shared/contract/names.ts';
@@ -17,6 +18,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { kubeletSilentSince, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -78,12 +80,8 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
-/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
-export function createObserver(
-  deps: DrainDeps,
-  wakeUp: UsedWakeUp | undefined,
-  onRecord: (record: TimedRecord<DrainRecord>) => void = () => undefined,
-) {
+/** One for each run. @param wakeUp the one that the run is about */
+export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
   const tries = createTries(deps.clock);
 
@@ -93,11 +91,7 @@ export function createObserver(
       ref: { type: RESOURCES.Node, name },
       uid,
       onlyIfKnown,
-      recordOf: id => {
-        const record = records(recordIdOf(id));
-        onRecord(record);
-        return record;
-      },
+      recordOf: id => records(recordIdOf(id)),
       isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
     if (found.kind === 'gone') {
@@ -155,40 +149,36 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
-  const [config, poolObject, [drains, protections], pods] = await inParallel([
-    loadConfig('drain', deps),
-    loadPool(deps, pool),
-    loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
-    loadPodsOnNode(deps, view.name),
-  ]);
-  const { policy: protection } = effectiveProtection(poolObject, protections);
-  const { mode } = decisionFor(poolObject, 'drain', drains);
-  const unreadable = unreadableMaybeFor(poolObject, drains);
+  const [config, pods] = await inParallel([loadConfig('drain', deps), loadPodsOnNode(deps, view.name)]);
+  const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
   const rules = config.drain && compiled(config.drain);
-  const isHeld = pods.some(pod => isProtected(pod, now, protection));
-  const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
   const { active } = record;
-  const limits = drainLimitsFor(poolObject, drains);
   const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, active, view.name)
     : ({ kind: 'notAsked' } as const);
   const { template, healthEvents } = config;
-  return {
-    ...base,
-    rules,
-    maxEventAge: healthEvents.maxEventAge,
-    mode,
-    unreadable: unreadable && faultText(unreadable),
-    limits,
-    neighbours,
-    pods,
-    protection,
-    protectionOverridden,
-    resource,
-    template,
-  };
+  const seen = { rules, maxEventAge: healthEvents.maxEventAge, neighbours, pods, resource, template };
+  return { ...base, ...seen, ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce) };
+}
+
+/** What its pool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */
+async function loadInForce(
+  deps: DrainDeps,
+  { view, pool, pods, now }: { view: NodeView; pool: string | undefined; pods: readonly PodView[]; now: EpochMs },
+): Promise<Pick<Look, 'mode' | 'unreadable' | 'limits' | 'protection' | 'protectionOverridden'>> {
+  const [poolObject, [drains, protections]] = await inParallel([
+    loadPool(deps, pool),
+    loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
+  ]);
+  const { policy: protection } = effectiveProtection(poolObject, protections);
+  const { mode } = decisionFor(poolObject, 'drain', drains);
+  const unreadable = unreadableMaybeFor(poolObject, drains);
+  const isHeld = pods.some(pod => isProtected(pod, now, protection));
+  const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
+  const limits = drainLimitsFor(poolObject, drains);
+  return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, protectionOverridden };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();

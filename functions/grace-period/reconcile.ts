@@ -104,8 +104,9 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   const run: Run = { timed: wakeUp !== undefined, announced: [] };
   const tries = createTries(deps.clock);
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
-  let opened: TimedRecord<GracePeriodRecord> | undefined;
-  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => (opened = records(recordIdOf(uid)));
+  let opened: { readonly uid: string; readonly record: TimedRecord<GracePeriodRecord> } | undefined;
+  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> =>
+    (opened = { uid, record: records(recordIdOf(uid)) }).record;
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
   let target = first;
   const concern: Concern<Here | Gone, GracePeriodDecision | 'close'> = {
@@ -123,11 +124,15 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
       return decision === 'close' ? DONE : apply({ ...deps, tries }, decision, seen, run);
     },
   };
-  await deps.holdOutOfSight(
-    () => opened,
-    () => settle(concern),
-    { isHint: true },
-  );
+  await deps.holdOutOfSight(() => settle(concern), {
+    opened: () => opened?.record,
+    // Of a Node that is there: it is read before anything that may not be served.
+    first: () =>
+      opened && {
+        subject: { apiVersion: 'v1', kind: 'Node', name: target.name, uid: opened.uid },
+        value: { announced: {} },
+      },
+  });
 }
 
 async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Here, run: Run): Promise<Turn> {
