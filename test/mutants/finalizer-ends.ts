@@ -1,9 +1,10 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
+import { decide } from '../../functions/finalizer/decide.ts';
 import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import type { TerminationContext } from '../../functions/finalizer/steps/context.ts';
 import { hooksAt } from '../../functions/finalizer/steps/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { messageOf, RetryableError } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -64,6 +65,19 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
       if (claim === undefined) return context;
       const metadata = { ...claim.metadata, finalizers: [] };
       return { ...context, look: { ...context.look, claim: { ...claim, metadata } } };
+    }),
+  },
+  {
+    name: 'termination-waits-in-the-queue',
+    mistake: 'hands a termination that would begin back to the queue while nobody gets to see the policies',
+    breaks: ['I6'],
+    scenario: 'settings-that-cannot-be-read.yaml#a-termination-that-would-begin-while-policies-are-refused',
+    mutation: withFinalizerRules({
+      decide(seen) {
+        const decision = decide(seen);
+        if (decision.kind === 'awaitSettings') throw new RetryableError(decision.message);
+        return decision;
+      },
     }),
   },
   {
