@@ -9,6 +9,7 @@ import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
 import { annotationOf, dig, listOf, nameOf, textOf } from './reading.ts';
 
 const CORDON = 'curfew.dev/cordoned-by-drain';
+const QUARANTINE = 'quarantineHealthEvent';
 const PUT_ASIDE: readonly string[] = ['StaleEvent', 'OtherCluster', 'NotQuarantined'];
 
 const isOver = ({ recovered, isUnordered }: DrainRequestSeen): boolean => recovered && !isUnordered;
@@ -33,6 +34,13 @@ export function checkDrainNews(
       .open(name, Infinity)
       .filter(({ check, isUnordered }) => check !== '' && !isUnordered)
       .map(({ id }) => id);
+  const quarantined = new Set<string>();
+  mirror.follow((resource, uid, node) => {
+    if (resource !== 'nodes' || node === undefined) return;
+    // The end of a quarantine ends what it asked for, whether or not the bus says so.
+    if (annotationOf(node, QUARANTINE) !== undefined) quarantined.add(uid);
+    else if (quarantined.delete(uid)) requests.onOpened(node.metadata.name);
+  });
   return {
     onWrite({ resource, before, after }, by) {
       if (by !== 'drain' || resource.resource !== 'nodes' || after === undefined) return;
