@@ -11,6 +11,7 @@ import {
 import type { Manifest, Scenario, TargetRef } from '../../../simulator/scenario/scenario.ts';
 import { CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { OutOfSight } from '../../../shared/ports/read-answer.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { objectAt as liveObjectAt } from '../../fakes/objects.ts';
 
@@ -85,6 +86,14 @@ export function createAuthor(kubernetes: KubernetesApi, { resources }: ResourceC
     await apply({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name, body });
   }
 
+  async function clearObject(ref: ObjectRef): Promise<void> {
+    await kubernetes.delete(ref, {
+      preconditions: {},
+      ...(ref.type.resource === RESOURCES.Pod.resource && { gracePeriodSeconds: 0 }),
+    });
+    await kubernetes.patch(ref, { type: 'merge', body: { metadata: { finalizers: null } } });
+  }
+
   return {
     apply,
     patch: (target, change) => merge(find(target), change),
@@ -98,16 +107,17 @@ export function createAuthor(kubernetes: KubernetesApi, { resources }: ResourceC
       for (const { manifest } of scenario.objects) await apply(manifest);
     },
     async clear() {
-      for (const ref of touched.values()) {
-        await kubernetes.delete(ref, {
-          preconditions: {},
-          ...(ref.type.resource === RESOURCES.Pod.resource && { gracePeriodSeconds: 0 }),
-        });
-        await kubernetes.patch(ref, { type: 'merge', body: { metadata: { finalizers: null } } });
-      }
+      for (const ref of touched.values()) await unlessGone(clearObject(ref));
       touched.clear();
     },
   };
+}
+
+/** An object whose definition went first is gone with it. */
+async function unlessGone(work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!(error instanceof OutOfSight)) throw error;
+  });
 }
 
 async function must(write: Promise<{ readonly kind: string }>): Promise<void> {
