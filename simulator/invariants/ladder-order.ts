@@ -8,7 +8,14 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
-import { CLOCK_LAG, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
+import {
+  CLOCK_LAG,
+  type BusEventSeen,
+  type CheckContext,
+  type MakeCheck,
+  type PortCall,
+  type Run,
+} from './invariant.ts';
 import { actOf, type ActSeen } from './ladder-acts.ts';
 import { createLadderPast, mayHaveBeen, rungsOf, type Rung, type Taken } from './ladder-past.ts';
 import { dig, listOf, nameOf, textOf } from './reading.ts';
@@ -31,7 +38,7 @@ export const checkLadder: MakeCheck = context => {
   const tolerance = clockTolerance + CLOCK_LAG;
   /** The list that the acts of an illness were taken from, by the UID of the node. */
   const ladders = new Map<string, { readonly text: string; readonly illness: number; readonly isEdited: boolean }>();
-  const drainEnds = new Set<string>();
+  const drainEnds = new Map<string, number>();
   /** Of custom resources. */
   const reads: PortCall[] = [];
   const firstSeen = new Map<string, number>();
@@ -41,11 +48,13 @@ export const checkLadder: MakeCheck = context => {
     else for (const known of [ladders, firstSeen]) known.delete(uid);
   });
   const wasQuiet = (uid: string): boolean => (quietSince() ?? Infinity) <= (firstSeen.get(uid) ?? 0);
-  const hasFailed = ({ kind, id, calls }: Taken, name: string): boolean =>
+  const hasEnded = (id: string, uid: string, calls: readonly PortCall[]): boolean =>
+    [id, uid].some(known => (drainEnds.get(known) ?? -Infinity) >= (calls[0]?.time ?? Infinity));
+  const hasFailed = ({ kind, id, calls }: Taken, node: KubernetesObject): boolean =>
     !calls.some(mayHaveBeen) ||
     calls.some(({ outcome }) => outcome.kind === 'failed' && dig(outcome.error, 'name') === 'TerminalError') ||
-    (kind === 'Drain' && drainEnds.has(id)) ||
-    (kind === 'CustomResource' && reads.some(call => saysFailed(call, name)));
+    (kind === 'Drain' && hasEnded(id, node.metadata.uid, calls)) ||
+    (kind === 'CustomResource' && reads.some(call => saysFailed(call, node.metadata.name)));
   /** The time of a reboot counts from the call that was accepted, that of another action from the first try. */
   const endOf = ({ kind, calls, timeout }: Taken): number => {
     const first = kind === 'Reboot' ? calls.find(mayHaveBeen) : calls[0];
@@ -53,7 +62,7 @@ export const checkLadder: MakeCheck = context => {
   };
 
   const judge = ({ kind, node }: ActSeen, { text, rungs }: Ladder): void => {
-    const { uid, name } = node.metadata;
+    const { uid } = node.metadata;
     const patient = past.of(uid);
     const before = patient?.acts ?? [];
     // What the edit of a list leaves of the place of a node is not told from calls.
@@ -66,13 +75,15 @@ export const checkLadder: MakeCheck = context => {
       violate(invariant, `repair begins ${kind} of ${nameOf(node)}: ${why}`);
     const here = before.filter(each => each.illness === patient?.illness);
     const taken = here.filter(({ calls }) => calls.some(mayHaveBeen));
-    const sameKind = taken.filter(each => each.kind === kind).length;
+    // A drain that was called off was not carried out.
+    const isOff = (each: Taken): boolean => each.kind === 'Drain' && hasFailed(each, node);
+    const sameKind = taken.filter(each => each.kind === kind && !isOff(each)).length;
     const places = rungs.flatMap((rung, index) => (rung.kind === kind ? [index] : []));
     if (kind !== 'Terminate' && sameKind >= places.length)
       return complain('I4', `it was taken ${sameKind} times in this illness`);
     const last = taken.at(-1);
     const slack = wasQuiet(uid) ? tolerance : DISTURBED_SLACK;
-    if (last !== undefined && !hasFailed(last, name) && now() + slack < endOf(last))
+    if (last !== undefined && !hasFailed(last, node) && now() + slack < endOf(last))
       return complain('I3', `${last.kind} has time until ${toIsoText(toEpochMs(endOf(last)))}`);
     // A run that died may have counted as an act.
     if (!wasQuiet(uid)) return;
@@ -95,12 +106,19 @@ export const checkLadder: MakeCheck = context => {
     return before.some(({ illness, calls }) => illness !== here[0]?.illness && (calls.at(-1)?.time ?? 0) > now() - DAY);
   };
 
+  const onBusEvent = ({ detailType, detail }: BusEventSeen): void => {
+    const id = textOf(dig(detail, 'id'));
+    const isCancelled = dig(detail, 'healthEventStatus', 'nodeQuarantined') === 'Cancelled';
+    if (detailType !== 'DrainCompleted' && !isCancelled) return;
+    // A drain that somebody else has asked for, too, ends under the id of that one.
+    for (const known of [id, textOf(dig(detail, 'node', 'uid'))]) if (known !== undefined) drainEnds.set(known, now());
+  };
+
   return {
-    onBusEvent({ detailType, detail }) {
-      const id = textOf(dig(detail, 'id'));
-      if (id !== undefined && detailType === 'DrainCompleted') drainEnds.add(id);
-    },
+    onBusEvent,
     onCall(call, run) {
+      for (const entry of call.port === 'bus' ? listOf(call.args[0]) : [])
+        onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
       if (run.by === 'repair' && isKubernetes(call, 'get') && targetOf(call).resource === 'nodefixes') reads.push(call);
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       if (act === undefined) return;
@@ -113,7 +131,7 @@ export const checkLadder: MakeCheck = context => {
       const node = mirror.all('nodes').get(textOf(dig(after, 'involvedObject', 'uid')) ?? '');
       const act = node && past.of(node.metadata.uid)?.acts.at(-1);
       if (node === undefined || act?.kind !== 'Reboot' || act.bootID === undefined) return;
-      if (hasFailed(act, node.metadata.name) || now() + tolerance >= endOf(act)) return;
+      if (hasFailed(act, node) || now() + tolerance >= endOf(act)) return;
       if (textOf(dig(node, 'status', 'nodeInfo', 'bootID')) !== act.bootID) return;
       violate('I6', `repair calls the reboot of ${nameOf(node)} a success, and its boot ID is ${act.bootID} still`);
     },
@@ -135,7 +153,7 @@ function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext):
   }
   const [only, ...others] = [...blocks];
   if (only === undefined || others.length > 0) return undefined;
-  return { text: String(only[0]), rungs: rungsOf(only[1]) };
+  return { text: only[0], rungs: rungsOf(only[1]) };
 }
 
 /** Whether a remediator was read to have given up on the node of that name. */

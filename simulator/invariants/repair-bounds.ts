@@ -19,6 +19,8 @@ const WITHIN = 24 * HOUR;
 /** Tries of a refused deletion in an hour: after 1, 2, 4 … minutes, and what a run that died asked for again. */
 const TRIES = 9;
 const STATUS_WRITES = 12;
+/** Whose Events of repair are counted. */
+const ABOUT: readonly string[] = ['Node', 'NodeClaim'];
 const LAST_REBOOT = 'curfew.dev/last-reboot';
 
 export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate }) => {
@@ -108,6 +110,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
   };
 
   function onEvent(event: KubernetesObject): void {
+    if (!ABOUT.includes(textOf(dig(event, 'involvedObject', 'kind')) ?? '')) return;
     const uid = textOf(dig(event, 'involvedObject', 'uid')) ?? '';
     const reason = textOf(dig(event, 'reason')) ?? '';
     const message = textOf(dig(event, 'message')) ?? '';
