@@ -2,6 +2,7 @@
  * What a pass finds of one node: what became of an attempt, by looking (I4), and whose turn it is. What it decides of the node alone stands
  * in `node-verdict.ts`; what the pool allows, in `decide.ts`. Pure.
  */
+import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { ownerOf, type OwnerIndex } from '../../shared/domain/node-owner.ts';
@@ -46,6 +47,8 @@ export interface LookContext {
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** By UID: when the forwarder saw the change of the node that this pass is for. */
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The same for every node, where the pass is for changes alone. */
+  readonly changesTime: EpochMs | undefined;
   /** By UID: how a drain that was asked for ended. */
   readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }>;
   /** UIDs of nodes that this pass was asked for. */
@@ -70,7 +73,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
-  const observedTime = context.observedTimes.get(node.uid);
+  const observedTime = context.observedTimes.get(node.uid) ?? context.changesTime;
   const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime });
   const owner = ownerOf(node, context.owners);
   const asked = context.asked.get(node.name);
@@ -378,7 +381,8 @@ function lookAtTurn(seen: Seen, stale: Attempt | undefined): Partly {
         return { ...QUIET, record, verdict: { kind: 'retry', node, message }, time: turn.until };
       }
       const returns = turn.until === undefined ? '' : `; an allowance returns at ${toTimestamp(turn.until)}`;
-      const message = `every action of repair.actions was taken or has no attempt left, no further action is set${returns}`;
+      const list = rungs.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
+      const message = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       return { ...QUIET, record, verdict: { kind: 'exhausted', node, message }, time: earliest(turn.until, addDuration(now, HOLD_CHECK)) };
     }
   }
@@ -400,7 +404,7 @@ function lookAtNothing(seen: Seen): Partly {
   const verdict: Verdict = { kind: 'ignore', node, reason, message };
   if (reason === 'NoTransitionTime') return { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
   const isAsked = reason !== 'Healthy' && held === undefined && context.askedUids.has(node.uid);
-  const wasOpen = isAsked || (held !== undefined && (Object.keys(held.clocks).length > 0 || held.said !== undefined));
+  const wasOpen = isAsked || (held !== undefined && Object.keys(held.clocks).length > 0);
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
@@ -412,11 +416,12 @@ const FAULT_CHECK = minutes(60);
 
 /** What is worth remembering of a node that is not ill; undefined: nothing. */
 function kept({ record, context: { now } }: Seen): NodeRecord | undefined {
-  const { illness, acts, ours, episodes, clocks, attempt } = record;
+  const { illness, acts, ours, episodes, clocks, attempt, said } = record;
   const isActed = acts.some(({ time }) => !isDue(now, addDuration(time, KEPT_FOR)));
   const isAny =
     illness !== undefined ||
     isActed ||
+    (said !== undefined && !isDue(now, addDuration(said.time, minutes(60)))) ||
     ours !== undefined ||
     attempt !== undefined ||
     episodes.length > 0 ||

@@ -282,3 +282,20 @@ function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: 
       .slice(0, 1);
   return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
 }
+
+/** Without what no pool has in flight any more; the record ends with its last reservation. */
+export async function checkReservations(deps: Deps): Promise<void> {
+  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  const held = await record.load();
+  if (held.kind !== 'held') return;
+  const now = deps.clock.now();
+  const kept: Reservation[] = [];
+  for (const [name, own] of Map.groupBy(held.value.reservations, each => each.pool)) {
+    const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
+    const inFlight = pool.kind === 'held' ? pool.value.inFlight : {};
+    kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, addDuration(since, RUN_SETTLES_AFTER))));
+  }
+  if (kept.length === 0) return void (await record.closeGone());
+  const value = { basis: held.value.basis, reservations: kept };
+  await record.save({ subject: SUBJECT, value, wakeTime: addDuration(now, CHECK), punctual: false });
+}

@@ -86,6 +86,7 @@ export async function look(deps: PassWithAsk, pool: string | undefined, asks: As
     rules: rules.rules,
     claims,
     observedTimes: asks.observedTimes,
+    changesTime: asks.changesTime,
     drainEnds: asks.drainEnds,
     askedUids: asks.uids,
     basisOf,

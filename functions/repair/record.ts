@@ -138,8 +138,8 @@ const node = z.object({
   episodes: z.array(episode),
   /** When somebody else was first seen at work on it. */
   others: z.optional(z.object({ what: z.string(), time: instant })),
-  /** What was said of it last, and when. */
-  said: z.optional(z.object({ code: z.string(), time: instant })),
+  /** What was said of it last, and when; and when each thing was that was said in the last hour. */
+  said: z.optional(z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) })),
 });
 export type NodeRecord = Readonly<z.output<typeof node>>;
 
