@@ -205,7 +205,6 @@ const NOTHING_KNOWN = {
   observedTimes: new Map(),
   changesTime: undefined,
   drainEnds: new Map(),
-  askedUids: new Set<string>(),
   asked: new Map(),
   basisOf: () => '',
 } as const;

@@ -9,7 +9,7 @@ import { ownerOf, type OwnerIndex } from '../../shared/domain/node-owner.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, isDue, latest, minutes, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { nextEpisodes } from './flapping.ts';
-import { clocksOf, illnessAt, illsOf, saysMore, WELL_FOR, type Ill } from './illness.ts';
+import { clocksOf, illnessAt, illsOf, WELL_FOR, type Ill } from './illness.ts';
 import {
   actsOf,
   awaitsReboot,
@@ -51,8 +51,6 @@ export interface LookContext {
   readonly changesTime: EpochMs | undefined;
   /** By UID: how a drain that was asked for ended. */
   readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }>;
-  /** UIDs of nodes that this pass was asked for. */
-  readonly askedUids: ReadonlySet<string>;
   /** What stands for a node in other systems, by its name. */
   readonly asked: ReadonlyMap<string, string>;
   /** What a refused act rests on, beside its NodeClaim. */
@@ -73,8 +71,11 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
-  const observedTime = context.observedTimes.get(node.uid) ?? context.changesTime;
-  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime });
+  const ownTime = context.observedTimes.get(node.uid);
+  // What was ill before, without a time, is no change.
+  const isNew = held === undefined || held.said?.code !== 'ignore';
+  const observedTime = isNew ? (ownTime ?? context.changesTime) : undefined;
+  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime, ownTime });
   const owner = ownerOf(node, context.owners);
   const asked = context.asked.get(node.name);
   const episodes = settings === undefined ? (held?.episodes ?? []) : nextEpisodes(node, settings, held?.episodes ?? [], now);
@@ -94,7 +95,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     ...(illness && { illness }),
     ...ended,
     episodes: [...episodes],
-    acts: [...actsOf(node, held)],
+    acts: [...(held?.acts ?? actsOf(node))],
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
   const seen: Seen = { context, node, record, held, decision, ills, isIll, isOn, rungs: settings ? rungsOf(settings) : [] };
@@ -282,7 +283,7 @@ function lookAtInPlace(seen: Seen, attempt: Attempt): Partly {
   const { now, rules } = context;
   const record = { ...seen.record, attempt };
   if (!isIll && !awaitsReboot(attempt, node, now)) {
-    const message = `the node is well again after ${attempt.action}${rebootSeen(attempt, node)}`;
+    const message = `the node is well again after ${attempt.action}, attempt ${attempt.number}${rebootSeen(attempt, node)}`;
     const over = withoutAttempt(record, attempt);
     // A reboot that helped ends the illness at once.
     const isMended = attempt.action === 'Reboot' && node.bootID !== attempt.bootID;
@@ -403,7 +404,7 @@ function lookAtNothing(seen: Seen): Partly {
   const { reason, message } = decision;
   const verdict: Verdict = { kind: 'ignore', node, reason, message };
   if (reason === 'NoTransitionTime') return { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
-  const isAsked = reason !== 'Healthy' && held === undefined && context.askedUids.has(node.uid);
+  const isAsked = reason !== 'Healthy' && held === undefined && context.observedTimes.has(node.uid);
   const wasOpen = isAsked || (held !== undefined && Object.keys(held.clocks).length > 0);
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
@@ -465,7 +466,3 @@ export function lookAtGone(
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
   return { ...base, record: held, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true };
 }
-
-/** Whether the record says something that neither the live Node nor no record at all says. */
-export const isWorthKeeping = ({ record, view }: NodeLook, ills: readonly Ill[]): boolean =>
-  record !== undefined && (view === undefined || record.said !== undefined || saysMore(ills, view));

@@ -88,7 +88,6 @@ export async function look(deps: PassWithAsk, pool: string | undefined, asks: As
     observedTimes: asks.observedTimes,
     changesTime: asks.changesTime,
     drainEnds: asks.drainEnds,
-    askedUids: asks.uids,
     basisOf,
   };
   const judged = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));

@@ -83,7 +83,7 @@ export function censusOf(facts: CensusFacts): Census {
     isVetoed(other, mirror, now) ||
     other.metadata.deletionTimestamp !== undefined ||
     claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
-    (poolNameOf(other) !== undefined && !hasClaim(other)) ||
+    (poolNameOf(other) !== undefined && !hasClaim(other) && illOf(other, statementsFor(other)).length > 0) ||
     listOf(dig(other, 'spec', 'taints')).some(taint => dig(taint, 'key') === RESERVED);
   const zone = labelOf(node, ZONE_LABEL);
   const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);
