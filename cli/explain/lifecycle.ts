@@ -197,7 +197,14 @@ function explainRepair(
   const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
   const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode, observedBy: observed };
   if (decision.kind !== 'due' || settings === undefined) return own;
-  const context: LookContext = { ...NOTHING_KNOWN, now, pool, rules, owners, claims: new Map(claims.map(each => [each.uid, each])) };
+  const context: LookContext = {
+    ...NOTHING_KNOWN,
+    now,
+    pool,
+    rules,
+    owners,
+    claims: new Map(claims.map(each => [each.uid, each])),
+  };
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
   const looks = members.map(each => lookAt(context, each, undefined));
   const statements = (each: NodeView) => {

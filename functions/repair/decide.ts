@@ -4,7 +4,18 @@
  */
 import { TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, hours, isDue, minutes, seconds, toDurationMs, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  seconds,
+  toDurationMs,
+  toTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import { FOLLOW_CHECK, readableSettings, RUN_SETTLES_AFTER, withoutAttempt } from './follow.ts';
 import { budgetHold, createGuards, failureOf, futility, type Guards, type Surroundings } from './guards.ts';
 import { keyOf, type Rung } from './ladder.ts';
@@ -99,12 +110,19 @@ function inFlightOf(looks: readonly NodeLook[], state: PoolRecord, now: EpochMs)
     .filter(([uid, since]) => present.has(uid) && !isDue(now, addDuration(since, RUN_SETTLES_AFTER)))
     .map(([uid]) => uid);
   const quiet = new Set(looks.filter(isSettledOtherwise).map(({ node }) => node.uid));
-  return new Set([...looks.filter(({ holds }) => holds).map(({ node }) => node.uid), ...begun.filter(uid => !quiet.has(uid))]);
+  return new Set([
+    ...looks.filter(({ holds }) => holds).map(({ node }) => node.uid),
+    ...begun.filter(uid => !quiet.has(uid)),
+  ]);
 }
 
 /** What the record says of it is over: nobody is about to act on it. */
 const isSettledOtherwise = ({ holds, verdict }: NodeLook): boolean =>
-  !holds && (verdict?.kind === 'recovered' || verdict?.kind === 'stuck' || verdict?.kind === 'exhausted' || verdict?.kind === 'retry');
+  !holds &&
+  (verdict?.kind === 'recovered' ||
+    verdict?.kind === 'stuck' ||
+    verdict?.kind === 'exhausted' ||
+    verdict?.kind === 'retry');
 
 interface Granting {
   readonly observation: PoolObservation;
@@ -141,7 +159,8 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const record = { ...look.record, illness: settles.illness } as NodeRecord;
     const settled = { ...candidate, look: { ...look, record } };
     if (settles.hold !== undefined) return heldBy(settled, settles.hold);
-    const futile = rung.type === 'Terminate' ? futility(surroundings, failureOf(due.incident), view, state.terminations) : undefined;
+    const futile =
+      rung.type === 'Terminate' ? futility(surroundings, failureOf(due.incident), view, state.terminations) : undefined;
     if (futile !== undefined) return heldBy(settled, futile);
     if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
     const full = needsPlace ? gate?.take(view) : undefined;
@@ -161,7 +180,13 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const base = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
     const verdict: Verdict = { kind: 'repair', node: view, attempt, message: due.message };
     return {
-      look: { ...settled.look, record: { ...base, attempt, number: attempt.number }, verdict, holds: true, isFollowed: true },
+      look: {
+        ...settled.look,
+        record: { ...base, attempt, number: attempt.number },
+        verdict,
+        holds: true,
+        isFollowed: true,
+      },
       grant: { look: settled.look, attempt, rung, rest, message: due.message },
     };
   });
@@ -199,9 +224,7 @@ function settling(
 /** Longest past due first; of those that are due at the same time the less healthy one. */
 function byRank({ due: a, look: first }: Candidate, { due: b, look: second }: Candidate): number {
   return (
-    a.incident.dueTime - b.incident.dueTime ||
-    b.severity - a.severity ||
-    (first.node.name < second.node.name ? -1 : 1)
+    a.incident.dueTime - b.incident.dueTime || b.severity - a.severity || (first.node.name < second.node.name ? -1 : 1)
   );
 }
 
@@ -244,11 +267,18 @@ function remembered(
   const window = Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR) as DurationMs;
   const uids = new Set([...inFlight, ...granted.map(({ look }) => look.node.uid)]);
   const since = (uid: string): EpochMs => before.inFlight[uid] ?? now;
-  const followed = looks.filter(({ isFollowed, node }) => isFollowed && !uids.has(node.uid)).map(({ node }) => node.uid);
+  const followed = looks
+    .filter(({ isFollowed, node }) => isFollowed && !uids.has(node.uid))
+    .map(({ node }) => node.uid);
   const terminations = before.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
   const next: PoolRecord = {
     ...state,
-    inFlight: Object.fromEntries([...uids].map(uid => [uid, granted.some(({ look }) => look.node.uid === uid) && !inFlight.has(uid) ? now : since(uid)])),
+    inFlight: Object.fromEntries(
+      [...uids].map(uid => [
+        uid,
+        granted.some(({ look }) => look.node.uid === uid) && !inFlight.has(uid) ? now : since(uid),
+      ]),
+    ),
     followed,
     held: [...held].toSorted(),
     terminations: terminations.slice(-MOST_TERMINATIONS),
@@ -272,4 +302,3 @@ function remembered(
 const HELD: readonly Verdict['kind'][] = ['blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'];
 const isHeld = ({ verdict }: NodeLook): boolean => verdict !== undefined && HELD.includes(verdict.kind);
 const isRepairing = ({ record }: NodeLook): boolean => record?.attempt !== undefined;
-

@@ -7,7 +7,16 @@ import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { ownerOf, type OwnerIndex } from '../../shared/domain/node-owner.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, isDue, latest, minutes, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  latest,
+  minutes,
+  seconds,
+  toTimestamp,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import { nextEpisodes } from './flapping.ts';
 import { clocksOf, illnessAt, illsOf, WELL_FOR, type Ill } from './illness.ts';
 import {
@@ -50,7 +59,10 @@ export interface LookContext {
   /** The same for every node, where the pass is for changes alone. */
   readonly changesTime: EpochMs | undefined;
   /** By UID: how a drain that was asked for ended. */
-  readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }>;
+  readonly drainEnds: ReadonlyMap<
+    string,
+    { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }
+  >;
   /** What stands for a node in other systems, by its name. */
   readonly asked: ReadonlyMap<string, string>;
   /** What a refused act rests on, beside its NodeClaim. */
@@ -78,7 +90,8 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime, ownTime });
   const owner = ownerOf(node, context.owners);
   const asked = context.asked.get(node.name);
-  const episodes = settings === undefined ? (held?.episodes ?? []) : nextEpisodes(node, settings, held?.episodes ?? [], now);
+  const episodes =
+    settings === undefined ? (held?.episodes ?? []) : nextEpisodes(node, settings, held?.episodes ?? [], now);
   const decision = decideNode({ now, node, owner, rules, ills, episodes, asked });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const isIll = settings === undefined ? isIllStill(node, held) : ills.length > 0;
@@ -98,9 +111,20 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     acts: [...(held?.acts ?? actsOf(node))],
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
-  const seen: Seen = { context, node, record, held, decision, ills, isIll, isOn, rungs: settings ? rungsOf(settings) : [] };
+  const seen: Seen = {
+    context,
+    node,
+    record,
+    held,
+    decision,
+    ills,
+    isIll,
+    isOn,
+    rungs: settings ? rungsOf(settings) : [],
+  };
   const look = withEnds(lookAtAttempt(seen), seen);
-  const countsOther = other !== undefined && record.others !== undefined && !isDue(now, addDuration(record.others.time, other.countsFor));
+  const countsOther =
+    other !== undefined && record.others !== undefined && !isDue(now, addDuration(record.others.time, other.countsFor));
   const otherEnds = countsOther && record.others ? addDuration(record.others.time, other.countsFor) : undefined;
   return {
     ...look,
@@ -152,7 +176,12 @@ function withEnds(look: Partly, { node, record, context: { now } }: Seen): NodeL
   const wellTime = look.record?.illness?.wellTime ?? record.illness?.wellTime;
   const wellEnds = wellTime === undefined || look.record === undefined ? undefined : addDuration(wellTime, WELL_FOR);
   const isOver = wellEnds !== undefined && isDue(now, wellEnds);
-  return { ...look, node: { name: node.name, uid: node.uid }, view: node, time: isOver ? look.time : earliest(look.time, wellEnds) };
+  return {
+    ...look,
+    node: { name: node.name, uid: node.uid },
+    view: node,
+    time: isOver ? look.time : earliest(look.time, wellEnds),
+  };
 }
 
 function lookAtAttempt(seen: Seen): Partly {
@@ -165,7 +194,14 @@ function lookAtAttempt(seen: Seen): Partly {
   if (!isDue(context.now, settled)) {
     const message = `attempt ${answered.number} may still be under way`;
     const verdict: Verdict = { kind: 'settle', node: seen.node, message };
-    return { record: { ...record, attempt: answered }, verdict, time: settled, holds: true, isFollowed: true, takesBack: false };
+    return {
+      record: { ...record, attempt: answered },
+      verdict,
+      time: settled,
+      holds: true,
+      isFollowed: true,
+      takesBack: false,
+    };
   }
   if (wasCarriedOut(answered, context, seen.node)) {
     const taken = accepted({ ...record, attempt: answered }, answered, seen.rungs);
@@ -238,7 +274,10 @@ export function withoutAttempt({ attempt: _, ...record }: NodeRecord, attempt: A
   const annotation = isSet ? { claim, set, ...(previous !== undefined && { previous }) } : undefined;
   const drain = action === 'Drain' ? requestId : undefined;
   if (annotation === undefined && drain === undefined) return record;
-  return { ...record, ours: { ...record.ours, ...(annotation && { annotation }), ...(drain !== undefined && { drain }) } };
+  return {
+    ...record,
+    ours: { ...record.ours, ...(annotation && { annotation }), ...(drain !== undefined && { drain }) },
+  };
 }
 
 function lookAtAccepted(seen: Seen, attempt: Attempt): Partly {
@@ -253,7 +292,10 @@ function lookAtTermination(seen: Seen, attempt: Attempt): Partly {
   // Accepted, and yet the NodeClaim stands there as if nothing had happened.
   if (claim !== undefined && claim.deletionTime === undefined) {
     const record = withoutAttempt(seen.record, attempt);
-    return { ...(seen.isOn ? lookAtTurn({ ...seen, record }, undefined) : lookWhileOff({ ...seen, record })), takesBack: true };
+    return {
+      ...(seen.isOn ? lookAtTurn({ ...seen, record }, undefined) : lookWhileOff({ ...seen, record })),
+      takesBack: true,
+    };
   }
   const record = { ...seen.record, attempt };
   const takesBack = !isIll && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
@@ -266,7 +308,14 @@ function lookAtTermination(seen: Seen, attempt: Attempt): Partly {
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
   const time = addDuration(now, FOLLOW_CHECK);
-  return { record, verdict: { kind: 'stuck', node, attempt, message }, time, holds: false, isFollowed: true, takesBack };
+  return {
+    record,
+    verdict: { kind: 'stuck', node, attempt, message },
+    time,
+    holds: false,
+    isFollowed: true,
+    takesBack,
+  };
 }
 
 const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;
@@ -296,7 +345,10 @@ function lookAtInPlace(seen: Seen, attempt: Attempt): Partly {
   const isWanted = (isOn && rules.mode === 'Enforce') || isInvalid;
   if (!isWanted && attempt.action === 'Drain' && hasTime(attempt, now)) {
     const over = untaken(withoutAttempt(record, attempt), attempt);
-    return { ...(isOn ? lookAtTurn({ ...seen, record: over }, undefined) : lookWhileOff({ ...seen, record: over })), takesBack: true };
+    return {
+      ...(isOn ? lookAtTurn({ ...seen, record: over }, undefined) : lookWhileOff({ ...seen, record: over })),
+      takesBack: true,
+    };
   }
   if (hasTime(attempt, now)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
@@ -305,7 +357,14 @@ function lookAtInPlace(seen: Seen, attempt: Attempt): Partly {
   }
   if (attempt.answer?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
-    return { record, verdict: { kind: 'exhausted', node, message }, time: addDuration(now, HOLD_CHECK), holds: false, isFollowed: true, takesBack: false };
+    return {
+      record,
+      verdict: { kind: 'exhausted', node, message },
+      time: addDuration(now, HOLD_CHECK),
+      holds: false,
+      isFollowed: true,
+      takesBack: false,
+    };
   }
   if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack: false };
   const turn = lookAtTurn({ ...seen, record, rungs }, undefined);
@@ -343,19 +402,36 @@ function lookAtTurn(seen: Seen, stale: Attempt | undefined): Partly {
   switch (decision.kind) {
     case 'ignore':
       if (decision.reason !== 'NoNodeClaim') return lookAtNothing(seen);
-      return hold(seen, { kind: 'unclaimed', node, incident: decision.incident, message: decision.message }, HOLD_CHECK);
+      return hold(
+        seen,
+        { kind: 'unclaimed', node, incident: decision.incident, message: decision.message },
+        HOLD_CHECK,
+      );
     case 'refuse':
       return lookAtNothing(seen);
     case 'tolerate': {
       const { incident, message } = decision;
       const doubts = ills.flatMap(({ doubt, condition: { type, lastTransitionTime } }) =>
-        doubt === undefined ? [] : [`the clock that wrote ${type} is ${doubt}: its time is ${lastTransitionTime === undefined ? '(none)' : toTimestamp(lastTransitionTime)}`],
+        doubt === undefined
+          ? []
+          : [
+              `the clock that wrote ${type} is ${doubt}: its time is ${lastTransitionTime === undefined ? '(none)' : toTimestamp(lastTransitionTime)}`,
+            ],
       );
-      return { ...QUIET, record, verdict: { kind: 'tolerate', node, incident, doubts, message }, time: incident.dueTime };
+      return {
+        ...QUIET,
+        record,
+        verdict: { kind: 'tolerate', node, incident, doubts, message },
+        time: incident.dueTime,
+      };
     }
     case 'blocked': {
       const { reason, incident, message } = decision;
-      return hold(seen, { kind: 'blocked', node, reason, incident, message }, reason === 'BeingDisrupted' ? OTHERS_CHECK : HOLD_CHECK);
+      return hold(
+        seen,
+        { kind: 'blocked', node, reason, incident, message },
+        reason === 'BeingDisrupted' ? OTHERS_CHECK : HOLD_CHECK,
+      );
     }
     case 'vetoed': {
       const { until } = decision.veto;
@@ -374,7 +450,10 @@ function lookAtTurn(seen: Seen, stale: Attempt | undefined): Partly {
         const { rung } = turn;
         const rest = rungs.slice(rungs.indexOf(rung) + 1).filter(each => !taken.includes(keyOf(each)));
         const same = stale?.key === keyOf(rung) ? stale : undefined;
-        const begun: NodeRecord = { ...record, illness: { ...record.illness, type: incident.conditionType, taken: [...taken] } };
+        const begun: NodeRecord = {
+          ...record,
+          illness: { ...record.illness, type: incident.conditionType, taken: [...taken] },
+        };
         return { ...QUIET, record: begun, due: { decision, rung, rest, stale: same } };
       }
       if (turn.kind === 'refused') {
@@ -384,7 +463,12 @@ function lookAtTurn(seen: Seen, stale: Attempt | undefined): Partly {
       const returns = turn.until === undefined ? '' : `; an allowance returns at ${toTimestamp(turn.until)}`;
       const list = rungs.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
       const message = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
-      return { ...QUIET, record, verdict: { kind: 'exhausted', node, message }, time: earliest(turn.until, addDuration(now, HOLD_CHECK)) };
+      return {
+        ...QUIET,
+        record,
+        verdict: { kind: 'exhausted', node, message },
+        time: earliest(turn.until, addDuration(now, HOLD_CHECK)),
+      };
     }
   }
 }
@@ -398,7 +482,12 @@ function lookAtNothing(seen: Seen): Partly {
   const { decision, node, record, held, context } = seen;
   const { now, rules } = context;
   if (decision.kind === 'refuse') {
-    return { ...QUIET, record: kept(seen), verdict: { kind: 'refuse', node, message: decision.message }, time: addDuration(now, FAULT_CHECK) };
+    return {
+      ...QUIET,
+      record: kept(seen),
+      verdict: { kind: 'refuse', node, message: decision.message },
+      time: addDuration(now, FAULT_CHECK),
+    };
   }
   if (decision.kind !== 'ignore' || decision.reason === 'NoNodeClaim') return { ...QUIET, record };
   const { reason, message } = decision;
@@ -452,7 +541,8 @@ export function lookAtGone(
   const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
   if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
   const settled = settledTime(attempt);
-  if (attempt.phase === 'intended' && !isDue(now, settled)) return { ...base, record: held, time: settled, isFollowed: true };
+  if (attempt.phase === 'intended' && !isDue(now, settled))
+    return { ...base, record: held, time: settled, isFollowed: true };
   const isLost = attempt.phase === 'intended' && { lost: attempt };
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {

@@ -12,7 +12,15 @@ import {
   type RepairSettings,
   type RepairStatement,
 } from '../../shared/domain/repair-policy.ts';
-import { addDuration, hours, isDue, minutes, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  hours,
+  isDue,
+  minutes,
+  toTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { HOLD_CHECK } from './follow.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
@@ -74,7 +82,8 @@ export function surroundingsOf({ pool, settings, own, claims, cluster, state, no
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: ({ uid, annotations }) => state.inFlight[uid] !== undefined || isRecent(annotations[LAST_REBOOT_ANNOTATION], now),
+    isActedUpon: ({ uid, annotations }) =>
+      state.inFlight[uid] !== undefined || isRecent(annotations[LAST_REBOOT_ANNOTATION], now),
   };
 }
 
@@ -115,7 +124,10 @@ export function createGuards(surroundings: Surroundings): Guards {
       const zone = node.labels[ZONE_LABEL];
       if (frozen !== undefined) return frozen;
       if (zone !== undefined && settings.zoneOutage !== undefined && !zones.has(zone)) {
-        zones.set(zone, zoneOutage(surroundings, zone, counted, each => isAffected(each, 'ill')));
+        zones.set(
+          zone,
+          zoneOutage(surroundings, zone, counted, each => isAffected(each, 'ill')),
+        );
       }
       return (zone === undefined ? undefined : zones.get(zone)) ?? blocked;
     };

@@ -70,8 +70,7 @@ export function illsOf(node: Pick<NodeView, 'conditions' | 'creationTime'>, look
  * node is told of at once, and nobody saw it well in between. Else it may have been well for a while (I3): undefined, it starts anew.
  */
 function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: Look): Clock | undefined {
-  const isFresh =
-    ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
+  const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
   const { first } = kept;
   if (kept.stated === undefined || stated <= kept.stated) {
     if (isFresh && first !== undefined) return { start: first, stated };

@@ -166,7 +166,8 @@ function tryTime(refusal: Refusal, rung: Rung): EpochMs {
 export const isInPlace = ({ action }: Pick<Attempt, 'action'>): boolean => action !== 'Terminate';
 
 /** Whether an accepted act still has time. */
-export const hasTime = ({ until, answer }: Attempt, now: EpochMs): boolean => answer === undefined && !isDue(now, until);
+export const hasTime = ({ until, answer }: Attempt, now: EpochMs): boolean =>
+  answer === undefined && !isDue(now, until);
 
 /** The machine was asked to reboot and has not yet: its condition may still say what it said before. */
 export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>

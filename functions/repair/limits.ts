@@ -202,7 +202,9 @@ async function othersOf(
   const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
   const isFresh = ({ since }: Reservation): boolean => !isDue(now, addDuration(since, RUN_SETTLES_AFTER));
   const isWhole = current?.basis === limits.basis;
-  const asked = new Set(isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)]);
+  const asked = new Set(
+    isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)],
+  );
   asked.delete(pool);
   const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
   await fewAtATime([...asked], async name => {
@@ -232,7 +234,8 @@ const zoneKey = (zone: string): string => `zone/${zone}`;
 function createGate({ limits, nodes }: LimitsScope, reservations: readonly Reservation[], now: EpochMs): Gate {
   const taken = new Map<string, number>();
   const add = (zone: string | undefined): void => {
-    for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)]) taken.set(key, (taken.get(key) ?? 0) + 1);
+    for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)])
+      taken.set(key, (taken.get(key) ?? 0) + 1);
   };
   for (const { zone } of reservations) add(zone);
   const known = new Map<string | undefined, readonly Limit[]>();

@@ -17,7 +17,14 @@ import type { PassWithAsk } from './deps.ts';
 import { lookAt, lookAtGone, readableSettings, settledTime, type LookContext } from './follow.ts';
 import { surroundingsOf, type Surroundings } from './guards.ts';
 import { rungsOf } from './ladder.ts';
-import { loadAskedOfOthers, loadClusterNodes, loadPoolView, loadRules, type ClusterNodes, type PoolRules } from './observe.ts';
+import {
+  loadAskedOfOthers,
+  loadClusterNodes,
+  loadPoolView,
+  loadRules,
+  type ClusterNodes,
+  type PoolRules,
+} from './observe.ts';
 import {
   NEW_POOL,
   newNode,
@@ -61,7 +68,11 @@ export interface Seen {
 }
 
 /** `newer`: a later version of this function keeps the pool. `nothing`: the pool has neither rules nor anything that is remembered. */
-export async function look(deps: PassWithAsk, pool: string | undefined, asks: Asked): Promise<Seen | 'newer' | 'nothing'> {
+export async function look(
+  deps: PassWithAsk,
+  pool: string | undefined,
+  asks: Asked,
+): Promise<Seen | 'newer' | 'nothing'> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [held, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (held.kind === 'newer') return 'newer';
@@ -79,7 +90,13 @@ export async function look(deps: PassWithAsk, pool: string | undefined, asks: As
   await inquire(deps, records, own);
 
   const now = deps.clock.now();
-  const basisOf = (claim: NodeClaimView | undefined): string => basisOfValues([claim?.annotations, claim?.finalizers, rules.pool?.spec, rules.policies.policies.map(({ object }) => object.spec)]);
+  const basisOf = (claim: NodeClaimView | undefined): string =>
+    basisOfValues([
+      claim?.annotations,
+      claim?.finalizers,
+      rules.pool?.spec,
+      rules.policies.policies.map(({ object }) => object.spec),
+    ]);
   const base: Omit<LookContext, 'owners' | 'asked'> = {
     now,
     pool,
@@ -91,11 +108,16 @@ export async function look(deps: PassWithAsk, pool: string | undefined, asks: As
     basisOf,
   };
   const judged = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
-  const looksBy = (context: LookContext): readonly NodeLook[] => judged.map(node => lookAt(context, node, records.get(node.uid)?.value));
+  const looksBy = (context: LookContext): readonly NodeLook[] =>
+    judged.map(node => lookAt(context, node, records.get(node.uid)?.value));
   const nothingAsked: ReadonlyMap<string, string> = new Map();
   let looks = looksBy({ ...base, owners, asked: nothingAsked });
   const isDueNow = looks.some(({ due }) => due !== undefined);
-  const countsAll = pool === undefined || settings?.freeze !== undefined || settings?.zoneOutage !== undefined || rules.rules.limits !== undefined;
+  const countsAll =
+    pool === undefined ||
+    settings?.freeze !== undefined ||
+    settings?.zoneOutage !== undefined ||
+    rules.rules.limits !== undefined;
   const [cluster, asked] = isDueNow
     ? await inParallel([countsAll ? loadClusterNodes(deps, rules) : undefined, loadAskedOfOthers(deps, now)])
     : [undefined, nothingAsked];
@@ -130,7 +152,10 @@ export async function look(deps: PassWithAsk, pool: string | undefined, asks: As
 
 /** A node of the pool by its NodeClaim; its own label counts only while no other pool's NodeClaim names it. */
 function ownsNode(node: NodeView, pool: string, claims: readonly NodeClaimView[]): boolean {
-  return nodePoolOf(node) === pool || claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID);
+  return (
+    nodePoolOf(node) === pool ||
+    claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
+  );
 }
 
 const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
@@ -167,7 +192,8 @@ async function readNodes(
     const name = names.get(uid) ?? held.stored.subject.name;
     const { schemaVersion } = held.stored.state;
     const wakeTime = held.stored.nextWakeTime;
-    const isOld = schemaVersion !== nodeCodec.schemaVersion || wakeTime === undefined || isDue(deps.clock.now(), wakeTime);
+    const isOld =
+      schemaVersion !== nodeCodec.schemaVersion || wakeTime === undefined || isDue(deps.clock.now(), wakeTime);
     records.set(uid, { value: { ...held.value, name }, isOld });
   });
   return isNewer ? 'newer' : { recordOf, records };
@@ -200,7 +226,8 @@ async function inquire(deps: PassWithAsk, records: Map<string, HeldNode>, own: r
     const { attempt, ours } = held.value;
     if (attempt === undefined) return;
     const now = deps.clock.now();
-    const note = (change: Partial<NodeRecord>): void => void records.set(uid, { ...held, value: { ...held.value, ...change } });
+    const note = (change: Partial<NodeRecord>): void =>
+      void records.set(uid, { ...held, value: { ...held.value, ...change } });
     if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
       const answer = await remediationAnswer(deps, ours ?? {});
       if (answer !== undefined) note({ attempt: { ...attempt, answer } });
@@ -211,7 +238,8 @@ async function inquire(deps: PassWithAsk, records: Map<string, HeldNode>, own: r
     if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
     const found = await orNotKnown(deps.instances.describe(providerID));
     // Nobody knows, and nothing is repeated (I4): it is asked again, and the other repairs of the pool go on.
-    if (found !== undefined && 'kind' in found) return note({ attempt: { ...attempt, askTime: addDuration(now, minutes(5)) } });
+    if (found !== undefined && 'kind' in found)
+      return note({ attempt: { ...attempt, askTime: addDuration(now, minutes(5)) } });
     const isEnding = found === undefined || found.state === 'shutting-down' || found.state === 'terminated';
     if (isEnding) note({ attempt: { ...attempt, phase: 'accepted' } });
   });
@@ -228,12 +256,17 @@ interface Missing {
 async function lookAtMissing(deps: PassWithAsk, { pool, own, records, base }: Missing): Promise<readonly NodeLook[]> {
   const present = new Set(own.map(({ uid }) => uid));
   const looks: NodeLook[] = [];
-  await fewAtATime([...records].filter(([uid]) => !present.has(uid)), async ([uid, { value }]) => {
-    const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name: value.name }), { notServed: 'notKnown' });
-    if (object?.metadata.uid !== uid) return void looks.push(lookAtGone({ uid, held: value }, base));
-    const other = await poolNow(deps, readNode(object));
-    if (other !== pool) await deps.ask(other, nodeAsk(uid));
-  });
+  await fewAtATime(
+    [...records].filter(([uid]) => !present.has(uid)),
+    async ([uid, { value }]) => {
+      const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name: value.name }), {
+        notServed: 'notKnown',
+      });
+      if (object?.metadata.uid !== uid) return void looks.push(lookAtGone({ uid, held: value }, base));
+      const other = await poolNow(deps, readNode(object));
+      if (other !== pool) await deps.ask(other, nodeAsk(uid));
+    },
+  );
   return looks;
 }
 
@@ -247,14 +280,28 @@ async function poolNow(deps: PassWithAsk, node: NodeView): Promise<string | unde
 /** Ill nodes without a NodeClaim that nobody knows yet: a NodeClaim of another pool may name them. */
 async function handOver(
   deps: PassWithAsk,
-  { pool, own, records, claims }: { readonly pool: string | undefined; readonly own: readonly NodeView[]; readonly records: ReadonlyMap<string, HeldNode>; readonly claims: readonly NodeClaimView[] },
+  {
+    pool,
+    own,
+    records,
+    claims,
+  }: {
+    readonly pool: string | undefined;
+    readonly own: readonly NodeView[];
+    readonly records: ReadonlyMap<string, HeldNode>;
+    readonly claims: readonly NodeClaimView[];
+  },
 ): Promise<void> {
   const index = indexOwners(own, claims);
-  const strays = own.filter(node => !records.has(node.uid) && node.providerID !== undefined && ownerOf(node, index).kind === 'none');
+  const strays = own.filter(
+    node => !records.has(node.uid) && node.providerID !== undefined && ownerOf(node, index).kind === 'none',
+  );
   if (strays.length === 0) return;
   const listed = objectsOf(await deps.kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });
   for (const stray of strays) {
-    const claim = listed.find(each => each.status?.['nodeName'] === stray.name && each.status['providerID'] === stray.providerID);
+    const claim = listed.find(
+      each => each.status?.['nodeName'] === stray.name && each.status['providerID'] === stray.providerID,
+    );
     const other = claim && nodePoolOf({ labels: claim.metadata.labels ?? {} });
     if (claim !== undefined && other !== pool) await deps.ask(other, nodeAsk(stray.uid));
   }

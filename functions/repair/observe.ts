@@ -10,7 +10,12 @@ import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
-import { AWS_REPAIR_STATEMENTS, matchStatements, statementsOf, type RepairStatement } from '../../shared/domain/repair-policy.ts';
+import {
+  AWS_REPAIR_STATEMENTS,
+  matchStatements,
+  statementsOf,
+  type RepairStatement,
+} from '../../shared/domain/repair-policy.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { addDuration, isDue, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
@@ -94,7 +99,9 @@ export async function loadPoolView(deps: Kubernetes, pool: string | undefined): 
   const nodes = nodeObjects.map(readNode);
   const claims = claimObjects.map(readNodeClaim);
   const known = new Set(nodes.map(({ name }) => name));
-  const missing = new Set(claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)));
+  const missing = new Set(
+    claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)),
+  );
   await fewAtATime([...missing], async name => {
     const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
     if (object !== undefined) nodes.push(readNode(object));

@@ -52,13 +52,15 @@ async function afterAct(
   const now = deps.clock.now();
   const settings = readableSettings(seen.rules.rules);
   const rungs = settings ? rungsOf(settings) : [];
-  const withMade: NodeRecord = Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
+  const withMade: NodeRecord =
+    Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
   const before = look.record ?? record;
   const isInFlight = before.attempt !== undefined;
   switch (outcome.kind) {
     case 'accepted': {
       // What somebody else does is none of our acts.
-      const next = outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, rungs);
+      const next =
+        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, rungs);
       return { change: { record: next }, time: addDuration(now, seconds(300)) };
     }
     case 'unknown':
@@ -73,7 +75,8 @@ async function afterAct(
       const basis = seen.basisOf(claim);
       const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
       const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
-      if (isSaid) await speaker.sayRefused(look.node, attempt, outcome.reason, textOfRefusal(next), next.saidTime !== undefined);
+      if (isSaid)
+        await speaker.sayRefused(look.node, attempt, outcome.reason, textOfRefusal(next), next.saidTime !== undefined);
       const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
       const over = withoutAttempt({ ...before, attempt }, attempt);
       const ours = { ...record.ours, ...over.ours };
@@ -102,11 +105,16 @@ const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHav
 function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readonly NodeLook[]): PoolRecord {
   const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
   const free = new Set(
-    looks.flatMap(({ node, holds }) => (undone.some(each => each.granted.look.node.uid === node.uid) && !holds ? node.uid : [])),
+    looks.flatMap(({ node, holds }) =>
+      undone.some(each => each.granted.look.node.uid === node.uid) && !holds ? node.uid : [],
+    ),
   );
   const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
   const terminated = carried.flatMap(({ granted: { attempt, look }, outcome }) =>
-    outcome.kind === 'accepted' && outcome.isOther !== true && attempt.action === 'Terminate' && !known.has(look.node.uid)
+    outcome.kind === 'accepted' &&
+    outcome.isOther !== true &&
+    attempt.action === 'Terminate' &&
+    !known.has(look.node.uid)
       ? [{ condition: failureOf(attempt.incident), time: attempt.time, node: look.node.uid }]
       : [],
   );

@@ -6,7 +6,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
-import { addDuration, earliest, hours, minutes, seconds, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  minutes,
+  seconds,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { carryOut, type Carried } from './act.ts';
@@ -17,7 +26,15 @@ import type { PassDeps, PassWithAsk } from './deps.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type Seen } from './look.ts';
 import { withOutcomes } from './outcomes.ts';
-import { newNode, nodeSubject, normalNode, normalPool, poolSubject, type NodeRecord, type PoolRecord } from './record.ts';
+import {
+  newNode,
+  nodeSubject,
+  normalNode,
+  normalPool,
+  poolSubject,
+  type NodeRecord,
+  type PoolRecord,
+} from './record.ts';
 import { reportOfLost } from './report.ts';
 import { createSpeaker, sayActed, type Speaker } from './say.ts';
 import { TAKE_BACK, takeBack } from './take-back.ts';
@@ -50,7 +67,12 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   const reserved =
     limits === undefined || seen.cluster === undefined
       ? undefined
-      : await openReservations(deps, { pool, limits, nodes: seen.cluster.nodes, pools: [undefined, ...seen.cluster.pools] });
+      : await openReservations(deps, {
+          pool,
+          limits,
+          nodes: seen.cluster.nodes,
+          pools: [undefined, ...seen.cluster.pools],
+        });
   if (reserved === 'newer') return false;
   const now = deps.clock.now();
   const { surroundings, looks } = seen;
@@ -64,7 +86,12 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   const failures = [...cleaned.failures, ...acted.failures];
   for (const carried of acted.carried) await sayActed(deps, seen, carried);
   const said = await speaker.sayAll(looked);
-  const wroteAll = await writeNodes(deps, seen, said.looks, new Set(acted.carried.map(({ granted }) => granted.look.node.uid)));
+  const wroteAll = await writeNodes(
+    deps,
+    seen,
+    said.looks,
+    new Set(acted.carried.map(({ granted }) => granted.look.node.uid)),
+  );
   const after = outcomes.pool(decision.state, looked);
   const times = [cleaned.time, outcomes.time, said.time, wroteAll ? undefined : addDuration(now, SPACING)];
   const wakeTime = times.reduce(earliest, decision.wakeTime);
@@ -119,12 +146,7 @@ interface Acted {
 }
 
 /** Reserves the granted attempts, in the pool's record, in the limits and in their nodes' records (I4), and carries them out. */
-async function act(
-  deps: PassDeps,
-  seen: Seen,
-  decision: PoolDecision,
-  reserved: Reserved | undefined,
-): Promise<Acted> {
+async function act(deps: PassDeps, seen: Seen, decision: PoolDecision, reserved: Reserved | undefined): Promise<Acted> {
   const nothing = { carried: [], failures: [] };
   const { granted, inFlight } = decision;
   if (granted.length === 0) return nothing;
@@ -165,14 +187,30 @@ async function act(
 }
 
 /** What an act is going to make stands in the record before it: a run that ends in between leaves something that can be looked for (I7). */
-async function withNames(deps: PassDeps, seen: Seen, { attempt, rung, look: { view }, message }: Granted, record: NodeRecord): Promise<NodeRecord> {
+async function withNames(
+  deps: PassDeps,
+  seen: Seen,
+  { attempt, rung, look: { view }, message }: Granted,
+  record: NodeRecord,
+): Promise<NodeRecord> {
   if (attempt.action === 'Reboot') return { ...record, ours: { ...record.ours, maintenance: true } };
   if (attempt.action !== 'CustomResource' || rung.template === undefined || view === undefined) return record;
   const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
   try {
     const pods = await loadPodsOnNode(deps, view.name);
     const { ours: before, acts } = record;
-    const context = { deps, now: deps.clock.now(), attempt, ours: before, acts, node: view, claim, pool: seen.pool, pods, message };
+    const context = {
+      deps,
+      now: deps.clock.now(),
+      attempt,
+      ours: before,
+      acts,
+      node: view,
+      claim,
+      pool: seen.pool,
+      pods,
+      message,
+    };
     const ours = await withIntent(context, rung.template);
     return { ...record, ...(ours && { ours }) };
   } catch (error) {
@@ -183,14 +221,21 @@ async function withNames(deps: PassDeps, seen: Seen, { attempt, rung, look: { vi
 }
 
 /** Writes what is to be remembered of nodes. False: some are left for the next pass. */
-async function writeNodes(deps: PassDeps, seen: Seen, looks: readonly NodeLook[], acted: ReadonlySet<string>): Promise<boolean> {
-  const wanted = looks.flatMap(({ node, record }): { readonly node: NodeName; readonly record: NodeRecord | undefined }[] => {
-    const held = seen.held.get(node.uid)?.value;
-    if (record === undefined) return held === undefined ? [] : [{ node, record }];
-    const value = normalNode(record);
-    const isSame = held !== undefined && isDeepStrictEqual(value, normalNode(held)) && !seen.isOld(node.uid);
-    return isSame ? [] : [{ node, record: value }];
-  });
+async function writeNodes(
+  deps: PassDeps,
+  seen: Seen,
+  looks: readonly NodeLook[],
+  acted: ReadonlySet<string>,
+): Promise<boolean> {
+  const wanted = looks.flatMap(
+    ({ node, record }): { readonly node: NodeName; readonly record: NodeRecord | undefined }[] => {
+      const held = seen.held.get(node.uid)?.value;
+      if (record === undefined) return held === undefined ? [] : [{ node, record }];
+      const value = normalNode(record);
+      const isSame = held !== undefined && isDeepStrictEqual(value, normalNode(held)) && !seen.isOld(node.uid);
+      return isSame ? [] : [{ node, record: value }];
+    },
+  );
   const first = wanted.filter(({ node }) => acted.has(node.uid));
   const rest = wanted.filter(({ node }) => !acted.has(node.uid));
   await fewAtATime([...first, ...rest.slice(0, MOST_WRITES)], async ({ node, record }) => {
@@ -203,10 +248,16 @@ async function writeNodes(deps: PassDeps, seen: Seen, looks: readonly NodeLook[]
 }
 
 /** Writes the pool's record with the time of the next pass; a pool in which nothing is left to be remembered has none. */
-async function writePool(deps: PassDeps, { pool, record, isKnown }: Seen, state: PoolRecord, wakeTime: EpochMs | undefined): Promise<void> {
+async function writePool(
+  deps: PassDeps,
+  { pool, record, isKnown }: Seen,
+  state: PoolRecord,
+  wakeTime: EpochMs | undefined,
+): Promise<void> {
   const { inFlight, followed, held, ramp, terminations, carried = [], counts } = state;
   const isAnything =
-    Object.keys(inFlight).length + followed.length + held.length + terminations.length + carried.length + counts.held > 0 || ramp !== undefined;
+    Object.keys(inFlight).length + followed.length + held.length + terminations.length + carried.length + counts.held >
+      0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
     if (isKnown || (await record.load()).kind === 'held') await record.closeGone();
     return;
@@ -216,6 +267,6 @@ async function writePool(deps: PassDeps, { pool, record, isKnown }: Seen, state:
     value: normalPool(state),
     wakeTime: wakeTime ?? addDuration(deps.clock.now(), hours(1)),
   });
-  if (!saved.written) throw new RetryableError(`another run wrote the record of pool ${pool ?? '(none)'} first`, { reason: 'Contended' });
+  if (!saved.written)
+    throw new RetryableError(`another run wrote the record of pool ${pool ?? '(none)'} first`, { reason: 'Contended' });
 }
-

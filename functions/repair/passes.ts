@@ -22,7 +22,10 @@ export const PASS_SPACING = seconds(1);
 const PREFIX = 'pass/';
 
 /** The pool that a wake-up of a coalescer is about; undefined: it is none of passes. */
-export function passOfSubject({ kind, name }: Pick<Subject, 'kind' | 'name'>): { readonly pool: string | undefined } | undefined {
+export function passOfSubject({
+  kind,
+  name,
+}: Pick<Subject, 'kind' | 'name'>): { readonly pool: string | undefined } | undefined {
   if (kind !== ROUND_KIND || !name.startsWith(PREFIX)) return undefined;
   return { pool: poolOfSubject({ name: name.slice(PREFIX.length) }) };
 }
@@ -44,7 +47,10 @@ export function createPasses(deps: PassDeps): Passes {
       const held = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
       // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
       const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
-      if (held.kind !== 'held' || (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed))))
+      if (
+        held.kind !== 'held' ||
+        (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed)))
+      )
         return;
       await ask(pool, ANY);
     },

@@ -99,9 +99,7 @@ const ours = z.object({
   /** The cordon and the condition of a reboot. */
   maintenance: z.optional(z.literal(true)),
   /** Of a termination that was called off: its annotation. */
-  annotation: z.optional(
-    z.object({ claim: named, set: z.string(), previous: z.optional(z.string()) }),
-  ),
+  annotation: z.optional(z.object({ claim: named, set: z.string(), previous: z.optional(z.string()) })),
 });
 /** What this repair has made or set, to be taken back at its end (I7). */
 export type Ours = Readonly<z.output<typeof ours>>;

@@ -162,7 +162,12 @@ const PODS_IN_LINE = 20;
 
 /** An act that was carried out (I2: each protected pod that it takes is named). */
 export function reportsOfAct(
-  { node, attempt, message, rest = [] }: { readonly node: NodeName; readonly attempt: Attempt; readonly message: string; readonly rest?: readonly Rung[] },
+  {
+    node,
+    attempt,
+    message,
+    rest = [],
+  }: { readonly node: NodeName; readonly attempt: Attempt; readonly message: string; readonly rest?: readonly Rung[] },
   place: Place,
   protectedPods: readonly string[],
 ): { readonly reports: readonly Report[]; readonly events: readonly ObjectEvent[] } {

@@ -32,11 +32,17 @@ const REPLACED_WITHIN = minutes(15);
 
 export interface Speaker {
   /** Says what is news, before it is recorded that it was said: a run that ends in between says it once more (I9). */
-  sayAll(looks: readonly NodeLook[]): Promise<{ readonly looks: readonly NodeLook[]; readonly time: EpochMs | undefined }>;
+  sayAll(
+    looks: readonly NodeLook[],
+  ): Promise<{ readonly looks: readonly NodeLook[]; readonly time: EpochMs | undefined }>;
   sayRefused(node: NodeName, attempt: Attempt, reason: string, text: string, isRepeated: boolean): Promise<void>;
   sayLeft(node: NodeName, text: string, isRepeated: boolean): Promise<void>;
   /** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
-  sayMissing(seen: Seen, state: PoolRecord, nodes: readonly NodeView[]): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }>;
+  sayMissing(
+    seen: Seen,
+    state: PoolRecord,
+    nodes: readonly NodeView[],
+  ): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }>;
   /** Counts how the pool stands, once that is recorded. */
   count(before: PoolRecord, after: PoolRecord, looks: readonly NodeLook[]): Promise<void>;
 }
@@ -90,14 +96,19 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
     },
     async count(before, after, looks) {
       const nodePool = place.pool ?? 'none';
-      const held = looks.flatMap(({ verdict }) => (verdict?.kind === 'blocked' || verdict?.kind === 'vetoed' ? verdict : []));
+      const held = looks.flatMap(({ verdict }) =>
+        verdict?.kind === 'blocked' || verdict?.kind === 'vetoed' ? verdict : [],
+      );
       for (const [reason, list] of Map.groupBy(held, each => (each.kind === 'blocked' ? each.reason : 'DoNotRepair'))) {
         deps.metrics.count(REPAIR_METRICS.held, list.length, { nodePool, reason });
       }
       deps.metrics.count(REPAIR_METRICS.underWay, after.counts.repairing, { nodePool });
       const [a, b] = [before.counts, after.counts];
       if (a.held === b.held && a.repairing === b.repairing) return;
-      const isZero = a.held === 0 || b.held === 0 ? a.held !== b.held : a.repairing !== b.repairing && (a.repairing === 0 || b.repairing === 0);
+      const isZero =
+        a.held === 0 || b.held === 0
+          ? a.held !== b.held
+          : a.repairing !== b.repairing && (a.repairing === 0 || b.repairing === 0);
       await deps.repairsChanged(isZero ? 'zero' : 'count');
     },
   };
@@ -192,7 +203,12 @@ async function sayVerdict(
 }
 
 /** An act that was carried out. */
-type Acted = { readonly node: NodeName; readonly attempt: Attempt; readonly pods: readonly PodView[]; readonly message: string };
+type Acted = {
+  readonly node: NodeName;
+  readonly attempt: Attempt;
+  readonly pods: readonly PodView[];
+  readonly message: string;
+};
 
 /** Writes down that an act was carried out, and tells of it (I2, I9). */
 export async function sayActed(deps: PassDeps, seen: Seen, acted: Carried | Acted): Promise<void> {

@@ -37,15 +37,16 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
 }
 
 /** The conditions of users, in policies and NodePools. */
-export async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly RepairStatement[]> {
+export async function ownStatementsOf({
+  kubernetes,
+}: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly RepairStatement[]> {
   const [policies, pools] = await inParallel([
     kubernetes.list(RESOURCES.NodeLifecyclePolicy),
     kubernetes.list(RESOURCES.NodePool),
   ]);
-  return [
-    ...objectsOf(policies, { notServed: 'notKnown' }),
-    ...objectsOf(pools, { notServed: 'none' }),
-  ].flatMap(ownStatements);
+  return [...objectsOf(policies, { notServed: 'notKnown' }), ...objectsOf(pools, { notServed: 'none' })].flatMap(
+    ownStatements,
+  );
 }
 
 function ownStatements({ spec }: KubernetesObject): readonly RepairStatement[] {

@@ -45,7 +45,12 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'tolerate'; readonly incident: RepairIncident; readonly doubts: readonly string[] }
   | { readonly kind: 'ignore'; readonly reason: 'NoTransitionTime' | 'Healthy' | 'GateOff' | 'NotConfigured' }
   | { readonly kind: 'refuse' }
-  | { readonly kind: 'blocked'; readonly reason: HoldReason; readonly incident: RepairIncident; readonly basis?: Basis | undefined }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: HoldReason;
+      readonly incident: RepairIncident;
+      readonly basis?: Basis | undefined;
+    }
   | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
   /** Due, without a NodeClaim. */
   | { readonly kind: 'unclaimed'; readonly incident: RepairIncident }
@@ -86,7 +91,12 @@ export interface NodeLook {
   /** As it is to be remembered; undefined: not at all. */
   readonly record: NodeRecord | undefined;
   readonly verdict?: Verdict | undefined;
-  readonly due?: { readonly decision: DueNode; readonly rung: Rung; readonly rest: readonly Rung[]; readonly stale: Attempt | undefined };
+  readonly due?: {
+    readonly decision: DueNode;
+    readonly rung: Rung;
+    readonly rest: readonly Rung[];
+    readonly stale: Attempt | undefined;
+  };
   /** When to look again. */
   readonly time?: EpochMs | undefined;
   /** A repair is in flight, which counts until it ends or is stuck. */

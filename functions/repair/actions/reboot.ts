@@ -74,7 +74,10 @@ export async function endMaintenance(
   if (isCordoned || isNone) {
     const { resourceVersion } = object.metadata;
     const marks = { ...(isCordoned && { [CORDON_MARK]: null }), ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }) };
-    const body = { metadata: { uid, resourceVersion, annotations: marks }, ...(isCordoned && { spec: { unschedulable: null } }) };
+    const body = {
+      metadata: { uid, resourceVersion, annotations: marks },
+      ...(isCordoned && { spec: { unschedulable: null } }),
+    };
     const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
     if (outcome.kind === 'conflict') throw new RetryableError(`opening ${name}: ${outcome.message}`);
   }
