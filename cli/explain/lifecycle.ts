@@ -13,16 +13,19 @@ import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan
 import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decidePool } from '../../functions/repair/decide.ts';
-import { lookAt, readableSettings, type LookContext } from '../../functions/repair/follow.ts';
+import { lookAt, } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
 import { dueClause, illsOf } from '../../functions/repair/illness.ts';
-import { decideNode, poolOf, type RepairRules } from '../../functions/repair/node-verdict.ts';
-import { NEW_POOL } from '../../functions/repair/record.ts';
+import { decideNode, poolOf, } from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { AWS_REPAIR_STATEMENTS, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
+import { type LookContext } from '../../functions/repair/seen.ts';
+import { NEW_POOL } from '../../functions/repair/state.ts';
+import { type RepairRules } from '../../functions/repair/rules.ts';
+import { readableSettings } from '../../functions/repair/rules.ts';
 
 export interface RepairExplanation {
   /** As the rule of repair decides it (`functions/repair/decide.ts`), `blocked` also by what a whole pool allows. */

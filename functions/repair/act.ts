@@ -23,12 +23,12 @@ import { endRemediations } from './actions/made-resources.ts';
 import { reboot } from './actions/reboot.ts';
 import { terminate } from './actions/terminate.ts';
 import type { Granted } from './decide.ts';
-import { readableSettings } from './follow.ts';
+import { readableSettings } from './rules.ts';
 import { illsOf } from './illness.ts';
 import { keyOf, rungsOf } from './ladder.ts';
 import { loadRules, readClaim, type PoolRules } from './observe.ts';
 import type { PassDeps } from './deps.ts';
-import type { Attempt, NodeRecord } from './record.ts';
+import type { Attempt, NodeRecord } from './state.ts';
 
 export type Outcome =
   /** @param pods of the node, as far as they were looked up */

@@ -4,10 +4,12 @@
  */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import type { CarriedAttempt } from './state.ts';
 
 const named = z.object({ name: z.string(), uid: z.string() });
+
 const resource = z.object({
   group: z.string(),
   version: z.string(),
@@ -15,6 +17,7 @@ const resource = z.object({
   namespace: z.optional(z.string()),
   name: z.string(),
 });
+
 const rungType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Terminate']);
 
 const schema = z.object({
@@ -44,9 +47,6 @@ const schema = z.object({
   /** The repair is over, and this could not be taken back. */
   isLeft: z.optional(z.literal(true)),
 });
-
-/** An attempt as it stood in the record of its pool. */
-export type CarriedAttempt = Readonly<z.output<typeof schema>>;
 
 export const attemptOfBefore = (value: unknown): CarriedAttempt => schema.parse(value);
 

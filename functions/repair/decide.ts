@@ -2,9 +2,10 @@
  * The rule of repair for a whole pool: who of the due nodes is repaired now, ranked, within what guards, budgets, limits and the ramp allow;
  * and what is remembered of it. Pure.
  */
-import { TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import {
+  type DurationMs,
+  type EpochMs,
   addDuration,
   earliest,
   hours,
@@ -12,27 +13,29 @@ import {
   minutes,
   seconds,
   toDurationMs,
-  toTimestamp,
-  type DurationMs,
-  type EpochMs,
 } from '../../shared/domain/time.ts';
-import { FOLLOW_CHECK, readableSettings, RUN_SETTLES_AFTER, withoutAttempt } from './follow.ts';
-import { budgetHold, createGuards, failureOf, futility, type Guards, type Surroundings } from './guards.ts';
-import { keyOf, type Rung } from './ladder.ts';
-import type { Gate } from './limits.ts';
-import type { RepairRules } from './node-verdict.ts';
+import { createAttempt, withoutAttempt } from './attempt.ts';
+import { budgetHold, failureOf, futility } from './futility.ts';
+import { type Guards, type Surroundings, createGuards } from './guards.ts';
+import type { Rung } from './ladder.ts';
 import { advanceRamp, nextRamp, rampAllows, rampHold, rampTime } from './ramp.ts';
-import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
-import type { Candidate, Hold, NodeLook, Verdict } from './verdict.ts';
+import { type RepairRules, readableSettings } from './rules.ts';
+import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
+import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
+import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
-export const MOST_ACTS = 100;
+const MOST_ACTS = 100;
+
 /** A pool has so many repairs in flight at most, for its record is limited. */
 const MOST_IN_FLIGHT = 5_000;
+
 /** One node is held by others that come back for so long at most in one illness. */
 const LONGEST_SETTLED = minutes(15);
+
 /** Terminations are remembered for so long, or as long as `futility` asks. */
 const TERMINATIONS_KEPT_FOR = hours(24);
+
 const MOST_TERMINATIONS = 100;
 
 export interface PoolObservation {
@@ -228,35 +231,6 @@ function byRank({ due: a, look: first }: Candidate, { due: b, look: second }: Ca
   );
 }
 
-function createAttempt({ look, due, rung, stale }: Candidate, now: EpochMs): Attempt {
-  const { view, record } = look;
-  const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
-  const asked = rung.type === 'Drain' || rung.type === 'CustomResource' ? `${view.uid}.${now}` : undefined;
-  const requestId = stale?.requestId ?? asked;
-  const set = due.claim?.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
-  // An annotation of an attempt before is still known as ours, and so is what it stands in place of.
-  const left = stale ?? record?.attempt;
-  const isOurs = set !== undefined && left?.terminationTimestamp === set;
-  const previous = isOurs ? left.previousTimestamp : set;
-  return {
-    number: stale?.number ?? (record?.number ?? 0) + 1,
-    phase: 'intended',
-    time: now,
-    ...(claim && { claim }),
-    incident: due.incident,
-    action: rung.type,
-    key: keyOf(rung),
-    until: addDuration(now, rung.timeout),
-    ...(rung.type === 'Reboot' && view.bootID !== undefined && { bootID: view.bootID }),
-    ...(requestId !== undefined && { requestId }),
-    ...(rung.type === 'Terminate' &&
-      claim !== undefined && {
-        terminationTimestamp: isOurs ? set : toTimestamp(now),
-        ...(previous !== undefined && { previousTimestamp: previous }),
-      }),
-  };
-}
-
 /** What the next pass must know. */
 function remembered(
   { now, rules, state: before, looks: seen }: PoolObservation,
@@ -300,5 +274,7 @@ function remembered(
 }
 
 const HELD: readonly Verdict['kind'][] = ['blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'];
+
 const isHeld = ({ verdict }: NodeLook): boolean => verdict !== undefined && HELD.includes(verdict.kind);
+
 const isRepairing = ({ record }: NodeLook): boolean => record?.attempt !== undefined;

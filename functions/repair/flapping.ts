@@ -10,7 +10,7 @@ import {
   type UnhealthyMatch,
 } from '../../shared/domain/repair-policy.ts';
 import { addDuration, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { Episode } from './record.ts';
+import type { Episode } from './state.ts';
 
 /** Since when at least one of these conditions holds; undefined when none says. */
 function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined {

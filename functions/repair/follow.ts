@@ -2,81 +2,23 @@
  * What a pass finds of one node: what became of an attempt, by looking (I4), and whose turn it is. What it decides of the node alone stands
  * in `node-verdict.ts`; what the pool allows, in `decide.ts`. Pure.
  */
-import { formatDuration } from '../../shared/domain/go-duration.ts';
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { ownerOf } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { ownerOf, type OwnerIndex } from '../../shared/domain/node-owner.ts';
-import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import {
-  addDuration,
-  earliest,
-  isDue,
-  latest,
-  minutes,
-  seconds,
-  toTimestamp,
-  type EpochMs,
-} from '../../shared/domain/time.ts';
+import { addDuration, earliest, isDue, toTimestamp } from '../../shared/domain/time.ts';
+import { accepted, describe, settledTime, untaken, withoutAttempt } from './attempt.ts';
 import { nextEpisodes } from './flapping.ts';
-import { clocksOf, illnessAt, illsOf, WELL_FOR, type Ill } from './illness.ts';
-import {
-  actsOf,
-  awaitsReboot,
-  hasTime,
-  isInPlace,
-  keyOf,
-  rungsOf,
-  takenBefore,
-  turnOf,
-  withAct,
-  type Rung,
-} from './ladder.ts';
-import { decideNode, isTerminatingForcefully, type NodeDecision, type RepairRules } from './node-verdict.ts';
+import { on, stuckBy } from './gone.ts';
+import { WELL_FOR, clocksOf, illnessAt, illsOf } from './illness.ts';
+import { actsOf, awaitsReboot, hasTime, isInPlace, rungsOf } from './ladder.ts';
+import { decideNode, isTerminatingForcefully } from './node-verdict.ts';
 import { otherAtWork } from './others.ts';
-import { newNode, type Attempt, type NodeRecord } from './record.ts';
-import type { NodeLook, Verdict } from './verdict.ts';
-
-/**
- * How long the attempt of another run may still act: a function runs for at most 30 s, what it sent last may take effect some seconds
- * later, and the two clocks may differ.
- */
-export const RUN_SETTLES_AFTER = seconds(60);
-/** A node with something under way is looked at this often, so that it never goes out of sight. */
-export const FOLLOW_CHECK = minutes(5);
-/** A hold that ends with a change elsewhere is looked at again after this long. */
-export const HOLD_CHECK = minutes(5);
-const OTHERS_CHECK = minutes(1);
-
-/** What nodes are judged by. */
-export interface LookContext {
-  readonly now: EpochMs;
-  readonly pool: string | undefined;
-  readonly rules: RepairRules;
-  readonly owners: OwnerIndex;
-  readonly claims: ReadonlyMap<string, NodeClaimView>;
-  /** By UID: when the forwarder saw the change of the node that this pass is for. */
-  readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /** The same for every node, where the pass is for changes alone. */
-  readonly changesTime: EpochMs | undefined;
-  /** By UID: how a drain that was asked for ended. */
-  readonly drainEnds: ReadonlyMap<
-    string,
-    { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }
-  >;
-  /** What stands for a node in other systems, by its name. */
-  readonly asked: ReadonlyMap<string, string>;
-  /** What a refused act rests on, beside its NodeClaim. */
-  readonly basisOf: (claim: NodeClaimView | undefined) => string;
-}
-
-export const readableSettings = ({ settings }: RepairRules): RepairSettings | undefined =>
-  settings === undefined || 'invalid' in settings ? undefined : settings;
-
-/** From when on an attempt without an outcome is judged by what is seen. */
-export const settledTime = ({ time, askTime }: Attempt): EpochMs => {
-  const settled = addDuration(time, RUN_SETTLES_AFTER);
-  return askTime === undefined ? settled : latest(settled, askTime);
-};
+import { readableSettings } from './rules.ts';
+import { type LookContext, type Partly, type NodeSeen } from './seen.ts';
+import { type Attempt, type NodeRecord, newNode } from './state.ts';
+import { FOLLOW_CHECK, HOLD_CHECK } from './times.ts';
+import { lookAtTurn, lookWhileOff } from './turn.ts';
+import { type NodeLook, type Verdict } from './verdict.ts';
+import { QUIET } from './seen.ts';
 
 /** @param held what is remembered of the node */
 export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | undefined): NodeLook {
@@ -111,7 +53,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     acts: [...(held?.acts ?? actsOf(node))],
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
-  const seen: Seen = {
+  const seen: NodeSeen = {
     context,
     node,
     record,
@@ -132,21 +74,6 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     time: earliest(look.time, otherEnds),
   };
 }
-
-interface Seen {
-  readonly context: LookContext;
-  readonly node: NodeView;
-  readonly record: NodeRecord;
-  readonly held: NodeRecord | undefined;
-  readonly decision: NodeDecision;
-  readonly ills: readonly Ill[];
-  readonly isIll: boolean;
-  readonly isOn: boolean;
-  readonly rungs: readonly Rung[];
-}
-
-type Partly = Omit<NodeLook, 'node' | 'view'>;
-const QUIET = { holds: false, isFollowed: false, takesBack: false } as const;
 
 /** Without settings: the statements whose conditions still say what they said. */
 const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
@@ -172,7 +99,7 @@ function endOf({ illness, acts }: NodeRecord): Pick<NodeRecord, 'before'> | unde
 }
 
 /** The node with what can still end: the illness after a while, a termination by its stuck time. */
-function withEnds(look: Partly, { node, record, context: { now } }: Seen): NodeLook {
+function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): NodeLook {
   const wellTime = look.record?.illness?.wellTime ?? record.illness?.wellTime;
   const wellEnds = wellTime === undefined || look.record === undefined ? undefined : addDuration(wellTime, WELL_FOR);
   const isOver = wellEnds !== undefined && isDue(now, wellEnds);
@@ -184,7 +111,7 @@ function withEnds(look: Partly, { node, record, context: { now } }: Seen): NodeL
   };
 }
 
-function lookAtAttempt(seen: Seen): Partly {
+function lookAtAttempt(seen: NodeSeen): Partly {
   const { context, record, isOn } = seen;
   const { attempt } = record;
   if (attempt === undefined) return isOn ? lookAtTurn(seen, undefined) : lookWhileOff(seen);
@@ -208,26 +135,6 @@ function lookAtAttempt(seen: Seen): Partly {
     return { ...lookAtAccepted({ ...seen, record: taken }, taken.attempt ?? answered), found: answered };
   }
   return lookAtStale(seen, answered);
-}
-
-/** The record once the act is accepted. */
-export function accepted(record: NodeRecord, attempt: Attempt, rungs: readonly Rung[]): NodeRecord {
-  const { key, action, bootID, incident } = attempt;
-  const { [key]: _, ...refusals } = record.refusals ?? {};
-  const { refusals: __, ...rest } = record;
-  const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
-  return {
-    ...rest,
-    ...(Object.keys(refusals).length > 0 && { refusals }),
-    attempt: { ...attempt, phase: 'accepted' },
-    illness: {
-      ...record.illness,
-      type: incident.conditionType,
-      taken: [...new Set([...(record.illness?.taken ?? []), key])],
-    },
-    acts: [...withAct(record, act, rungs)],
-    before: { type: incident.conditionType, key, time: attempt.time },
-  };
 }
 
 function withDrainEnd(attempt: Attempt, { drainEnds }: LookContext, uid: string): Attempt {
@@ -258,7 +165,7 @@ function wasCarriedOut({ action, claim }: Attempt, { claims, now }: LookContext,
 }
 
 /** Not carried out by a run that ended: taken over where it is still wanted, else taken back. */
-function lookAtStale(seen: Seen, attempt: Attempt): Partly {
+function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
   const { isOn, context } = seen;
   const record = withoutAttempt(seen.record, attempt);
   const wanted = isOn && context.rules.mode === 'Enforce' ? lookAtTurn({ ...seen, record }, attempt) : undefined;
@@ -267,25 +174,12 @@ function lookAtStale(seen: Seen, attempt: Attempt): Partly {
   return { ...otherwise, takesBack: true, isFollowed: true };
 }
 
-/** The attempt is over; what it has made or set is still known as ours. */
-export function withoutAttempt({ attempt: _, ...record }: NodeRecord, attempt: Attempt): NodeRecord {
-  const { action, claim, phase, terminationTimestamp: set, previousTimestamp: previous, requestId } = attempt;
-  const isSet = phase === 'intended' && action === 'Terminate' && set !== undefined && claim !== undefined;
-  const annotation = isSet ? { claim, set, ...(previous !== undefined && { previous }) } : undefined;
-  const drain = action === 'Drain' ? requestId : undefined;
-  if (annotation === undefined && drain === undefined) return record;
-  return {
-    ...record,
-    ours: { ...record.ours, ...(annotation && { annotation }), ...(drain !== undefined && { drain }) },
-  };
-}
-
-function lookAtAccepted(seen: Seen, attempt: Attempt): Partly {
+function lookAtAccepted(seen: NodeSeen, attempt: Attempt): Partly {
   return isInPlace(attempt) ? lookAtInPlace(seen, attempt) : lookAtTermination(seen, attempt);
 }
 
 /** The Node is still there. */
-function lookAtTermination(seen: Seen, attempt: Attempt): Partly {
+function lookAtTermination(seen: NodeSeen, attempt: Attempt): Partly {
   const { context, node, isIll } = seen;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
@@ -318,16 +212,12 @@ function lookAtTermination(seen: Seen, attempt: Attempt): Partly {
   };
 }
 
-const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;
-export const stuckBy = (finalizers: readonly string[]): string =>
-  finalizers.length === 0 ? 'no finalizer holds it' : `held by finalizer ${finalizers.join(', ')}`;
-
 /** Who was asked for help is not needed any more; a drain is, for as long as the NodeClaim is on its way. */
 function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
   return ours?.resources !== undefined || ours?.mayHaveMade !== undefined || (isClaimGone && ours?.drain !== undefined);
 }
 
-function lookAtInPlace(seen: Seen, attempt: Attempt): Partly {
+function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
   const { context, node, isIll, isOn, rungs } = seen;
   const { now, rules } = context;
   const record = { ...seen.record, attempt };
@@ -372,187 +262,9 @@ function lookAtInPlace(seen: Seen, attempt: Attempt): Partly {
   return { ...turn, holds: isLeft, isFollowed: true, takesBack: !isLeft && record.ours?.maintenance === true };
 }
 
-/** Called off before its time was over: not taken. */
-function untaken(record: NodeRecord, { key }: Attempt): NodeRecord {
-  if (record.illness === undefined) return record;
-  return { ...record, illness: { ...record.illness, taken: record.illness.taken.filter(each => each !== key) } };
-}
-
 const rebootSeen = ({ action, bootID }: Attempt, node: NodeView): string =>
   action !== 'Reboot' || bootID === undefined
     ? ''
     : node.bootID === bootID
       ? ', although its boot ID is the same as before'
       : ` (boot ID ${node.bootID ?? 'none'})`;
-
-/** Since when, until when: what is said of an act under way. */
-export function describe({ action, claim, until, answer, time }: Attempt): string {
-  if (answer !== undefined) return `${action} is over: ${answer.message}`;
-  const since = `since ${toTimestamp(time)}`;
-  if (action !== 'Terminate') return `${action} is under way ${since}, until ${toTimestamp(until)}`;
-  return claim === undefined
-    ? `the instance was terminated in its Auto Scaling group, ${since}`
-    : `NodeClaim ${claim.name} is being terminated, ${since}`;
-}
-
-/** Nothing of it is under way: what the node's own state says, and whose turn it is. */
-function lookAtTurn(seen: Seen, stale: Attempt | undefined): Partly {
-  const { decision, node, record, context, rungs, ills } = seen;
-  const { now } = context;
-  switch (decision.kind) {
-    case 'ignore':
-      if (decision.reason !== 'NoNodeClaim') return lookAtNothing(seen);
-      return hold(
-        seen,
-        { kind: 'unclaimed', node, incident: decision.incident, message: decision.message },
-        HOLD_CHECK,
-      );
-    case 'refuse':
-      return lookAtNothing(seen);
-    case 'tolerate': {
-      const { incident, message } = decision;
-      const doubts = ills.flatMap(({ doubt, condition: { type, lastTransitionTime } }) =>
-        doubt === undefined
-          ? []
-          : [
-              `the clock that wrote ${type} is ${doubt}: its time is ${lastTransitionTime === undefined ? '(none)' : toTimestamp(lastTransitionTime)}`,
-            ],
-      );
-      return {
-        ...QUIET,
-        record,
-        verdict: { kind: 'tolerate', node, incident, doubts, message },
-        time: incident.dueTime,
-      };
-    }
-    case 'blocked': {
-      const { reason, incident, message } = decision;
-      return hold(
-        seen,
-        { kind: 'blocked', node, reason, incident, message },
-        reason === 'BeingDisrupted' ? OTHERS_CHECK : HOLD_CHECK,
-      );
-    }
-    case 'vetoed': {
-      const { until } = decision.veto;
-      const check = addDuration(now, HOLD_CHECK);
-      const look = hold(seen, { kind: 'vetoed', node, decision, message: decision.message }, HOLD_CHECK);
-      return { ...look, time: until === undefined ? check : earliest(until, check) };
-    }
-    case 'finishing':
-      return hold(seen, { kind: 'finishing', node, message: decision.message }, FOLLOW_CHECK);
-    case 'due': {
-      const { incident } = decision;
-      const taken = record.illness?.taken ?? takenBefore(record, incident.conditionType, rungs, now);
-      const basis = context.basisOf(decision.claim);
-      const turn = turnOf({ rungs, taken, acts: record.acts, refusals: record.refusals, basis }, now);
-      if (turn.kind === 'next') {
-        const { rung } = turn;
-        const rest = rungs.slice(rungs.indexOf(rung) + 1).filter(each => !taken.includes(keyOf(each)));
-        const same = stale?.key === keyOf(rung) ? stale : undefined;
-        const begun: NodeRecord = {
-          ...record,
-          illness: { ...record.illness, type: incident.conditionType, taken: [...taken] },
-        };
-        return { ...QUIET, record: begun, due: { decision, rung, rest, stale: same } };
-      }
-      if (turn.kind === 'refused') {
-        const message = `${decision.message}; refused: ${turn.message}; it is tried again at ${toTimestamp(turn.until)}`;
-        return { ...QUIET, record, verdict: { kind: 'retry', node, message }, time: turn.until };
-      }
-      const returns = turn.until === undefined ? '' : `; an allowance returns at ${toTimestamp(turn.until)}`;
-      const list = rungs.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
-      const message = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
-      return {
-        ...QUIET,
-        record,
-        verdict: { kind: 'exhausted', node, message },
-        time: earliest(turn.until, addDuration(now, HOLD_CHECK)),
-      };
-    }
-  }
-}
-
-function hold({ record, context: { now } }: Seen, verdict: Verdict, check: typeof HOLD_CHECK): Partly {
-  return { ...QUIET, record, verdict, time: addDuration(now, check) };
-}
-
-/** Well, or not to be judged. */
-function lookAtNothing(seen: Seen): Partly {
-  const { decision, node, record, held, context } = seen;
-  const { now, rules } = context;
-  if (decision.kind === 'refuse') {
-    return {
-      ...QUIET,
-      record: kept(seen),
-      verdict: { kind: 'refuse', node, message: decision.message },
-      time: addDuration(now, FAULT_CHECK),
-    };
-  }
-  if (decision.kind !== 'ignore' || decision.reason === 'NoNodeClaim') return { ...QUIET, record };
-  const { reason, message } = decision;
-  const verdict: Verdict = { kind: 'ignore', node, reason, message };
-  if (reason === 'NoTransitionTime') return { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
-  const isAsked = reason !== 'Healthy' && held === undefined && context.observedTimes.has(node.uid);
-  const wasOpen = isAsked || (held !== undefined && Object.keys(held.clocks).length > 0);
-  const window = readableSettings(rules)?.flapping?.window;
-  const last = record.episodes.at(-1)?.endTime;
-  const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
-  return { ...QUIET, record: kept(seen), ...(wasOpen && { verdict }), time, takesBack: record.ours !== undefined };
-}
-
-/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
-const FAULT_CHECK = minutes(60);
-
-/** What is worth remembering of a node that is not ill; undefined: nothing. */
-function kept({ record, context: { now } }: Seen): NodeRecord | undefined {
-  const { illness, acts, ours, episodes, clocks, attempt, said } = record;
-  const isActed = acts.some(({ time }) => !isDue(now, addDuration(time, KEPT_FOR)));
-  const isAny =
-    illness !== undefined ||
-    isActed ||
-    (said !== undefined && !isDue(now, addDuration(said.time, minutes(60)))) ||
-    ours !== undefined ||
-    attempt !== undefined ||
-    episodes.length > 0 ||
-    Object.keys(clocks).length > 0;
-  return isAny ? record : undefined;
-}
-
-/** Acts are remembered for a day. */
-export const KEPT_FOR = minutes(24 * 60);
-
-/** Nothing may be repaired: what is under way is followed, and what was begun is known when it may be again. */
-function lookWhileOff(seen: Seen): Partly {
-  const { record } = seen;
-  const look = lookAtNothing(seen);
-  const isLeft = record.ours?.annotation !== undefined || record.ours?.drain !== undefined;
-  return { ...look, takesBack: look.takesBack || isLeft };
-}
-
-/** Its Node is gone. */
-export function lookAtGone(
-  { uid, held }: { readonly uid: string; readonly held: NodeRecord },
-  { now, claims }: LookContext,
-): NodeLook {
-  const { attempt } = held;
-  const node = { name: held.name, uid };
-  const base = { node, view: undefined, holds: false, isFollowed: false, takesBack: held.ours !== undefined };
-  const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
-  if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
-  const settled = settledTime(attempt);
-  if (attempt.phase === 'intended' && !isDue(now, settled))
-    return { ...base, record: held, time: settled, isFollowed: true };
-  const isLost = attempt.phase === 'intended' && { lost: attempt };
-  const claim = attempt.claim && claims.get(attempt.claim.uid);
-  if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
-    const over = attempt.phase === 'intended' ? withoutAttempt(held, attempt) : held;
-    return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, ...isLost };
-  }
-  if (!isDue(now, attempt.until)) {
-    return { ...base, record: held, time: earliest(attempt.until, addDuration(now, FOLLOW_CHECK)), isFollowed: true };
-  }
-  const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
-  const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
-  return { ...base, record: held, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true };
-}

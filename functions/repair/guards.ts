@@ -3,38 +3,32 @@
  * the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { ZONE_LABEL, type NodeView } from '../../shared/domain/node.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
 import {
+  type RepairSettings,
+  type RepairStatement,
   isOutage,
   matchStatements,
   resolveNodeCount,
   statementsOf,
-  type RepairSettings,
-  type RepairStatement,
 } from '../../shared/domain/repair-policy.ts';
-import {
-  addDuration,
-  hours,
-  isDue,
-  minutes,
-  toTimestamp,
-  type DurationMs,
-  type EpochMs,
-} from '../../shared/domain/time.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { HOLD_CHECK } from './follow.ts';
+import { type DurationMs, type EpochMs, addDuration, hours, isDue, minutes } from '../../shared/domain/time.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
-import type { ClusterNodes } from './observe.ts';
-import type { PoolRecord } from './record.ts';
 import { isStopped, vetoOf } from './others.ts';
+import type { PoolRecord } from './state.ts';
+import { HOLD_CHECK } from './times.ts';
 import type { Hold } from './verdict.ts';
 
 /** Freeze and zone are those of other pools too, whose changes wake nobody here. */
 const OUTAGE_CHECK = minutes(1);
+
 /** A node counts as coming back for no longer than this … */
 const LONGEST_SETTLING = minutes(5);
+
 /** … if it was this old when it did. */
 const OLD_ENOUGH = minutes(10);
+
 /** A node that goes counts in zone and cluster for so long. */
 const GOING_COUNTS_FOR = hours(1);
 
@@ -61,7 +55,9 @@ interface Around {
   readonly settings: Surroundings['settings'];
   readonly own: readonly NodeView[];
   readonly claims: readonly NodeClaimView[];
-  readonly cluster: Pick<ClusterNodes, 'nodes' | 'statementsOf'> | undefined;
+  readonly cluster:
+    | { readonly nodes: readonly NodeView[]; readonly statementsOf: (node: NodeView) => readonly RepairStatement[] }
+    | undefined;
   readonly state: PoolRecord;
   readonly now: EpochMs;
 }
@@ -255,45 +251,5 @@ function threshold(
     basis: { field: 'spec.repair.maxUnhealthy', numbers: { unhealthy, of: total, allowed } },
     until: addDuration(now, HOLD_CHECK),
     guard: 'threshold',
-  };
-}
-
-/** What holds a node back where so many repairs are in flight as may be. */
-export function budgetHold(scope: string, inFlight: number, limit: number, now: EpochMs): Hold {
-  return {
-    reason: 'ConcurrencyBudget',
-    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
-    basis: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
-    until: addDuration(now, HOLD_CHECK),
-  };
-}
-
-/** How a condition is named among the terminations. */
-export const failureOf = (incident: { readonly conditionType: string; readonly conditionStatus: string }): string =>
-  `${incident.conditionType}=${incident.conditionStatus}`;
-
-/**
- * Futility: so many terminations for one reason within the window, and the node that fails for it now was made after them: another
- * replacement would fail, too. It ends by itself when the window has passed.
- */
-export function futility(
-  { settings: { futility: rule }, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
-  failure: string,
-  { creationTime }: Pick<NodeView, 'creationTime'>,
-  terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
-): Hold | undefined {
-  if (rule === undefined || creationTime === undefined) return undefined;
-  const before = terminations
-    .filter(({ condition, time }) => condition === failure && time <= creationTime && time + rule.window > now)
-    .toSorted((a, b) => a.time - b.time);
-  // When this one has left the window, too few are left in it.
-  const last = before.at(-rule.repairs);
-  if (last === undefined) return undefined;
-  const until = addDuration(last.time, rule.window);
-  return {
-    reason: 'FutileRepairs',
-    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
-    basis: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
-    until,
   };
 }

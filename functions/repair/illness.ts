@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, latest, minutes, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { cumulativeDueTime } from './flapping.ts';
-import type { Clock, Episode, Illness, NodeRecord, RepairIncident } from './record.ts';
+import type { Clock, Episode, Illness, NodeRecord, RepairIncident } from './state.ts';
 
 /** A change is told of within seconds: one whose transition lies further back was written by a clock that is behind. */
 const LONGEST_LAG = minutes(10);

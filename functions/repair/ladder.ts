@@ -17,7 +17,7 @@ import {
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import { GOES_ON_WITHIN } from './illness.ts';
-import type { Act, Attempt, NodeRecord, RungType } from './record.ts';
+import type { Act, Attempt, NodeRecord, RungType } from './state.ts';
 
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export interface Rung extends Omit<RepairAction, 'type'> {
@@ -37,7 +37,7 @@ export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly 
 }
 
 /** A termination that is not over after this long is stuck, where its action says nothing else. */
-export const STUCK_AFTER = hours(1);
+const STUCK_AFTER = hours(1);
 
 /** What makes an action the same. */
 export const keyOf = ({ type, template = '', timeout }: Pick<Rung, 'type' | 'template' | 'timeout'>): string =>

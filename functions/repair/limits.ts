@@ -3,66 +3,22 @@
  * grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit full looks again. Only while some policy
  * states a limit; otherwise the record is not even read.
  */
-import { instant } from '../../shared/contract/instant.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
-import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
-import type { Mode } from '../../shared/contract/policy-schema.ts';
+import { instant } from '../../shared/contract/instant.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { ZONE_LABEL, type NodeView } from '../../shared/domain/node.ts';
-import { resolveNodeCount, type RepairLimits } from '../../shared/domain/repair-policy.ts';
-import { addDuration, hours, isDue, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { ZONE_LABEL } from '../../shared/domain/node.ts';
+import { type EpochMs, addDuration, hours, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { RUN_SETTLES_AFTER } from './follow.ts';
-import { OWNER, poolCodec, poolRecordId, type PoolRecord } from './record.ts';
-import type { Hold } from './verdict.ts';
-
-/** What one policy says. */
-export interface StatedLimits extends RepairLimits {
-  /** `NodeLifecyclePolicy edge`. */
-  readonly source: string;
-}
-
-export interface LimitsInForce {
-  /**
-   * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and between two
-   * with this one, nothing was left uncounted.
-   */
-  readonly basis: string;
-  /** Those that bind the pool. */
-  readonly binding: readonly StatedLimits[];
-  /** A policy that selects the pool has limits that cannot be read: they might forbid what the others allow (I6). */
-  readonly fault?: string | undefined;
-}
-
-type Policies = PolicySet['policies'];
-
-/**
- * Those of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or of the cluster that a more
- * specific block could lift would be none. What a policy in mode `Observe` says limits nothing.
- *
- * @param applying the policies that select the pool
- */
-export function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode): LimitsInForce {
-  const stating = policies.filter(({ object }) => object.spec?.['repairLimits'] !== undefined);
-  const basis = stating.map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`).toSorted();
-  const binding: StatedLimits[] = [];
-  let fault: string | undefined;
-  for (const policy of stating) {
-    if (!applying.includes(policy) || (policy.mode === 'Observe' && mode === 'Enforce')) continue;
-    const { kind, metadata, spec } = policy.object;
-    const source = `${kind} ${metadata.name}`;
-    const read = parseRepairLimits(spec?.['repairLimits'], 'spec.repairLimits');
-    if (read.ok) binding.push({ source, ...read.value });
-    else fault ??= `${source}: ${read.message}`;
-  }
-  return { basis: basis.join(' '), binding, ...(fault !== undefined && { fault }) };
-}
+import { type LimitsScope, createGate } from './gate.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import type { PoolRecord } from './state.ts';
+import { RUN_SETTLES_AFTER } from './times.ts';
+import { type Gate, type Spot } from './verdict.ts';
 
 const reservation = z.object({
   uid: z.string(),
@@ -71,10 +27,12 @@ const reservation = z.object({
   pool: z.exactOptional(z.string()),
   since: instant,
 });
+
 /** A node whose repair is in flight, or about to be. */
 export type Reservation = Readonly<z.output<typeof reservation>>;
 
 const schema = z.object({ basis: z.string(), reservations: z.array(reservation) });
+
 type Reservations = Readonly<z.output<typeof schema>>;
 
 /** What earlier versions had for mode `Observe` limits nothing. */
@@ -93,40 +51,23 @@ export const reservationsCodec: RecordCodec<Reservations> = {
 };
 
 export const RESERVATIONS_ID = 'concurrent-repairs';
+
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name: RESERVATIONS_ID };
+
 /** A record that nobody writes is looked at after this long. */
 const CHECK = hours(1);
-/** Who finds a limit full looks again after this long. */
-const FULL_CHECK = seconds(30);
-/** One record holds the reservations of all pools, and its size is limited. */
-const MOST = 1_000;
+
 /** Other passes write at the same time; each try reads what they wrote. */
 const MAX_TRIES = 10;
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
-type Place = Pick<NodeView, 'uid' | 'labels'>;
-
-export interface LimitsScope {
-  readonly pool: string | undefined;
-  readonly limits: LimitsInForce;
-  /** All nodes of the cluster. */
-  readonly nodes: readonly Place[];
-  /** Names of the pools that may have something in flight. */
-  readonly pools: readonly (string | undefined)[];
-}
-
-/** Whether a limit lets one more repair begin. */
-export interface Gate {
-  /** undefined: it may begin, and takes its place. */
-  take(node: Place): Hold | undefined;
-}
 
 /** The reservations of all pools, as one pass works with them. `newer`: a later version of this function keeps them. */
 export interface Reserved {
   /** @param own UIDs of what the pool has in flight */
   gate(own: ReadonlySet<string>, now: EpochMs): Gate;
   /** Reserves. False: others took the places; the pass has to look again. */
-  reserve(own: ReadonlySet<string>, granted: readonly Place[]): Promise<boolean>;
+  reserve(own: ReadonlySet<string>, granted: readonly Spot[]): Promise<boolean>;
   /** Gives back what the pool does not need any more. */
   settle(own: ReadonlySet<string>): Promise<void>;
 }
@@ -217,73 +158,6 @@ async function othersOf(
     }
   });
   return [...found.values()];
-}
-
-interface Limit {
-  readonly key: string;
-  readonly scope: string;
-  readonly most: number;
-  readonly said: string;
-  /** Absent: no policy says so. */
-  readonly basis?: { readonly source: string; readonly field: string };
-}
-
-const CLUSTER = 'cluster';
-const zoneKey = (zone: string): string => `zone/${zone}`;
-
-function createGate({ limits, nodes }: LimitsScope, reservations: readonly Reservation[], now: EpochMs): Gate {
-  const taken = new Map<string, number>();
-  const add = (zone: string | undefined): void => {
-    for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)])
-      taken.set(key, (taken.get(key) ?? 0) + 1);
-  };
-  for (const { zone } of reservations) add(zone);
-  const known = new Map<string | undefined, readonly Limit[]>();
-  return {
-    take({ labels }) {
-      const zone = labels[ZONE_LABEL];
-      const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
-      known.set(zone, limitsThere);
-      for (const { key, scope, most, said, basis } of limitsThere) {
-        const count = taken.get(key) ?? 0;
-        if (count < most) continue;
-        return {
-          reason: key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget',
-          message: `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}`,
-          ...(basis && { basis: { ...basis, numbers: { underWay: count, allowed: most } } }),
-          until: addDuration(now, FULL_CHECK),
-        };
-      }
-      add(zone);
-      return undefined;
-    },
-  };
-}
-
-/** The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest. */
-function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: readonly Place[]): readonly Limit[] {
-  const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
-  const found: Limit[] = [{ key: CLUSTER, scope: 'the cluster', most: MOST, said: 'so many are counted at most' }];
-  for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
-    if (zone !== undefined && perZone !== undefined) {
-      const most = resolveNodeCount(perZone, inZone);
-      const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
-      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
-      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, basis });
-    }
-    if (perCluster !== undefined) {
-      const most = resolveNodeCount(perCluster, nodes.length);
-      const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
-      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
-      found.push({ key: CLUSTER, scope: 'the cluster', most, said, basis });
-    }
-  }
-  const by = (key: string): readonly Limit[] =>
-    found
-      .filter(limit => limit.key === key)
-      .toSorted((a, b) => a.most - b.most)
-      .slice(0, 1);
-  return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
 }
 
 /** A pass that needed no limits gives back what its pool has in flight no more. */

@@ -3,38 +3,33 @@ import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes } from '../../shared/domain/time.ts';
+import { type TimedRecord, openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
-import { openRecord, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 import { remediationAnswer } from './actions/made-resources.ts';
-import { nodeAsk, type Asked } from './asks.ts';
+import { type Asked, nodeAsk } from './asks.ts';
+import { settledTime } from './attempt.ts';
 import { intoNode, isSettledBy } from './carry-over.ts';
 import type { PassWithAsk } from './deps.ts';
-import { lookAt, lookAtGone, readableSettings, settledTime, type LookContext } from './follow.ts';
-import { surroundingsOf, type Surroundings } from './guards.ts';
+import { lookAtGone } from './gone.ts';
+import { type Surroundings, surroundingsOf } from './guards.ts';
 import { rungsOf } from './ladder.ts';
 import {
+  type ClusterNodes,
+  type PoolRules,
   loadAskedOfOthers,
   loadClusterNodes,
   loadPoolView,
   loadRules,
-  type ClusterNodes,
-  type PoolRules,
 } from './observe.ts';
-import {
-  NEW_POOL,
-  newNode,
-  nodeCodec,
-  nodeRecordId,
-  poolCodec,
-  poolRecordId,
-  type NodeRecord,
-  type PoolRecord,
-} from './record.ts';
+import { nodeCodec, nodeRecordId, poolCodec, poolRecordId } from './record.ts';
+import { readableSettings } from './rules.ts';
+import type { LookContext } from './seen.ts';
+import { NEW_POOL, type NodeRecord, type PoolRecord, newNode } from './state.ts';
 import type { Place } from './report.ts';
 import type { NodeLook } from './verdict.ts';
 
@@ -109,7 +104,7 @@ export async function look(
   };
   const judged = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
   const looksBy = (context: LookContext): readonly NodeLook[] =>
-    judged.map(node => lookAt(context, node, records.get(node.uid)?.value));
+    judged.map(node => deps.lookAt(context, node, records.get(node.uid)?.value));
   const nothingAsked: ReadonlyMap<string, string> = new Map();
   let looks = looksBy({ ...base, owners, asked: nothingAsked });
   const isDueNow = looks.some(({ due }) => due !== undefined);

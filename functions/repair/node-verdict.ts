@@ -5,31 +5,16 @@
  */
 import {
   NODE_POOL_LABEL,
-  TERMINATION_TIMESTAMP_ANNOTATION,
   type NodeClaimView,
+  TERMINATION_TIMESTAMP_ANNOTATION,
 } from '../../shared/domain/node-claim.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
 import type { Owner } from '../../shared/domain/node-owner.ts';
-import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { judgeHealth, type Ill } from './illness.ts';
-import type { LimitsInForce } from './limits.ts';
-import { otherAtWork, vetoOf, type Other, type Veto, type Vetoer } from './others.ts';
-import type { Episode, RepairIncident } from './record.ts';
-
-/** What holds for the nodes of one pool. */
-export interface RepairRules {
-  readonly gateOpen: boolean;
-  /** `undefined`: no repair block applies to the pool. */
-  readonly settings: RepairSettings | { readonly invalid: string } | undefined;
-  readonly mode: 'Enforce' | 'Observe';
-  /** Where the block stands, e.g. `NodePool default`. */
-  readonly source: string | undefined;
-  /** The veto of the pool itself. */
-  readonly poolVeto: Vetoer | undefined;
-  /** The `repairLimits` of policies; absent while no policy has any. */
-  readonly limits?: LimitsInForce | undefined;
-}
+import type { NodeView } from '../../shared/domain/node.ts';
+import { type EpochMs, isDue, parseTimestamp } from '../../shared/domain/time.ts';
+import { type Ill, judgeHealth } from './illness.ts';
+import { type Other, type Veto, otherAtWork, vetoOf } from './others.ts';
+import type { RepairRules } from './rules.ts';
+import { type Episode, type RepairIncident } from './state.ts';
 
 export interface NodeObservation {
   readonly now: EpochMs;

@@ -7,23 +7,23 @@ import { claimsOfNode, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
+import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION, type NodeView, readNode } from '../../shared/domain/node.ts';
 import {
   AWS_REPAIR_STATEMENTS,
+  type RepairStatement,
   matchStatements,
   statementsOf,
-  type RepairStatement,
 } from '../../shared/domain/repair-policy.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
-import { addDuration, isDue, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
-import { readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
-import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { type EpochMs, addDuration, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
+import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
+import { type EffectiveProtection, effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
-import type { RepairRules } from './node-verdict.ts';
 import { OWNER } from './record.ts';
+import type { RepairRules } from './rules.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
@@ -62,7 +62,7 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined, see
 }
 
 /** All policies, each as it was last accepted. */
-export async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet> {
+async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet> {
   const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
   return readPolicies(await withLastAccepted(deps, objects));
 }

@@ -3,13 +3,14 @@ import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/ref
 import { addDuration, earliest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { Carried } from './act.ts';
 import type { PassDeps } from './deps.ts';
-import { accepted, readableSettings, settledTime, withoutAttempt } from './follow.ts';
-import { failureOf } from './guards.ts';
+import { accepted, settledTime, withoutAttempt } from './attempt.ts';
+import { readableSettings } from './rules.ts';
+import { failureOf } from './futility.ts';
 import { mayPass, rungsOf, turnOf } from './ladder.ts';
 import type { Seen } from './look.ts';
 import { readClaim } from './observe.ts';
 import { withoutUndone } from './ramp.ts';
-import type { NodeRecord, Ours, PoolRecord } from './record.ts';
+import type { NodeRecord, Ours, PoolRecord } from './state.ts';
 import type { Speaker } from './say.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeLook } from './verdict.ts';

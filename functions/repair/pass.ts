@@ -26,15 +26,8 @@ import type { PassDeps, PassWithAsk } from './deps.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type Seen } from './look.ts';
 import { withOutcomes } from './outcomes.ts';
-import {
-  newNode,
-  nodeSubject,
-  normalNode,
-  normalPool,
-  poolSubject,
-  type NodeRecord,
-  type PoolRecord,
-} from './record.ts';
+import { newNode, type NodeRecord, type PoolRecord } from './state.ts';
+import { nodeSubject, normalNode, normalPool, poolSubject } from './record.ts';
 import { reportOfLost } from './report.ts';
 import { createSpeaker, sayActed, type Speaker } from './say.ts';
 import { TAKE_BACK, takeBack } from './take-back.ts';

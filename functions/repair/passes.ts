@@ -18,7 +18,7 @@ export interface Passes {
 }
 
 /** Two passes of one pool are so far apart at least. */
-export const PASS_SPACING = seconds(1);
+const PASS_SPACING = seconds(1);
 const PREFIX = 'pass/';
 
 /** The pool that a wake-up of a coalescer is about; undefined: it is none of passes. */

@@ -3,7 +3,7 @@
  * begins with the first act, however long that takes, and nothing forgets it: no closed gate, no mistake in a block, no mode Observe. Pure.
  */
 import { addDuration, hours, isDue, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import type { PoolRecord, Ramp } from './record.ts';
+import type { PoolRecord, Ramp } from './state.ts';
 import type { Hold } from './verdict.ts';
 
 /** How long one step lasts. */

@@ -22,6 +22,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
 import { ANY, drainAsk, nodeAsk } from './asks.ts';
 import { decidePool } from './decide.ts';
+import { lookAt } from './follow.ts';
 import { checkReservations, RESERVATIONS_ID } from './limits.ts';
 import { decideNode } from './node-verdict.ts';
 import { isSuspicious, readClaim } from './observe.ts';
@@ -35,15 +36,17 @@ type Ports = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
 >;
-/** The rule for one node, and that for a pool. */
+/** The rule for one node and that for a pool, and what becomes of an attempt. */
 export interface Rules {
   readonly decideNode: typeof decideNode;
   readonly decidePool: typeof decidePool;
+  readonly lookAt: typeof lookAt;
 }
+const RULES: Rules = { decideNode, decidePool, lookAt };
 type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
 
 /** @param rules replaced in mutation tests */
-export function createReconciler(ports: Ports, rules: Rules = { decideNode, decidePool }): Reconcile {
+export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);

@@ -2,14 +2,15 @@
  * The two records of repair, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is ill, or was
  * acted upon in the last day: since when, what was done, and what was said. What earlier versions stored is read by `carried.ts`.
  */
+import { instant } from '../../shared/contract/instant.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 import { attemptOfBefore, nodeOfBefore, poolOfBefore } from './carried.ts';
+import { type NodeRecord, type PoolRecord } from './state.ts';
 
 export const OWNER = 'repair';
 
@@ -24,8 +25,6 @@ const incident = z.object({
   /** Where the toleration stands; absent: the provider's default. */
   field: z.optional(z.string()),
 });
-/** The entry that decides: the unhealthy condition that is due first. */
-export type RepairIncident = Readonly<z.output<typeof incident>>;
 
 const resourceName = z.object({
   group: z.string(),
@@ -34,17 +33,13 @@ const resourceName = z.object({
   namespace: z.optional(z.string()),
   name: z.string(),
 });
-export type ResourceName = Readonly<z.output<typeof resourceName>>;
+
 const madeResource = z.extend(resourceName, { uid: z.string() });
-export type MadeResource = Readonly<z.output<typeof madeResource>>;
 
 const rungType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Terminate']);
-/** One act; `DrainThenTerminate` of the block is two, `Drain` and `Terminate`. */
-export type RungType = z.output<typeof rungType>;
 
 /** How an act itself ended, before its time was over. `stopped`: a person took it back, and nothing follows. */
 const answer = z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() });
-export type RungAnswer = Readonly<z.output<typeof answer>>;
 
 const attempt = z.object({
   /** Counts the attempts at this node, from 1. */
@@ -75,11 +70,9 @@ const attempt = z.object({
   /** `Drain`, `CustomResource`: what the request is known by, the same for each try. */
   requestId: z.optional(z.string()),
 });
-export type Attempt = Readonly<z.output<typeof attempt>>;
 
 /** An act that was taken. */
 const act = z.object({ key: z.string(), action: rungType, time: instant, bootID: z.optional(z.string()) });
-export type Act = Readonly<z.output<typeof act>>;
 
 const episode = z.object({
   startTime: instant,
@@ -87,8 +80,6 @@ const episode = z.object({
   /** The conditions that it began with. */
   began: z.optional(z.array(z.object({ type: z.string(), status: z.string() }))),
 });
-/** A time in which the node was unhealthy; one without an end goes on. */
-export type Episode = Readonly<z.output<typeof episode>>;
 
 const ours = z.object({
   /** A drain that was asked for, by its request. */
@@ -101,11 +92,8 @@ const ours = z.object({
   /** Of a termination that was called off: its annotation. */
   annotation: z.optional(z.object({ claim: named, set: z.string(), previous: z.optional(z.string()) })),
 });
-/** What this repair has made or set, to be taken back at its end (I7). */
-export type Ours = Readonly<z.output<typeof ours>>;
 
 const settling = z.object({ totalMs: z.number(), since: z.optional(instant) });
-export type Settled = Readonly<z.output<typeof settling>>;
 
 const illness = z.object({
   /** Of the entry that decided last. */
@@ -116,8 +104,6 @@ const illness = z.object({
   wellTime: z.optional(instant),
   settling: z.optional(settling),
 });
-/** It goes on until no rule has been ill for a while (`illness.ts`). */
-export type Illness = Readonly<z.output<typeof illness>>;
 
 const clock = z.object({
   /** When it began to hold. */
@@ -127,7 +113,6 @@ const clock = z.object({
   /** The start that counts again, once a change event says that only the time has moved. */
   first: z.optional(instant),
 });
-export type Clock = Readonly<z.output<typeof clock>>;
 
 const node = z.object({
   name: z.string(),
@@ -149,7 +134,6 @@ const node = z.object({
   /** What was said of it last, and when; and when each thing was that was said in the last hour. */
   said: z.optional(z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) })),
 });
-export type NodeRecord = Readonly<z.output<typeof node>>;
 
 /** JSON carries no undefined. */
 const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
@@ -163,28 +147,17 @@ export const nodeCodec: RecordCodec<NodeRecord> = {
 
 /** Without what is undefined, so that what is equal is found equal. */
 export const normalNode = (value: NodeRecord): NodeRecord => node.parse(toJson(value));
+
 export const normalPool = (value: PoolRecord): PoolRecord => pool.parse(toJson(value));
 
 /** The record of one node, by UID (I10). */
 export const nodeRecordId = (uid: string): string => `node/${uid}`;
+
 export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
-export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
-  name,
-  ...(pool !== undefined && { pool }),
-  clocks: {},
-  acts: [],
-  number: 0,
-  episodes: [],
-});
-
 const ramp = z.object({ step: z.int(), stepTime: instant, granted: z.int() });
-/** How fast repairs begin again after a hold: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
-export type Ramp = Readonly<z.output<typeof ramp>>;
 
 const termination = z.object({ condition: z.string(), time: instant, node: z.optional(z.string()) });
-/** A termination that was accepted. */
-export type Termination = Readonly<z.output<typeof termination>>;
 
 const pool = z.object({
   /** By UID: since when. 48 bytes each. */
@@ -203,21 +176,12 @@ const pool = z.object({
   /** Attempts that an earlier version kept here; each goes into the record of its node. */
   carried: z.optional(z.array(z.pipe(z.unknown(), z.transform(attemptOfBefore)))),
 });
-export type PoolRecord = Readonly<z.output<typeof pool>>;
 
 export const poolCodec: RecordCodec<PoolRecord> = {
   owner: OWNER,
   schemaVersion: 5,
   parse: state => pool.parse(poolOfBefore(state)),
   toState: value => toJson(pool.parse(toJson(value))),
-};
-
-export const NEW_POOL: PoolRecord = {
-  inFlight: {},
-  followed: [],
-  held: [],
-  terminations: [],
-  counts: { held: 0, repairing: 0 },
 };
 
 /** A name that no NodePool can have, for the nodes without one. */

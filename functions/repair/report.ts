@@ -7,7 +7,7 @@ import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { Rung } from './ladder.ts';
-import type { Attempt, RepairIncident } from './record.ts';
+import type { Attempt, RepairIncident } from './state.ts';
 import type { Basis, NodeName, Verdict } from './verdict.ts';
 
 const aboutNode = ({ name, uid }: NodeName): About => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid } });

@@ -11,7 +11,7 @@ import type { Carried } from './act.ts';
 import type { PassDeps } from './deps.ts';
 import type { Seen } from './look.ts';
 import { protectionOf } from './observe.ts';
-import type { Attempt, PoolRecord } from './record.ts';
+import type { Attempt, PoolRecord } from './state.ts';
 import {
   reportOfDoubt,
   reportOfLeft,
@@ -20,12 +20,12 @@ import {
   reportOfVerdict,
   reportsOfAct,
   vetoFault,
-  type Place,
 } from './report.ts';
+import type { Place } from './report.ts';
 import type { NodeLook, NodeName, Verdict } from './verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
-export const REPEAT_AFTER = hours(1);
+const REPEAT_AFTER = hours(1);
 const MOST_SAID = 200;
 /** A node that was terminated counts as not replaced after this long. */
 const REPLACED_WITHIN = minutes(15);

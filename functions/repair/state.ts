@@ -1,7 +1,6 @@
 /** What is remembered of a pool and of its nodes, without how it is stored (`record.ts`). Types, and how they begin. */
 import type { Refusals } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { CarriedAttempt } from './carried.ts';
 
 interface Named {
   readonly name: string;
@@ -97,8 +96,7 @@ export interface Ours {
   readonly maintenance?: true | undefined;
   /** Of a termination that was called off: its annotation. */
   readonly annotation?:
-    | { readonly claim: Named; readonly set: string; readonly previous?: string | undefined }
-    | undefined;
+    { readonly claim: Named; readonly set: string; readonly previous?: string | undefined } | undefined;
 }
 
 /** It goes on until no rule has been ill for a while (`illness.ts`). */
@@ -141,8 +139,7 @@ export interface NodeRecord {
   readonly others?: { readonly what: string; readonly time: EpochMs } | undefined;
   /** What was said of it last, and when; and when each thing was that was said in the last hour. */
   readonly said?:
-    | { readonly code: string; readonly time: EpochMs; readonly times: Readonly<Record<string, EpochMs>> }
-    | undefined;
+    { readonly code: string; readonly time: EpochMs; readonly times: Readonly<Record<string, EpochMs>> } | undefined;
 }
 
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
@@ -193,3 +190,27 @@ export const NEW_POOL: PoolRecord = {
   terminations: [],
   counts: { held: 0, repairing: 0 },
 };
+
+/** An attempt as it stood in the record of its pool. */
+export interface CarriedAttempt {
+  readonly number: number;
+  readonly phase: 'intended' | 'refused' | 'accepted' | 'observed';
+  readonly intendedTime: EpochMs;
+  readonly node: Named;
+  readonly claim?: Named | undefined;
+  readonly incident: Omit<RepairIncident, 'field'>;
+  readonly rung: number;
+  readonly action: RungType;
+  readonly carriedOut?: { readonly rung: number; readonly action: RungType } | undefined;
+  readonly until?: EpochMs | undefined;
+  readonly answer?: RungAnswer | undefined;
+  readonly notTaken?: true | undefined;
+  readonly terminationTimestamp?: string | undefined;
+  readonly previousTimestamp?: string | undefined;
+  readonly bootID?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly resources?: readonly MadeResource[] | undefined;
+  readonly mayHaveMade?: readonly ResourceName[] | undefined;
+  /** The repair is over, and this could not be taken back. */
+  readonly isLeft?: true | undefined;
+}

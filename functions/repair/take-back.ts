@@ -12,7 +12,7 @@ import { deleteRemediations, madeBy } from './actions/made-resources.ts';
 import { endMaintenance } from './actions/reboot.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
 import { hasTime } from './ladder.ts';
-import type { NodeRecord, Ours } from './record.ts';
+import type { NodeRecord, Ours } from './state.ts';
 import type { NodeName } from './verdict.ts';
 
 /** Of the refusals of a node: that what is left of its repair cannot be taken back. */

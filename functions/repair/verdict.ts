@@ -1,9 +1,9 @@
 /** What a pass finds out about one node, and what it may begin there. Types only. */
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { DueNode, NodeDecision } from './node-verdict.ts';
 import type { Rung } from './ladder.ts';
-import type { Attempt, NodeRecord, RepairIncident } from './record.ts';
+import { type DueNode, type NodeDecision } from './node-verdict.ts';
+import { type Attempt, type NodeRecord, type RepairIncident } from './state.ts';
 
 export type HoldReason =
   | 'ClusterFreeze'
@@ -110,3 +110,11 @@ export interface NodeLook {
   /** The same, and the Node is gone: nothing else will say it. */
   readonly lost?: Attempt | undefined;
 }
+
+/** Whether a limit lets one more repair begin. */
+export interface Gate {
+  /** undefined: it may begin, and takes its place. */
+  take(node: Spot): Hold | undefined;
+}
+
+export type Spot = Pick<NodeView, 'uid' | 'labels'>;

@@ -22,7 +22,7 @@ export interface RepairStatement {
 /** A toleration that never ends: the statement is matched by nothing and counts nowhere. */
 export const NEVER: DurationMs = toDurationMs(Infinity);
 /** From here on a toleration is read as `Never`. */
-export const LONGEST_TOLERATION = hours(8760);
+const LONGEST_TOLERATION = hours(8760);
 
 /** What a statement is known by while it holds. */
 export const keyOfStatement = ({ type, status, reason }: Pick<RepairStatement, 'type' | 'status' | 'reason'>): string =>

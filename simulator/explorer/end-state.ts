@@ -20,7 +20,7 @@ export interface EndState {
 
 /**
  * @param instances each with its state
- * @param uncounted paths of such fields in records, without the places in lists: `attempts.number`; `inexact` likewise
+ * @param uncounted paths of such fields in records, without the places in lists: `attempt.number`; `inexact` likewise
  */
 export function endStateOf(
   touched: readonly TouchedObject[],

@@ -106,7 +106,7 @@ function darkOf(tallyOf: TallyOf, nodes: readonly KubernetesObject[], isLeftOut:
 }
 
 /** The statements of the pool that a node is in. */
-export function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly Statement[] {
+function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly Statement[] {
   const pools = new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool]));
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
   const claims = new Map(

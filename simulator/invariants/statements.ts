@@ -41,7 +41,7 @@ export function statementsOf(block: unknown): readonly Statement[] {
   return [...provided, ...own].filter(({ toleration }) => toleration < YEAR);
 }
 
-export function isStatedOf(node: KubernetesObject, { type, status, reason }: Statement): boolean {
+function isStatedOf(node: KubernetesObject, { type, status, reason }: Statement): boolean {
   const condition = conditionOf(node, type);
   return condition?.['status'] === status && (reason === undefined || reason.test(textOf(condition['reason']) ?? ''));
 }

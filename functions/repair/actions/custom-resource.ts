@@ -9,7 +9,7 @@ import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../
 import { notServed } from '../../../shared/domain/not-served.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { Ours, ResourceName } from '../record.ts';
+import type { Ours, ResourceName } from '../state.ts';
 import { TAKEN, type Action, type ActionContext } from './action.ts';
 import { renderRemediation } from './remediation-template.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';

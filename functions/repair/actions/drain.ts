@@ -10,7 +10,7 @@ import * as z from '../../../shared/contract/zod.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RungAnswer } from '../record.ts';
+import type { RungAnswer } from '../state.ts';
 import { TAKEN, type Action, type ActionDeps } from './action.ts';
 
 const RETRY = seconds(5);

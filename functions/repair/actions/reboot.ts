@@ -12,7 +12,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { LAST_REBOOT_ANNOTATION, lastRebootText } from '../ladder.ts';
-import type { Act } from '../record.ts';
+import type { Act } from '../state.ts';
 import type { Action, ActionContext } from './action.ts';
 import { callInstance } from './instance.ts';
 

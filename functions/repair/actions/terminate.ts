@@ -9,7 +9,7 @@ import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { holdsPastInstant } from '../node-verdict.ts';
-import type { Ours } from '../record.ts';
+import type { Ours } from '../state.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
 import { callInstance } from './instance.ts';
 

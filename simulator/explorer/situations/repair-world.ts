@@ -78,7 +78,7 @@ export const conditions = (name: string, condition: JsonObject, tells?: Change['
   );
 
 /** An attempt that a run recorded and died before it acted is one more. */
-const UNCOUNTED = ['attempts.number'];
+const UNCOUNTED = ['attempt.number', 'number'];
 export const BASE = { concern: 'repair', start: START, uncounted: UNCOUNTED } as const;
 export const seen = (...names: readonly string[]): readonly Earlier[] =>
   names.map(name => ({ kind: 'message', message: nodeEvent(name) }));

@@ -20,7 +20,7 @@ import { place, toManifest, type Model, type NodePlan } from './model.ts';
 export const FAULT = 'GpuFault';
 export const FAULT_REASONS = ['Xid48', 'Xid79', 'Throttled'] as const;
 
-export function drawIllnessBlock(random: Random, model: Model): JsonObject {
+function drawIllnessBlock(random: Random, model: Model): JsonObject {
   const toleration = (): string => {
     const duration = random.pick([seconds(30), minutes(1), minutes(2), minutes(5), minutes(10)]);
     model.durations.push(duration);
@@ -107,7 +107,7 @@ function drawMachine(random: Random, model: Model, pool: string, start: EpochMs)
 }
 
 /** A Node that has been there for hours, with its NodeClaim. */
-export function machine(random: Random, node: NodePlan, since: EpochMs): readonly Manifest[] {
+function machine(random: Random, node: NodePlan, since: EpochMs): readonly Manifest[] {
   const { name, zone, pool = '', claim = name, providerID } = node;
   const labels = { 'karpenter.sh/nodepool': pool, 'topology.kubernetes.io/zone': zone };
   const creationTimestamp = toTimestamp(addDuration(since, toDurationMs(0 - hours(3))));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { policyChanged, statusDue, surroundingsChanged } from '../../../../functions/repair/policies/status.ts';
+import { policyChanged, statusDue, surroundingsChanged } from '../../../../functions/repair/policy-status/status.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { hours, seconds, toEpochMs, toTimestamp, type DurationMs } from '../../../../shared/domain/time.ts';
+import { hours, minutes, seconds, toEpochMs, toTimestamp, type DurationMs } from '../../../../shared/domain/time.ts';
 import { createCluster } from '../../../../simulator/world.ts';
 import { T } from '../../../builders/repair.ts';
 
@@ -61,21 +61,23 @@ describe('the status of the policies', () => {
     const since = toTimestamp(T);
     world.core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'web' } });
     world.advance(seconds(60));
-    await surroundingsChanged(world.ports);
+    await surroundingsChanged(world.ports, 'zero');
     expect(world.statusOf('a')).toMatchObject({ nodePools: 1 });
     const { conditions } = world.statusOf('a') as { conditions: readonly JsonObject[] };
     expect(conditions.find(({ type }) => type === 'Accepted')).toMatchObject({ lastTransitionTime: since });
   });
 
-  it('is looked at half a minute after the last look when surroundings change, by one timer for all of them', async () => {
+  it('is looked at five minutes after the last look while only numbers change, by one timer for all of them', async () => {
     const world = start('a');
     await policyChanged(world.ports);
     world.add('b');
     world.advance(seconds(10));
-    for (let change = 0; change < 5; change++) await surroundingsChanged(world.ports);
+    for (let change = 0; change < 5; change++) await surroundingsChanged(world.ports, 'count');
     expect(world.statusOf('b')).toBeUndefined();
-    expect(world.record()?.nextWakeTime).toBe(T + seconds(30));
-    world.advance(seconds(20));
+    expect(world.record()?.nextWakeTime).toBe(T + minutes(5));
+    await surroundingsChanged(world.ports, 'zero');
+    expect(world.record()?.nextWakeTime).toBe(T + seconds(10));
+    world.advance(minutes(5));
     await statusDue(world.ports, { wakeTime: world.now() });
     expect(world.statusOf('b')).toMatchObject({ observedGeneration: 1 });
     expect(world.record()?.nextWakeTime).toBe(world.now() + hours(1));
@@ -83,7 +85,7 @@ describe('the status of the policies', () => {
 
   it('costs no record and no look while there is no policy', async () => {
     const world = start();
-    await surroundingsChanged(world.ports);
+    await surroundingsChanged(world.ports, 'zero');
     expect(world.record()).toBeUndefined();
     await policyChanged(world.ports);
     expect(world.patches()).toBe(0);

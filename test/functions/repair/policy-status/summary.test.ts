@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { summarize, type ClusterFacts, type PolicyFacts } from '../../../../functions/repair/policies/summary.ts';
+import { summarize, type ClusterFacts, type PolicyFacts } from '../../../../functions/repair/policy-status/summary.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../../../../shared/policies/policy-set.ts';
 
