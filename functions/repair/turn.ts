@@ -98,7 +98,7 @@ function lookAtNothing(seen: NodeSeen): Partly {
   if (decision.kind === 'refuse') {
     return {
       ...QUIET,
-      record: kept(seen),
+      record,
       verdict: { kind: 'refuse', node, message: decision.message },
       time: addDuration(now, FAULT_CHECK),
     };
