@@ -69,9 +69,10 @@ export function createAttempt({ look, due, rung, stale }: Candidate, now: EpochM
   const requestId = stale?.requestId ?? asked;
   const set = due.claim?.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   // An annotation of an attempt before is still known as ours, and so is what it stands in place of.
+  const known = record?.ours?.annotation;
   const left = stale ?? record?.attempt;
-  const isOurs = set !== undefined && left?.terminationTimestamp === set;
-  const previous = isOurs ? left.previousTimestamp : set;
+  const isOurs = set !== undefined && (left?.terminationTimestamp === set || known?.set === set);
+  const previous = isOurs ? (left?.terminationTimestamp === set ? left.previousTimestamp : known?.previous) : set;
   return {
     number: stale?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended',

@@ -18,7 +18,7 @@ import { createAttempt, withoutAttempt } from './attempt.ts';
 import { budgetHold, failureOf, futility } from './futility.ts';
 import { type Guards, type Surroundings, createGuards } from './guards.ts';
 import type { Rung } from './ladder.ts';
-import { advanceRamp, nextRamp, rampAllows, rampHold, rampTime } from './ramp.ts';
+import { advanceRamp, nextRamp, rampAllows, rampHold, rampTime, withoutUndone } from './ramp.ts';
 import { type RepairRules, readableSettings } from './rules.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
@@ -92,7 +92,7 @@ export function decidePool(observation: PoolObservation): PoolDecision {
     if (hold?.guard !== undefined) held.add(hold.guard);
   }
   const isObserving = rules.mode === 'Observe';
-  const ramp = nextRamp(state, { held: [...held], isAnythingDue: candidates.length > 0 }, now);
+  const ramp = nextRamp({ ...state, ramp: withoutUndone(state.ramp, undoneOf(looks, state, now)) }, { held: [...held], isAnythingDue: candidates.length > 0 }, now);
   const outcomes = grant(candidates, { observation, surroundings, guards, holds, inFlight, ramp, isObserving });
   const byUid = new Map(outcomes.map(outcome => [outcome.look.node.uid, outcome]));
   const granted = outcomes.flatMap(({ grant: each }) => each ?? []);
@@ -104,6 +104,16 @@ export function decidePool(observation: PoolObservation): PoolDecision {
     state: { ...state, ramp: advanceRamp(ramp, granted.length, now) },
     held: [...held],
   });
+}
+
+/** How many a run that died had granted and not carried out. */
+function undoneOf(looks: readonly NodeLook[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
+  return looks.filter(({ node: { uid }, view, record, holds }) => {
+    const since = inFlight[uid];
+    if (view === undefined || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+    const isSettled = isDue(now, addDuration(since, RUN_SETTLES_AFTER));
+    return isSettled && !holds && record?.attempt?.phase !== 'accepted';
+  }).length;
 }
 
 /** Those of which an attempt is under way, and those that a run set out to act on which may still be at work. */
@@ -198,7 +208,9 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
 function heldBy({ look, due }: Candidate, hold: Hold): Outcome {
   const { reason, message, basis, until } = hold;
   const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident: due.incident, message, basis };
-  return { look: { ...look, verdict, time: until } };
+  // What an attempt before has set waits for nothing here.
+  const takesBack = look.takesBack || look.record?.ours?.annotation !== undefined;
+  return { look: { ...look, verdict, time: until, takesBack } };
 }
 
 /** Whether those that have just come back hold it, and the time that it has been held so. */

@@ -103,8 +103,12 @@ function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): N
   const wellTime = look.record?.illness?.wellTime ?? record.illness?.wellTime;
   const wellEnds = wellTime === undefined || look.record === undefined ? undefined : addDuration(wellTime, WELL_FOR);
   const isOver = wellEnds !== undefined && isDue(now, wellEnds);
+  // A run that died had set it, and nothing begins now that would make use of it.
+  const isLeft =
+    look.record?.attempt === undefined && look.due === undefined && look.record?.ours?.annotation !== undefined;
   return {
     ...look,
+    takesBack: look.takesBack || isLeft,
     node: { name: node.name, uid: node.uid },
     view: node,
     time: isOver ? look.time : earliest(look.time, wellEnds),

@@ -156,5 +156,7 @@ export function illnessAt(illness: Illness | undefined, isIll: boolean, now: Epo
   const { wellTime, ...rest } = illness;
   if (wellTime !== undefined && isDue(now, addDuration(wellTime, WELL_FOR))) return undefined;
   if (isIll) return rest;
+  // Nothing was done in it: nothing is to be remembered.
+  if (illness.taken.length === 0 && illness.settling === undefined) return undefined;
   return wellTime === undefined ? { ...illness, wellTime: now } : illness;
 }

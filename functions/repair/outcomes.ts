@@ -10,7 +10,7 @@ import { mayPass, rungsOf, turnOf } from './ladder.ts';
 import type { Seen } from './look.ts';
 import { readClaim } from './observe.ts';
 import { withoutUndone } from './ramp.ts';
-import type { NodeRecord, Ours, PoolRecord } from './state.ts';
+import type { Attempt, NodeRecord, Ours, PoolRecord } from './state.ts';
 import type { Speaker } from './say.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeLook } from './verdict.ts';
@@ -103,6 +103,8 @@ const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHav
   return { ...rest, ...made };
 };
 
+const terminationOf = (node: string, { incident, time }: Attempt) => ({ condition: failureOf(incident), time, node });
+
 function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readonly NodeLook[]): PoolRecord {
   const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
   const free = new Set(
@@ -116,9 +118,16 @@ function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readon
     outcome.isOther !== true &&
     attempt.action === 'Terminate' &&
     !known.has(look.node.uid)
-      ? [{ condition: failureOf(attempt.incident), time: attempt.time, node: look.node.uid }]
+      ? [terminationOf(look.node.uid, attempt)]
       : [],
   );
+  // Those of runs that died before they had counted them.
+  const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
+  const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    const isCounted = acted.has(uid) || known.has(uid) || attempt?.action !== 'Terminate';
+    return isCounted ? [] : [terminationOf(uid, attempt)];
+  });
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const ramp = withoutUndone(state.ramp, undone.length);
   const { ramp: _, ...rest } = state;
@@ -126,7 +135,7 @@ function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readon
     ...rest,
     ...(ramp && { ramp }),
     inFlight,
-    terminations: [...state.terminations, ...terminated],
+    terminations: [...state.terminations, ...uncounted, ...terminated],
     followed: looks.flatMap(({ node: { uid }, isFollowed }) => (isFollowed && !(uid in inFlight) ? uid : [])),
     counts: { ...state.counts, repairing: looks.filter(({ record }) => record?.attempt !== undefined).length },
   };

@@ -29,6 +29,7 @@ import { withOutcomes } from './outcomes.ts';
 import { newNode, type NodeRecord, type PoolRecord } from './state.ts';
 import { nodeSubject, normalNode, normalPool, poolSubject } from './record.ts';
 import { reportOfLost } from './report.ts';
+import { withoutAttempt } from './attempt.ts';
 import { createSpeaker, sayActed, type Speaker } from './say.ts';
 import { TAKE_BACK, takeBack } from './take-back.ts';
 import type { NodeLook, NodeName } from './verdict.ts';
@@ -111,7 +112,7 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
       await sayActed(deps, seen, { node: each.node, attempt: each.found, pods, message });
     }
     const held = seen.held.get(each.node.uid)?.value;
-    const record = each.record ?? (each.takesBack && held ? { ...held, attempt: undefined } : undefined);
+    const record = each.record ?? (each.takesBack && held ? withoutLast(held) : undefined);
     if (!each.takesBack || record === undefined) {
       next.push(each);
       continue;
@@ -124,7 +125,8 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
       time = earliest(time, left.time);
       const isOwed = left.record.refusals?.[TAKE_BACK] !== undefined;
       const kept = each.record !== undefined || isOwed ? left.record : undefined;
-      next.push({ ...each, record: kept, isFollowed: each.isFollowed || isOwed });
+      const isOver = kept?.attempt === undefined && each.verdict?.kind !== 'stuck';
+      next.push({ ...each, record: kept, isFollowed: (each.isFollowed && !isOver) || isOwed });
     } catch (error) {
       failures.push(error);
       next.push({ ...each, record });
@@ -132,6 +134,10 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
   }
   return { looks: next, failures, time };
 }
+
+/** Of a node that is gone: what its last attempt has set is to be taken back, too. */
+const withoutLast = (held: NodeRecord): NodeRecord =>
+  held.attempt === undefined ? held : withoutAttempt(held, held.attempt);
 
 interface Acted {
   readonly carried: readonly Carried[];
