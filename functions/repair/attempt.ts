@@ -17,11 +17,15 @@ export const settledTime = ({ time, askTime }: Attempt): EpochMs => {
 export function accepted(record: NodeRecord, attempt: Attempt, rungs: readonly Rung[]): NodeRecord {
   const { key, action, bootID, incident } = attempt;
   const { [key]: _, ...refusals } = record.refusals ?? {};
-  const { refusals: __, ...rest } = record;
+  const { refusals: __, ours, ...rest } = record;
+  // What an attempt before had set is what this one has made use of.
+  const { annotation: ___, ...others } = ours ?? {};
+  const left = action === 'Terminate' ? others : ours;
   const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
   return {
     ...rest,
     ...(Object.keys(refusals).length > 0 && { refusals }),
+    ...(left && Object.keys(left).length > 0 && { ours: left }),
     attempt: { ...attempt, phase: 'accepted' },
     illness: {
       ...record.illness,

@@ -92,7 +92,11 @@ export function decidePool(observation: PoolObservation): PoolDecision {
     if (hold?.guard !== undefined) held.add(hold.guard);
   }
   const isObserving = rules.mode === 'Observe';
-  const ramp = nextRamp({ ...state, ramp: withoutUndone(state.ramp, undoneOf(looks, state, now)) }, { held: [...held], isAnythingDue: candidates.length > 0 }, now);
+  const ramp = nextRamp(
+    { ...state, ramp: withoutUndone(state.ramp, undoneOf(looks, state, now)) },
+    { held: [...held], isAnythingDue: candidates.length > 0 },
+    now,
+  );
   const outcomes = grant(candidates, { observation, surroundings, guards, holds, inFlight, ramp, isObserving });
   const byUid = new Map(outcomes.map(outcome => [outcome.look.node.uid, outcome]));
   const granted = outcomes.flatMap(({ grant: each }) => each ?? []);
