@@ -1,7 +1,6 @@
 /** What becomes of a node of which nothing is under way: what its own state says, and whose turn it is. Pure. */
-import type { NodeView } from '../../shared/domain/node.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
-import { type EpochMs, addDuration, earliest, isDue, minutes, toTimestamp } from '../../shared/domain/time.ts';
+import { addDuration, earliest, isDue, minutes, toTimestamp } from '../../shared/domain/time.ts';
 import { keyOf, takenBefore, turnOf } from './ladder.ts';
 import { readableSettings } from './rules.ts';
 import { type Partly, type NodeSeen } from './seen.ts';
@@ -108,19 +107,15 @@ function lookAtNothing(seen: NodeSeen): Partly {
   const { reason, message } = decision;
   const verdict: Verdict = { kind: 'ignore', node, reason, message };
   if (reason === 'NoTransitionTime') return { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
-  const isAsked = reason !== 'Healthy' && held === undefined && isNews(node, context.observedTimes.get(node.uid));
-  const wasOpen = isAsked || (held !== undefined && Object.keys(held.clocks).length > 0);
+  const isAsked = reason !== 'Healthy' && held === undefined && context.observedTimes.has(node.uid);
+  const isSaid = held?.said?.code.startsWith('ignore') === true;
+  const wasOpen = isAsked || (held !== undefined && !isSaid && Object.keys(held.clocks).length > 0);
+
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   return { ...QUIET, record: kept(seen), ...(wasOpen && { verdict }), time, takesBack: record.ours !== undefined };
 }
-
-/** The forwarder saw a condition turn; what it only shows again was said. */
-const isNews = ({ conditions }: NodeView, observedTime: EpochMs | undefined): boolean =>
-  observedTime !== undefined &&
-  conditions.some(({ lastTransitionTime: time }) => time !== undefined && Math.abs(observedTime - time) <= NEWS_FOR);
-const NEWS_FOR = minutes(10);
 
 /** What is worth remembering of a node that is not ill; undefined: nothing. */
 function kept({ record, context: { now } }: NodeSeen): NodeRecord | undefined {
