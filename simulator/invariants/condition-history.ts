@@ -93,12 +93,14 @@ export function createConditionHistory({
       if (stated === undefined) return undefined;
       const created = instantOf(node.metadata.creationTimestamp) ?? -Infinity;
       const isNotBelieved = stated > seen || stated < seen - OLDEST_NEWS;
-      const least = Math.max(created, isNotBelieved && !(isInitial && stated < seen) ? seen : stated);
+      // What has lasted since before anybody looked is news to nobody.
+      const isOld = isInitial && stated < seen;
+      const least = Math.max(created, isNotBelieved && !isOld ? seen : stated);
       const earliest = hasReason ? Math.max(least, reasonSeen) : least;
       // Who was cut off learns of it late, and cannot tell that from a clock that is behind.
       const quiet = quietSince() ?? Infinity;
       const isLate = quiet > seen || (hasReason && quiet > reasonSeen);
-      const latest = Math.max(earliest, isNotBelieved ? seen : stated, isLate ? quiet : -Infinity);
+      const latest = Math.max(earliest, isLate && !isOld ? quiet : -Infinity);
       return { earliest, latest };
     },
     statusBefore: (uid, type) => nodes.get(uid)?.get(type)?.before,

@@ -68,6 +68,11 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
   };
 
   return {
+    onPast(call, run) {
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act?.kind === 'Reboot')
+        reboots.set(act.node.metadata.uid, [...(reboots.get(act.node.metadata.uid) ?? []), call]);
+    },
     onCall(call, run) {
       if (run.by !== 'repair') return;
       if (call.port === 'instances' && call.method === 'reboot') {

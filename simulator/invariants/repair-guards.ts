@@ -28,7 +28,8 @@ export const checkRepairGuards: MakeCheck = context => {
   const acted = new Map<string, { readonly kind: string; readonly time: number }>();
   /** When Curfew said first of a node that is ill that others settle, by name. */
   const settling = new Map<string, number>();
-  let settled = now();
+  const began = now();
+  let settled = began;
   const settings = new Map<string, string>();
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodepools' || resource === 'nodelifecyclepolicies') {
@@ -39,13 +40,17 @@ export const checkRepairGuards: MakeCheck = context => {
     if (resource === 'nodes' && object === undefined) acted.delete(uid);
   });
 
+  const isDisturbed = (run: Run): boolean => {
+    const quiet = quietSince() ?? Infinity;
+    return quiet > began && quiet > run.startTime - CARRIED_ON;
+  };
   /** Whether what was granted to an earlier run, or refused, is tried again, or goes on by itself. */
   const isCarriedOn = ({ kind, node }: ActSeen, run: Run): boolean => {
     const last = acted.get(node.metadata.uid);
-    if (last === undefined) return (quietSince() ?? Infinity) > run.startTime - CARRIED_ON;
-    const isSame = last.kind === kind && now() - last.time < CARRIED_ON;
-    return isSame || last.kind === 'Drain' || (quietSince() ?? Infinity) > run.startTime - CARRIED_ON;
+    const isSame = last?.kind === kind && now() - last.time < CARRIED_ON;
+    return isSame || last?.kind === 'Drain' || isDisturbed(run);
   };
+  const isNew = (time: number, run: Run): boolean => time > began && time >= run.startTime - SLACK;
 
   return {
     onAudit({ function: by, reason, kind, name }) {
@@ -54,7 +59,7 @@ export const checkRepairGuards: MakeCheck = context => {
     onCall(call, run) {
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       if (act === undefined) return;
-      const why = isCarriedOn(act, run) || settled >= run.startTime ? undefined : complaint(act.node, run);
+      const why = isCarriedOn(act, run) || isNew(settled, run) ? undefined : complaint(act.node, run);
       acted.set(act.node.metadata.uid, { kind: act.kind, time: now() });
       if (why !== undefined) violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: ${why}`);
     },
@@ -77,7 +82,7 @@ export const checkRepairGuards: MakeCheck = context => {
       [...mirror.all('nodeclaims').values()],
     ).neighboursIn(poolName);
     const isUncertain = ({ metadata }: KubernetesObject): boolean =>
-      metadata.uid !== node.metadata.uid && history.changed(metadata.uid) >= run.startTime - SLACK;
+      metadata.uid !== node.metadata.uid && isNew(history.changed(metadata.uid), run);
     const facts = { now: now(), mirror, node, poolName, neighbours, isUncertain };
     const held = heldBy(block, censusOf(facts));
     if (held !== undefined) return held;
