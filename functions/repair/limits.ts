@@ -1,0 +1,284 @@
+/**
+ * `repairLimits` of zone and cluster: a cap over all pools. One record has a reservation for each repair in flight; a pass reserves what it
+ * grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit full looks again. Only while some policy
+ * states a limit; otherwise the record is not even read.
+ */
+import { instant } from '../../shared/contract/instant.ts';
+import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
+import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
+import type { Mode } from '../../shared/contract/policy-schema.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import * as z from '../../shared/contract/zod.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { ZONE_LABEL, type NodeView } from '../../shared/domain/node.ts';
+import { resolveNodeCount, type RepairLimits } from '../../shared/domain/repair-policy.ts';
+import { addDuration, hours, isDue, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { PolicySet } from '../../shared/policies/policy-set.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { RUN_SETTLES_AFTER } from './follow.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import type { Hold } from './verdict.ts';
+
+/** What one policy says. */
+export interface StatedLimits extends RepairLimits {
+  /** `NodeLifecyclePolicy edge`. */
+  readonly source: string;
+}
+
+export interface LimitsInForce {
+  /**
+   * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and between two
+   * with this one, nothing was left uncounted.
+   */
+  readonly basis: string;
+  /** Those that bind the pool. */
+  readonly binding: readonly StatedLimits[];
+  /** A policy that selects the pool has limits that cannot be read: they might forbid what the others allow (I6). */
+  readonly fault?: string | undefined;
+}
+
+type Policies = PolicySet['policies'];
+
+/**
+ * Those of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or of the cluster that a more
+ * specific block could lift would be none. What a policy in mode `Observe` says limits nothing.
+ *
+ * @param applying the policies that select the pool
+ */
+export function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode): LimitsInForce {
+  const stating = policies.filter(({ object }) => object.spec?.['repairLimits'] !== undefined);
+  const basis = stating.map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`).toSorted();
+  const binding: StatedLimits[] = [];
+  let fault: string | undefined;
+  for (const policy of stating) {
+    if (!applying.includes(policy) || (policy.mode === 'Observe' && mode === 'Enforce')) continue;
+    const { kind, metadata, spec } = policy.object;
+    const source = `${kind} ${metadata.name}`;
+    const read = parseRepairLimits(spec?.['repairLimits'], 'spec.repairLimits');
+    if (read.ok) binding.push({ source, ...read.value });
+    else fault ??= `${source}: ${read.message}`;
+  }
+  return { basis: basis.join(' '), binding, ...(fault !== undefined && { fault }) };
+}
+
+const reservation = z.object({
+  uid: z.string(),
+  zone: z.exactOptional(z.string()),
+  /** undefined: the nodes without a NodePool. */
+  pool: z.exactOptional(z.string()),
+  since: instant,
+});
+/** A node whose repair is in flight, or about to be. */
+export type Reservation = Readonly<z.output<typeof reservation>>;
+
+const schema = z.object({ basis: z.string(), reservations: z.array(reservation) });
+type Reservations = Readonly<z.output<typeof schema>>;
+
+/** What earlier versions had for mode `Observe` limits nothing. */
+const withoutObserved = ({ reservations, ...rest }: JsonObject): JsonObject => ({
+  ...rest,
+  reservations: (Array.isArray(reservations) ? (reservations as readonly JsonObject[]) : []).filter(
+    ({ observed }) => observed !== true,
+  ),
+});
+
+export const reservationsCodec: RecordCodec<Reservations> = {
+  owner: OWNER,
+  schemaVersion: 2,
+  parse: state => schema.parse(withoutObserved(state)),
+  toState: value => JSON.parse(JSON.stringify(schema.parse(value))) as JsonObject,
+};
+
+export const RESERVATIONS_ID = 'concurrent-repairs';
+const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name: RESERVATIONS_ID };
+/** A record that nobody writes is looked at after this long. */
+const CHECK = hours(1);
+/** Who finds a limit full looks again after this long. */
+const FULL_CHECK = seconds(30);
+/** One record holds the reservations of all pools, and its size is limited. */
+const MOST = 1_000;
+/** Other passes write at the same time; each try reads what they wrote. */
+const MAX_TRIES = 10;
+
+type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+type Place = Pick<NodeView, 'uid' | 'labels'>;
+
+export interface LimitsScope {
+  readonly pool: string | undefined;
+  readonly limits: LimitsInForce;
+  /** All nodes of the cluster. */
+  readonly nodes: readonly Place[];
+  /** Names of the pools that may have something in flight. */
+  readonly pools: readonly (string | undefined)[];
+}
+
+/** Whether a limit lets one more repair begin. */
+export interface Gate {
+  /** undefined: it may begin, and takes its place. */
+  take(node: Place): Hold | undefined;
+}
+
+/** The reservations of all pools, as one pass works with them. `newer`: a later version of this function keeps them. */
+export interface Reserved {
+  /** @param own UIDs of what the pool has in flight */
+  gate(own: ReadonlySet<string>, now: EpochMs): Gate;
+  /** Reserves. False: others took the places; the pass has to look again. */
+  reserve(own: ReadonlySet<string>, granted: readonly Place[]): Promise<boolean>;
+  /** Gives back what the pool does not need any more. */
+  settle(own: ReadonlySet<string>): Promise<void>;
+}
+
+export async function openReservations(deps: Deps, scope: LimitsScope): Promise<Reserved | 'newer'> {
+  const { pool, limits, nodes } = scope;
+  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  const held = await record.load();
+  if (held.kind === 'newer') return 'newer';
+  let current = held.kind === 'held' ? held.value : undefined;
+  const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
+  const others = await othersOf(deps, scope, current);
+  const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
+    [...uids]
+      .filter(uid => zones.has(uid))
+      .map(uid => {
+        const zone = zones.get(uid);
+        const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
+        return { uid, ...(zone !== undefined && { zone }), ...(pool !== undefined && { pool }), since };
+      });
+  const write = async (reservations: readonly Reservation[]): Promise<boolean> => {
+    const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
+    const wakeTime = addDuration(deps.clock.now(), CHECK);
+    const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
+    if (saved.written) current = value;
+    else {
+      const again = await record.load();
+      current = again.kind === 'held' ? again.value : undefined;
+    }
+    return saved.written;
+  };
+  const foreign = (): readonly Reservation[] =>
+    current?.basis === limits.basis ? current.reservations.filter(each => each.pool !== pool) : others;
+  return {
+    gate: (own, now) => createGate(scope, [...others, ...ofOwn(own)], now),
+    async reserve(own, granted) {
+      let base = others;
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const gate = createGate(scope, [...base, ...ofOwn(own)], deps.clock.now());
+        if (granted.some(node => !own.has(node.uid) && gate.take(node) !== undefined)) return false;
+        if (await write([...base, ...ofOwn(new Set([...own, ...granted.map(({ uid }) => uid)]))])) return true;
+        if (current?.basis !== limits.basis) return false;
+        base = foreign();
+      }
+      return false;
+    },
+    async settle(own) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const base = tries === 0 ? others : foreign();
+        const next = [...base, ...ofOwn(own)];
+        if (next.length === 0 && current === undefined) return;
+        if (next.length === 0 ? (await record.closeGone()).kind === 'done' : await write(next)) return;
+        if (next.length === 0) {
+          const again = await record.load();
+          current = again.kind === 'held' ? again.value : undefined;
+        }
+      }
+    },
+  };
+}
+
+/**
+ * What other pools have in flight. A reservation whose node is gone, or that no pool's record names once its run must be over, is
+ * nobody's; before the first limit nothing was reserved, and all is counted by the records of the pools.
+ */
+async function othersOf(
+  deps: Deps,
+  { pool, limits, nodes, pools }: LimitsScope,
+  current: Reservations | undefined,
+): Promise<readonly Reservation[]> {
+  const now = deps.clock.now();
+  const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
+  const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
+  const isFresh = ({ since }: Reservation): boolean => !isDue(now, addDuration(since, RUN_SETTLES_AFTER));
+  const isWhole = current?.basis === limits.basis;
+  const asked = new Set(isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)]);
+  asked.delete(pool);
+  const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
+  await fewAtATime([...asked], async name => {
+    const held = await openRecord(deps, poolCodec, poolRecordId(name)).load();
+    const inFlight = held.kind === 'held' ? held.value.inFlight : {};
+    for (const [uid, since] of Object.entries(inFlight)) {
+      const zone = zones.get(uid);
+      if (!zones.has(uid)) continue;
+      found.set(uid, { uid, ...(zone !== undefined && { zone }), ...(name !== undefined && { pool: name }), since });
+    }
+  });
+  return [...found.values()];
+}
+
+interface Limit {
+  readonly key: string;
+  readonly scope: string;
+  readonly most: number;
+  readonly said: string;
+  /** Absent: no policy says so. */
+  readonly basis?: { readonly source: string; readonly field: string };
+}
+
+const CLUSTER = 'cluster';
+const zoneKey = (zone: string): string => `zone/${zone}`;
+
+function createGate({ limits, nodes }: LimitsScope, reservations: readonly Reservation[], now: EpochMs): Gate {
+  const taken = new Map<string, number>();
+  const add = (zone: string | undefined): void => {
+    for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)]) taken.set(key, (taken.get(key) ?? 0) + 1);
+  };
+  for (const { zone } of reservations) add(zone);
+  const known = new Map<string | undefined, readonly Limit[]>();
+  return {
+    take({ labels }) {
+      const zone = labels[ZONE_LABEL];
+      const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
+      known.set(zone, limitsThere);
+      for (const { key, scope, most, said, basis } of limitsThere) {
+        const count = taken.get(key) ?? 0;
+        if (count < most) continue;
+        return {
+          reason: key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget',
+          message: `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}`,
+          ...(basis && { basis: { ...basis, numbers: { underWay: count, allowed: most } } }),
+          until: addDuration(now, FULL_CHECK),
+        };
+      }
+      add(zone);
+      return undefined;
+    },
+  };
+}
+
+/** The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest. */
+function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: readonly Place[]): readonly Limit[] {
+  const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
+  const found: Limit[] = [{ key: CLUSTER, scope: 'the cluster', most: MOST, said: 'so many are counted at most' }];
+  for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
+    if (zone !== undefined && perZone !== undefined) {
+      const most = resolveNodeCount(perZone, inZone);
+      const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
+      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
+      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, basis });
+    }
+    if (perCluster !== undefined) {
+      const most = resolveNodeCount(perCluster, nodes.length);
+      const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
+      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
+      found.push({ key: CLUSTER, scope: 'the cluster', most, said, basis });
+    }
+  }
+  const by = (key: string): readonly Limit[] =>
+    found
+      .filter(limit => limit.key === key)
+      .toSorted((a, b) => a.most - b.most)
+      .slice(0, 1);
+  return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
+}

@@ -1,0 +1,103 @@
+/** What is remembered of a change that is refused, and when it is tried again (I5, I11). Pure. */
+import { addDuration, durationBetween, earliest, hours, isDue, minutes, toDurationMs } from './time.ts';
+import type { DurationMs, EpochMs } from './time.ts';
+
+/**
+ * `request`: a schema, an admission policy or EC2 says no to this very change. `permission`: the verb on the whole kind is not allowed.
+ * `passing`: 409, 429, 5xx, a time-out, a lost connection.
+ */
+export const REFUSAL_CAUSES = ['request', 'permission', 'passing'] as const;
+export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
+
+/** One change that is refused, as the record of its subject remembers it. */
+export interface Refusal {
+  readonly cause: RefusalCause;
+  readonly message: string;
+  /** What the try rested on: with anything else it is made at once. */
+  readonly basis: string;
+  /** Refusals in a row. */
+  readonly count: number;
+  readonly firstTime: EpochMs;
+  readonly lastTime: EpochMs;
+  /** When it was said last. */
+  readonly saidTime?: EpochMs;
+}
+
+/** The refused changes of one subject, by what they would change. */
+export type Refusals = Readonly<Record<string, Refusal>>;
+
+const FIRST_WAIT = minutes(1);
+const LONGEST_WAITS: Readonly<Record<RefusalCause, DurationMs>> = {
+  request: minutes(60),
+  permission: minutes(1),
+  passing: minutes(5),
+};
+
+/** 1, 2, 4 … min, up to the longest of its cause. @param count refusals in a row, from 1 */
+export const waitAfter = ({ cause, count }: Pick<Refusal, 'cause' | 'count'>): DurationMs =>
+  toDurationMs(Math.min(FIRST_WAIT * 2 ** Math.min(count - 1, 10), LONGEST_WAITS[cause]));
+
+export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTime, waitAfter(refusal));
+
+/** What passes within this is no news, and is left to the queue, which tries it within seconds. */
+const PASSES_WITHIN = minutes(5);
+
+/** Whether it is still likely to pass by itself. */
+export const isShort = ({ cause, firstTime, lastTime }: Refusal): boolean =>
+  cause === 'passing' && durationBetween(firstTime, lastTime) < PASSES_WITHIN;
+
+/**
+ * Until when the change waits; undefined: it may be tried now.
+ *
+ * @param seen `basis`: what it rests on now; `deadline`: when it comes, it is tried once more at once
+ */
+export function heldUntil(
+  refusal: Refusal | undefined,
+  seen: { readonly basis: string; readonly now: EpochMs; readonly deadline?: EpochMs | undefined },
+): EpochMs | undefined {
+  if (refusal === undefined || refusal.basis !== seen.basis || isShort(refusal)) return undefined;
+  const isAhead = seen.deadline !== undefined && seen.deadline > refusal.lastTime;
+  const time = earliest(nextTry(refusal), isAhead ? seen.deadline : undefined) ?? seen.now;
+  return isDue(seen.now, time) ? undefined : time;
+}
+
+/** The memory after a try that was refused. */
+export function refusedAgain(
+  before: Refusal | undefined,
+  { cause, message, basis, now }: Pick<Refusal, 'cause' | 'message' | 'basis'> & { readonly now: EpochMs },
+): Refusal {
+  const goesOn = before?.cause === cause && before.basis === basis && !isOver(before, now);
+  const isSaid = before?.cause === cause && withoutNumbers(before.message) === withoutNumbers(message);
+  return {
+    cause,
+    message,
+    basis,
+    count: goesOn ? before.count + 1 : 1,
+    firstTime: goesOn ? before.firstTime : now,
+    lastTime: now,
+    ...(isSaid && before.saidTime !== undefined && { saidTime: before.saidTime }),
+  };
+}
+
+/** Nobody tried for so long that it was not wanted, or was accepted meanwhile. */
+const isOver = (refusal: Refusal, now: EpochMs): boolean =>
+  durationBetween(nextTry(refusal), now) > waitAfter(refusal) + PASSES_WITHIN;
+
+/** Times and identifiers of requests are no other cause. */
+const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '');
+
+const SAID_FOR = hours(1);
+
+/** Once an hour, and at once where the cause is another one. */
+export const isToBeSaid = (refusal: Refusal, now: EpochMs): boolean =>
+  !isShort(refusal) && (refusal.saidTime === undefined || isDue(now, addDuration(refusal.saidTime, SAID_FOR)));
+
+const AGAIN: Readonly<Record<RefusalCause, string>> = {
+  request: 'it is tried again ever less often, after one minute to one hour',
+  permission: 'it is tried again every minute',
+  passing: 'it is tried again every five minutes',
+};
+
+/** What is said of it: the same text while the cause is the same, so that Kubernetes counts one Event up. */
+export const textOfRefusal = ({ message, cause }: Pick<Refusal, 'message' | 'cause'>): string =>
+  `${message}; ${AGAIN[cause]}`;

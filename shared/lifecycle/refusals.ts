@@ -1,0 +1,177 @@
+/**
+ * Changes that are refused, for one subject: remembered in its record, said, tried ever less often (I5, I11). A refusal is an answer, not
+ * a failure: it holds the one change, and nothing else of the subject.
+ *
+ * | cause | tried again | said |
+ * |---|---|---|
+ * | `request`: a schema, a policy or EC2 says no | after 1, 2, 4 … 60 min | at once, then hourly |
+ * | `permission`: the verb on the whole kind | after 1 min | at once, then hourly |
+ * | `passing`: 409, 429, 5xx, time-outs | by the queue, within seconds; after 5 min every 5 min | after 5 min, then hourly |
+ *
+ * At once when what the try rests on has changed, or a deadline comes. How a concern uses it:
+ *
+ * ```ts
+ * const tries = createTries(clock);                                    // one for each run
+ * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, say }, change);
+ * if (isRefusal(outcome)) {                                            // it was refused now, or waits since it was
+ *   const saved = await record.save({ …, value: { ...value, refusals: tries.after(value.refusals) }, wakeTime: outcome.until });
+ *   if (outcome.goesBack !== undefined) throw outcome.goesBack;        // it may pass within seconds: the queue tries it again
+ *   return saved;
+ * }
+ * ```
+ */
+import { createHash } from 'node:crypto';
+import { instant } from '../contract/instant.ts';
+import * as z from '../contract/zod.ts';
+import { cutText } from '../domain/cut-text.ts';
+import { isJsonObject } from '../domain/json.ts';
+import {
+  heldUntil,
+  isShort,
+  isToBeSaid,
+  nextTry,
+  REFUSAL_CAUSES,
+  refusedAgain,
+  textOfRefusal,
+  type Refusal,
+  type RefusalCause,
+  type Refusals,
+} from '../domain/refusal.ts';
+import { earliest, type EpochMs } from '../domain/time.ts';
+import { RetryableError, TerminalError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import { OutOfSight } from '../ports/read-answer.ts';
+import type { About, Reporter } from './reporter.ts';
+
+/** Where a record keeps them. */
+export const refusalsSchema = z.record(
+  z.string(),
+  z.object({
+    cause: z.enum(REFUSAL_CAUSES),
+    message: z.string(),
+    basis: z.string(),
+    count: z.int().check(z.positive()),
+    firstTime: instant,
+    lastTime: instant,
+    saidTime: z.exactOptional(instant),
+  }),
+);
+
+/** What came of a change that was not made. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly message: string;
+  /** When to look again. */
+  readonly until: EpochMs;
+  readonly error: Error;
+  /** To be thrown once the record is written: it may pass within seconds. */
+  readonly goesBack: RetryableError | undefined;
+}
+
+export interface Change {
+  /** Tells the changes of one subject apart. */
+  readonly key: string;
+  /** What its record remembers. */
+  readonly stored: Refusals | undefined;
+  /** Objects, of which status and version do not count, and other values. */
+  readonly restsOn: readonly unknown[];
+  /** When it comes, the change is tried at once. */
+  readonly deadline?: EpochMs | undefined;
+  /** Says it where somebody looks. @param isRepeated as in `Report` */
+  readonly say: (text: string, isRepeated: boolean) => Promise<void>;
+}
+
+/** The tries of one run. A turn that is repeated does not repeat a call that was refused. */
+export interface Tries {
+  make<Outcome>(change: Change, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
+  /** What the record is to remember; undefined: nothing. */
+  after(stored: Refusals | undefined): Refusals | undefined;
+}
+
+export const isRefusal = (outcome: unknown): outcome is Refused =>
+  isJsonObject(outcome) && outcome['kind'] === 'refused' && 'goesBack' in outcome;
+
+export function createTries(clock: Pick<Clock, 'now'>): Tries {
+  const own = new Map<string, Refusal | undefined>();
+  /** Verbs on whole kinds that this run has found refused: one probe serves all changes of the subject. */
+  const probed = new Set<string>();
+  return {
+    async make({ key, stored, restsOn, deadline, say }, call) {
+      const before = own.has(key) ? own.get(key) : stored?.[key];
+      const now = clock.now();
+      const ahead = deadline !== undefined && deadline > now ? deadline : undefined;
+      if (before !== undefined) {
+        const seen = { basis: basisOf(restsOn), now, deadline };
+        const isProbed = probed.has(permissionIn(before.message) ?? '');
+        const until = heldUntil(before, seen) ?? (isProbed ? nextTry({ ...before, lastTime: now }) : undefined);
+        if (until !== undefined) {
+          const error = new RetryableError(before.message);
+          return { kind: 'refused', message: before.message, until, error, goesBack: undefined };
+        }
+      }
+      try {
+        const outcome = await call();
+        if (before !== undefined) own.set(key, undefined);
+        return outcome;
+      } catch (error) {
+        const cause = causeOf(error);
+        if (cause === undefined || !(error instanceof Error)) throw error;
+        const message = cutText(error.message);
+        const basis = basisOf(restsOn);
+        const next = refusedAgain(before, { cause, message, basis, now });
+        const isSaid = isToBeSaid(next, now);
+        // Said first: a run that dies in between says it again (I9).
+        if (isSaid) await say(textOfRefusal(next), next.saidTime !== undefined);
+        own.set(key, isSaid ? { ...next, saidTime: now } : next);
+        if (cause === 'permission') probed.add(permissionIn(message) ?? '');
+        const goesBack = isShort(next) && error instanceof RetryableError ? error : undefined;
+        return { kind: 'refused', message, until: earliest(nextTry(next), ahead) ?? now, error, goesBack };
+      }
+    },
+    after(stored) {
+      if (own.size === 0) return stored;
+      const all = Object.entries<Refusal | undefined>({ ...stored, ...Object.fromEntries(own) });
+      const kept = all.flatMap(([key, each]) => (each === undefined ? [] : [[key, each] as const]));
+      return kept.length === 0 ? undefined : Object.fromEntries(kept);
+    },
+  };
+}
+
+/** As a change says it: a Warning Event and an audit line. */
+export const warn =
+  (reporter: Reporter, about: About, reason: string, decision = 'wait'): Change['say'] =>
+  (message, isRepeated) =>
+    reporter.report({ about, decision, reason, message, isRepeated, event: { type: 'Warning' } });
+
+/** Reason of an error that says nothing of the change: the run has no time left. */
+const OUT_OF_TIME = 'DeadlineReserve';
+
+/** undefined: no refusal, and whatever it is goes up. */
+export function causeOf(error: unknown): RefusalCause | undefined {
+  if (error instanceof TerminalError) return 'request';
+  if (!(error instanceof RetryableError) || error instanceof OutOfSight || error.reason === OUT_OF_TIME) return;
+  if (error.reason !== 'Forbidden') return 'passing';
+  return permissionIn(error.message) === undefined ? 'request' : 'permission';
+}
+
+/** The verb and kind that RBAC does not allow: `cannot patch resource "nodes" in API group ""`. */
+const permissionIn = (message: string): string | undefined =>
+  /cannot \w+ resource "[^"]*" in API group "[^"]*"/.exec(message)?.[0];
+
+const BASIS_CHARS = 16;
+
+/** What `Change.restsOn` comes to, for a rule that asks `heldUntil` by itself. */
+export function basisOf(values: readonly unknown[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify(values.map(withoutStatus)))
+    .digest('hex')
+    .slice(0, BASIS_CHARS);
+}
+
+/** Heartbeats and what we write into the status change nothing of an object that somebody could mean. */
+function withoutStatus(value: unknown): unknown {
+  if (!isJsonObject(value) || !isJsonObject(value['metadata'])) return value ?? null;
+  const { status: _, metadata, ...rest } = value;
+  const { resourceVersion: __, managedFields: ___, generation: ____, ...named } = metadata as Record<string, unknown>;
+  return { ...rest, metadata: named };
+}
