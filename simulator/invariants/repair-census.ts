@@ -82,7 +82,8 @@ export function censusOf(facts: CensusFacts): Census {
   const isOutside = (other: KubernetesObject): boolean =>
     isStopped(other) ||
     isVetoed(other, mirror, now) ||
-    (other.metadata.deletionTimestamp !== undefined && !hasClaim(other)) ||
+    other.metadata.deletionTimestamp !== undefined ||
+    (poolNameOf(other) !== undefined && !hasClaim(other)) ||
     listOf(dig(other, 'spec', 'taints')).some(taint => dig(taint, 'key') === RESERVED);
   const zone = labelOf(node, ZONE_LABEL);
   const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);

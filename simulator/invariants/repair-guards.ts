@@ -81,8 +81,11 @@ export const checkRepairGuards: MakeCheck = context => {
       [...mirror.all('nodes').values()],
       [...mirror.all('nodeclaims').values()],
     ).neighboursIn(poolName);
-    const isUncertain = ({ metadata }: KubernetesObject): boolean =>
-      metadata.uid !== node.metadata.uid && isNew(history.changed(metadata.uid), run);
+    // A node whose NodeClaim is on its way is on its way itself.
+    const isGoing = (other: KubernetesObject): boolean =>
+      claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined;
+    const isUncertain = (other: KubernetesObject): boolean =>
+      other.metadata.uid !== node.metadata.uid && (isNew(history.changed(other.metadata.uid), run) || isGoing(other));
     const facts = { now: now(), mirror, node, poolName, neighbours, isUncertain };
     const held = heldBy(block, censusOf(facts));
     if (held !== undefined) return held;

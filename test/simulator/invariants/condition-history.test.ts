@@ -86,10 +86,10 @@ describe('an illness begins', () => {
         [0, WELL],
         [10, ill(10)],
         [20, [['Ready', 'True', 20]]],
-        [21, ill(21)],
+        [23, ill(23)],
       ],
       false,
-      21,
+      23,
     ],
     [
       'with the reason that is asked for',
@@ -114,5 +114,16 @@ describe('an illness begins', () => {
     ['with the start of all looking where a reason is asked for', [[0, ill(-60, 'A')]], true, 0],
   ])('%s', (_, reports, hasReason, start) => {
     expect(startBy(reports, hasReason)).toEqual([start, start]);
+  });
+
+  it('before or after a moment that may not have been seen', () => {
+    expect(
+      startBy([
+        [0, WELL],
+        [10, ill(10)],
+        [20, [['Ready', 'True', 20]]],
+        [20.5, ill(20.5)],
+      ]),
+    ).toEqual([10, 20.5]);
   });
 });

@@ -35,8 +35,8 @@ describe('the threshold', () => {
       false,
     ],
     ['one too many, which is stopped', pool(3, 10, { taints: ['node.cloudprovider.kubernetes.io/shutdown'] }), false],
-    ['one too many, which is left over', pool(3, 10, { deleted: -5, hasClaim: false }), false],
-    ['one too many, whose NodeClaim is there', pool(3, 10, { deleted: -5 }), true],
+    ['one too many, whose NodeClaim is gone', pool(3, 10, { hasClaim: false }), false],
+    ['one too many, which is being deleted', pool(3, 10, { deleted: -5 }), false],
     [
       'two of six of which one, which is well, is vetoed',
       [...pool(2, 5), { name: 'n5', annotations: { 'curfew.dev/do-not-repair': 'true' } }],
