@@ -43,7 +43,14 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
       else for (const known of [statuses, reboots, unshown]) known.delete(uid);
     }
     if (!['nodepools', 'nodelifecyclepolicies', 'nodeclaims', 'configmaps'].includes(resource)) return;
-    const text = JSON.stringify([object?.spec, object?.metadata.annotations, object?.metadata.finalizers]);
+    const text = JSON.stringify([
+      object?.spec,
+      object?.metadata.annotations,
+      object?.metadata.finalizers,
+      dig(object, 'data'),
+    ]);
+    // After an edit or a switch the cause is another one.
+    if (settings.get(uid) !== text && resource !== 'nodeclaims') said.clear();
     if (settings.get(uid) !== text) edits.push(now());
     settings.set(uid, text);
   });

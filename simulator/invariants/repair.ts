@@ -202,7 +202,7 @@ function complainAboutAct(
   if (named !== undefined && named !== node.metadata.name) return `it is not the NodeClaim of ${nameOf(node)}`;
   const nodes = lastList(run, 'nodes');
   // Nodes without a NodePool have none that could be listed.
-  const claims = lastList(run, 'nodeclaims') ?? (claim === undefined ? [] : undefined);
+  const claims = lastList(run, 'nodeclaims') ?? (poolNameOf(claim ?? node) === undefined ? [] : undefined);
   if (nodes === undefined || claims === undefined) return 'the run has not counted the unhealthy nodes';
   const ownership = ownershipOf(nodes, claims);
   if (ownership.nodesOf(instance).length > 1 || ownership.claimsOf(instance).length > 1) {
