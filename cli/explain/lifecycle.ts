@@ -203,8 +203,8 @@ function explainRepair(
 /** What stands in Curfew's table is not read. */
 const NOTHING_KNOWN = {
   observedTimes: new Map(),
+  changesTime: undefined,
   drainEnds: new Map(),
-  askedUids: new Set<string>(),
   asked: new Map(),
   basisOf: () => '',
 } as const;

@@ -144,8 +144,7 @@ async function actOn(
   if (listed !== undefined) return undefined;
   // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
   if (attempt.action === 'Terminate' && claim !== undefined) return calledOff(outcome.on);
-  const cause = attempt.action === 'CustomResource' ? 'request' : 'passing';
-  return { kind: 'refused', why: outcome.on, reason: 'ActionRefused', cause };
+  return { kind: 'refused', why: outcome.on, reason: 'ActionRefused', cause: 'passing' };
 }
 
 /** What the API server or EC2 certainly refuses is an answer; whatever may have taken effect is thrown. */

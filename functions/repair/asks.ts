@@ -18,6 +18,8 @@ export interface Asked {
   readonly isWhole: boolean;
   readonly uids: ReadonlySet<string>;
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The pass is for changes alone: what it finds ill for the first time has changed, too. */
+  readonly changesTime: EpochMs | undefined;
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;
 }
 
@@ -38,6 +40,8 @@ export function readAsks(scopes: Scopes): Asked {
     // The first change is the one that it became ill with.
     if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
   }
+  const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isWhole(scopes);
+  const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
   uids.delete(ANY);
-  return { isWhole: isWhole(scopes), uids, observedTimes, drainEnds };
+  return { isWhole: isWhole(scopes), uids, observedTimes, changesTime, drainEnds };
 }

@@ -79,7 +79,12 @@ export function nodeOfBefore(state: JsonObject): JsonObject {
   const { incident, pool, episodes = [] } = state;
   const clocks =
     isJsonObject(incident) && typeof incident['lastTransitionTime'] === 'number'
-      ? { [`${String(incident['conditionType'])}=${String(incident['conditionStatus'])}`]: incident['lastTransitionTime'] }
+      ? {
+          [`${String(incident['conditionType'])}=${String(incident['conditionStatus'])}`]: {
+            start: incident['lastTransitionTime'],
+            stated: incident['lastTransitionTime'],
+          },
+        }
       : {};
   return {
     name: '',

@@ -2,13 +2,14 @@
  * What a pass finds of one node: what became of an attempt, by looking (I4), and whose turn it is. What it decides of the node alone stands
  * in `node-verdict.ts`; what the pool allows, in `decide.ts`. Pure.
  */
+import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { ownerOf, type OwnerIndex } from '../../shared/domain/node-owner.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, isDue, latest, minutes, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { nextEpisodes } from './flapping.ts';
-import { clocksOf, illnessAt, illsOf, saysMore, WELL_FOR, type Ill } from './illness.ts';
+import { clocksOf, illnessAt, illsOf, WELL_FOR, type Ill } from './illness.ts';
 import {
   actsOf,
   awaitsReboot,
@@ -46,10 +47,10 @@ export interface LookContext {
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** By UID: when the forwarder saw the change of the node that this pass is for. */
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The same for every node, where the pass is for changes alone. */
+  readonly changesTime: EpochMs | undefined;
   /** By UID: how a drain that was asked for ended. */
   readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }>;
-  /** UIDs of nodes that this pass was asked for. */
-  readonly askedUids: ReadonlySet<string>;
   /** What stands for a node in other systems, by its name. */
   readonly asked: ReadonlyMap<string, string>;
   /** What a refused act rests on, beside its NodeClaim. */
@@ -70,8 +71,11 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
-  const observedTime = context.observedTimes.get(node.uid);
-  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime });
+  const ownTime = context.observedTimes.get(node.uid);
+  // What was ill before, without a time, is no change.
+  const isNew = held === undefined || held.said?.code !== 'ignore';
+  const observedTime = isNew ? (ownTime ?? context.changesTime) : undefined;
+  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime, ownTime });
   const owner = ownerOf(node, context.owners);
   const asked = context.asked.get(node.name);
   const episodes = settings === undefined ? (held?.episodes ?? []) : nextEpisodes(node, settings, held?.episodes ?? [], now);
@@ -91,7 +95,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     ...(illness && { illness }),
     ...ended,
     episodes: [...episodes],
-    acts: [...actsOf(node, held)],
+    acts: [...(held?.acts ?? actsOf(node))],
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
   const seen: Seen = { context, node, record, held, decision, ills, isIll, isOn, rungs: settings ? rungsOf(settings) : [] };
@@ -279,7 +283,7 @@ function lookAtInPlace(seen: Seen, attempt: Attempt): Partly {
   const { now, rules } = context;
   const record = { ...seen.record, attempt };
   if (!isIll && !awaitsReboot(attempt, node, now)) {
-    const message = `the node is well again after ${attempt.action}${rebootSeen(attempt, node)}`;
+    const message = `the node is well again after ${attempt.action}, attempt ${attempt.number}${rebootSeen(attempt, node)}`;
     const over = withoutAttempt(record, attempt);
     // A reboot that helped ends the illness at once.
     const isMended = attempt.action === 'Reboot' && node.bootID !== attempt.bootID;
@@ -378,7 +382,8 @@ function lookAtTurn(seen: Seen, stale: Attempt | undefined): Partly {
         return { ...QUIET, record, verdict: { kind: 'retry', node, message }, time: turn.until };
       }
       const returns = turn.until === undefined ? '' : `; an allowance returns at ${toTimestamp(turn.until)}`;
-      const message = `every action of repair.actions was taken or has no attempt left, no further action is set${returns}`;
+      const list = rungs.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
+      const message = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       return { ...QUIET, record, verdict: { kind: 'exhausted', node, message }, time: earliest(turn.until, addDuration(now, HOLD_CHECK)) };
     }
   }
@@ -399,8 +404,8 @@ function lookAtNothing(seen: Seen): Partly {
   const { reason, message } = decision;
   const verdict: Verdict = { kind: 'ignore', node, reason, message };
   if (reason === 'NoTransitionTime') return { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
-  const isAsked = reason !== 'Healthy' && held === undefined && context.askedUids.has(node.uid);
-  const wasOpen = isAsked || (held !== undefined && (Object.keys(held.clocks).length > 0 || held.said !== undefined));
+  const isAsked = reason !== 'Healthy' && held === undefined && context.observedTimes.has(node.uid);
+  const wasOpen = isAsked || (held !== undefined && Object.keys(held.clocks).length > 0);
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
@@ -412,11 +417,12 @@ const FAULT_CHECK = minutes(60);
 
 /** What is worth remembering of a node that is not ill; undefined: nothing. */
 function kept({ record, context: { now } }: Seen): NodeRecord | undefined {
-  const { illness, acts, ours, episodes, clocks, attempt } = record;
+  const { illness, acts, ours, episodes, clocks, attempt, said } = record;
   const isActed = acts.some(({ time }) => !isDue(now, addDuration(time, KEPT_FOR)));
   const isAny =
     illness !== undefined ||
     isActed ||
+    (said !== undefined && !isDue(now, addDuration(said.time, minutes(60)))) ||
     ours !== undefined ||
     attempt !== undefined ||
     episodes.length > 0 ||
@@ -460,7 +466,3 @@ export function lookAtGone(
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
   return { ...base, record: held, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true };
 }
-
-/** Whether the record says something that neither the live Node nor no record at all says. */
-export const isWorthKeeping = ({ record, view }: NodeLook, ills: readonly Ill[]): boolean =>
-  record !== undefined && (view === undefined || record.said !== undefined || saysMore(ills, view));

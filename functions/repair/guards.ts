@@ -106,7 +106,7 @@ export function createGuards(surroundings: Surroundings): Guards {
       !isStopped(node) &&
       (node.deletionTime === undefined || !isDue(now, addDuration(node.deletionTime, GOING_COUNTS_FOR))),
   );
-  const touchable = surroundings.poolNodes.filter(node => mayBeTouched(node, surroundings));
+  const touchable = surroundings.poolNodes.filter(node => mayBeTouched(node, surroundings, isIll));
   const counts = (isAffected: (node: NodeView, of: 'freeze' | 'ill') => boolean) => {
     const zones = new Map<string, Hold | undefined>();
     const frozen = freeze(surroundings, counted, node => isAffected(node, 'freeze'));
@@ -175,10 +175,15 @@ function returnTime(
 }
 
 /** Not vetoed, not stopped, not left over. */
-function mayBeTouched(node: NodeView, { now, claimOf, isUnmanaged }: Surroundings): boolean {
+function mayBeTouched(
+  node: NodeView,
+  { now, claimOf, isUnmanaged }: Surroundings,
+  isIll: (node: NodeView) => boolean,
+): boolean {
   const claim = claimOf(node);
   if (isStopped(node) || node.deletionTime !== undefined || claim?.deletionTime !== undefined) return false;
-  return (claim !== undefined || isUnmanaged) && vetoOf(node, claim, undefined, now) === undefined;
+  const isLeftOver = claim === undefined && !isUnmanaged && isIll(node);
+  return !isLeftOver && vetoOf(node, claim, undefined, now) === undefined;
 }
 
 function freeze(

@@ -14,7 +14,7 @@ import {
 } from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, latest, minutes, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { cumulativeDueTime } from './flapping.ts';
-import type { Episode, Illness, NodeRecord, RepairIncident } from './record.ts';
+import type { Clock, Episode, Illness, NodeRecord, RepairIncident } from './record.ts';
 
 /** A change is told of within seconds: one whose transition lies further back was written by a clock that is behind. */
 const LONGEST_LAG = minutes(10);
@@ -25,11 +25,15 @@ export const WELL_FOR = minutes(5);
 /** An illness of the same condition goes on in the ladder within so long after the last act. */
 export const GOES_ON_WITHIN = minutes(24 * 60);
 
+/** News of a transition that is no older tells what the forwarder saw of it. */
+const FRESH = minutes(1);
+
 /** A statement that holds, and since when. */
 export interface Ill extends UnhealthyMatch {
   readonly key: string;
   /** undefined: its condition does not say. */
   readonly start: EpochMs | undefined;
+  readonly clock: Clock | undefined;
   /** What is wrong with the time that the condition states. */
   readonly doubt?: 'behind' | 'ahead' | undefined;
 }
@@ -40,18 +44,40 @@ export interface Look {
   readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
   /** When the forwarder saw the change that this look is for; undefined: it is for another reason. */
   readonly observedTime?: EpochMs | undefined;
+  /** The same, if it is a change of this very node. */
+  readonly ownTime?: EpochMs | undefined;
 }
 
 /** Every statement that holds of the node, with its clock. */
 export function illsOf(node: Pick<NodeView, 'conditions' | 'creationTime'>, look: Look): readonly Ill[] {
-  return matchStatements(node, statementsOf(look.settings)).map(match => {
-    const { statement } = match;
-    const key = keyOfStatement(statement);
-    const clocks = look.record?.clocks ?? {};
-    const kept = clocks[key];
-    if (kept !== undefined) return { ...match, key, start: kept };
-    return { ...match, key, ...startOf(match, node, look) };
+  return matchStatements(node, statementsOf(look.settings)).map((match): Ill => {
+    const key = keyOfStatement(match.statement);
+    const kept = look.record?.clocks[key];
+    const { lastTransitionTime: stated } = match.condition;
+    if (kept !== undefined && stated !== undefined) {
+      const clock = clockAfter(kept, stated, look);
+      if (clock !== undefined) return { ...match, key, start: clock.start, clock };
+    }
+    const { start, doubt } = startOf(match, node, look);
+    const first = kept?.first ?? kept?.start;
+    const clock = start === undefined ? undefined : { start, stated, ...(first !== undefined && { first }) };
+    return { ...match, key, start, clock, doubt };
   });
+}
+
+/**
+ * The clock of a statement that held at the last look. Its time may move although the status stayed: that is certain where a change of the
+ * node is told of at once, and nobody saw it well in between. Else it may have been well for a while (I3): undefined, it starts anew.
+ */
+function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: Look): Clock | undefined {
+  const isFresh =
+    ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
+  const { first } = kept;
+  if (kept.stated === undefined || stated <= kept.stated) {
+    if (isFresh && first !== undefined) return { start: first, stated };
+    return kept;
+  }
+  return isFresh ? { start: first ?? kept.start, stated } : undefined;
 }
 
 function startOf(
@@ -123,14 +149,7 @@ export const dueClause = ({ dueTime }: Pick<RepairIncident, 'dueTime'>): string 
 
 /** What is remembered of the clocks after this look. */
 export const clocksOf = (ills: readonly Ill[]): NodeRecord['clocks'] =>
-  Object.fromEntries(ills.flatMap(({ key, start }) => (start === undefined ? [] : [[key, start]])));
-
-/** Whether a clock is another one than the live Node tells: it must be remembered. */
-export const saysMore = (ills: readonly Ill[], { creationTime }: Pick<NodeView, 'creationTime'>): boolean =>
-  ills.some(({ start, condition: { lastTransitionTime: stated } }) => {
-    if (start === undefined || stated === undefined) return false;
-    return start !== (creationTime === undefined ? stated : latest(stated, creationTime));
-  });
+  Object.fromEntries(ills.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
 
 /** The illness as it stands at this look; undefined: it is over, or never began. */
 export function illnessAt(illness: Illness | undefined, isIll: boolean, now: EpochMs): Illness | undefined {

@@ -4,7 +4,7 @@
  */
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairAction, RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { isShort, nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
+import { nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import {
   addDuration,
   earliest,
@@ -57,15 +57,13 @@ export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: strin
     count: acts.filter(({ action }) => action === 'Reboot').length + 1,
   });
 
-/** The acts at a node: those that are remembered, or what stands on the Node where the table has nothing of it. It can only forbid. */
-export function actsOf({ annotations }: Pick<NodeView, 'annotations'>, record: NodeRecord | undefined): readonly Act[] {
-  const text = annotations[LAST_REBOOT_ANNOTATION];
-  if (text === undefined || record?.acts.some(({ action }) => action === 'Reboot') === true) return record?.acts ?? [];
-  const read = readLastReboot(text);
-  if (read === undefined) return record?.acts ?? [];
+/** What stands on a Node of which the table has nothing: it can only forbid. */
+export function actsOf({ annotations }: Pick<NodeView, 'annotations'>): readonly Act[] {
+  const read = readLastReboot(annotations[LAST_REBOOT_ANNOTATION] ?? '');
+  if (read === undefined) return [];
   const { time, count, bootID } = read;
   const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
-  return [...(record?.acts ?? []), ...Array.from({ length: count }, () => reboot)];
+  return Array.from({ length: count }, () => reboot);
 }
 
 function readLastReboot(text: string) {
@@ -135,23 +133,32 @@ export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now:
       continue;
     }
     const refusal = refusals[key];
-    const until = refusal?.basis === basis ? tryTime(refusal) : undefined;
+    const until = refusal?.basis === basis ? tryTime(refusal, rung) : undefined;
     if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', rung };
-    // It may pass within seconds: it keeps its turn.
-    if (isShort(refusal)) return { kind: 'refused', until, message: refusal.message };
+    // It may pass: it keeps its turn.
+    if (mayPass(refusal, rung)) return { kind: 'refused', until, message: refusal.message };
     if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
   }
   return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
 }
 
 const PASSES_WITHIN = minutes(5);
+const RESOURCE_CHECK = seconds(30);
 
-/** What may pass is tried again after 5 s, 10 s, 20 s …, for five minutes; what is refused, ever less often. */
-function tryTime(refusal: Refusal): EpochMs {
-  if (!isShort(refusal)) return nextTry(refusal);
-  const delay = seconds(Math.min(5 * 2 ** Math.min(refusal.count - 1, 10), 60));
+/** What passes by itself is waited for: five minutes; a custom resource that cannot be made yet, as long as its action has. */
+const passesBy = ({ firstTime }: Refusal, { type, timeout }: Rung): EpochMs =>
+  addDuration(firstTime, type === 'CustomResource' ? timeout : PASSES_WITHIN);
+
+export const mayPass = (refusal: Refusal, rung: Rung): boolean =>
+  refusal.cause === 'passing' && refusal.lastTime < passesBy(refusal, rung);
+
+/** What may pass is tried again after 5 s, 10 s, 20 s …; what is refused, ever less often. */
+function tryTime(refusal: Refusal, rung: Rung): EpochMs {
+  if (!mayPass(refusal, rung)) return nextTry(refusal);
+  const delay =
+    rung.type === 'CustomResource' ? RESOURCE_CHECK : seconds(Math.min(5 * 2 ** Math.min(refusal.count - 1, 10), 60));
   const next = addDuration(refusal.lastTime, delay);
-  const last = addDuration(refusal.firstTime, PASSES_WITHIN);
+  const last = passesBy(refusal, rung);
   return next < last ? next : last;
 }
 

@@ -19,7 +19,7 @@ import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { RUN_SETTLES_AFTER } from './follow.ts';
-import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import { OWNER, poolCodec, poolRecordId, type PoolRecord } from './record.ts';
 import type { Hold } from './verdict.ts';
 
 /** What one policy says. */
@@ -281,4 +281,39 @@ function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: 
       .toSorted((a, b) => a.most - b.most)
       .slice(0, 1);
   return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
+}
+
+/** A pass that needed no limits gives back what its pool has in flight no more. */
+export async function giveBack(deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> {
+  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const held = await record.load();
+    if (held.kind !== 'held') return;
+    const { basis, reservations } = held.value;
+    const kept = reservations.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight);
+    if (kept.length === reservations.length) return;
+    const wakeTime = addDuration(deps.clock.now(), CHECK);
+    const turn =
+      kept.length === 0
+        ? await record.closeGone()
+        : await record.save({ subject: SUBJECT, value: { basis, reservations: kept }, wakeTime, punctual: false });
+    if (turn.kind === 'done') return;
+  }
+}
+
+/** Without what no pool has in flight any more; the record ends with its last reservation. */
+export async function checkReservations(deps: Deps): Promise<void> {
+  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  const held = await record.load();
+  if (held.kind !== 'held') return;
+  const now = deps.clock.now();
+  const kept: Reservation[] = [];
+  for (const [name, own] of Map.groupBy(held.value.reservations, each => each.pool)) {
+    const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
+    const inFlight = pool.kind === 'held' ? pool.value.inFlight : {};
+    kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, addDuration(since, RUN_SETTLES_AFTER))));
+  }
+  if (kept.length === 0) return void (await record.closeGone());
+  const value = { basis: held.value.basis, reservations: kept };
+  await record.save({ subject: SUBJECT, value, wakeTime: addDuration(now, CHECK), punctual: false });
 }

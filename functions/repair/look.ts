@@ -86,8 +86,8 @@ export async function look(deps: PassWithAsk, pool: string | undefined, asks: As
     rules: rules.rules,
     claims,
     observedTimes: asks.observedTimes,
+    changesTime: asks.changesTime,
     drainEnds: asks.drainEnds,
-    askedUids: asks.uids,
     basisOf,
   };
   const judged = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));

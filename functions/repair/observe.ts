@@ -76,12 +76,15 @@ export interface PoolView {
 
 /**
  * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it. Nodes without the label
- * form a pool of their own, of which no NodeClaims are listed.
+ * form a pool of their own, with the few NodeClaims that lack it, too.
  */
 export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<PoolView> {
   if (pool === undefined) {
-    const nodes = (await listNodes(deps, { labelSelector: `!${KARPENTER.nodePoolLabel}` })).map(readNode);
-    return { nodes: nodes.filter(({ ownerClaim }) => ownerClaim === undefined), claims: [] };
+    const query = { labelSelector: `!${KARPENTER.nodePoolLabel}` };
+    const nodes = (await listNodes(deps, query)).map(readNode);
+    const claims = (await listNodeClaims(deps, { notServed: 'none' }, query)).map(readNodeClaim);
+    const own = new Set(claims.map(({ name }) => name));
+    return { nodes: nodes.filter(({ ownerClaim }) => ownerClaim === undefined || own.has(ownerClaim)), claims };
   }
   const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
   const [nodeObjects, claimObjects] = await inParallel([

@@ -5,7 +5,7 @@ import type { Carried } from './act.ts';
 import type { PassDeps } from './deps.ts';
 import { accepted, readableSettings, settledTime, withoutAttempt } from './follow.ts';
 import { failureOf } from './guards.ts';
-import { rungsOf, turnOf } from './ladder.ts';
+import { mayPass, rungsOf, turnOf } from './ladder.ts';
 import type { Seen } from './look.ts';
 import { readClaim } from './observe.ts';
 import { withoutUndone } from './ramp.ts';
@@ -72,19 +72,24 @@ async function afterAct(
       const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
       const basis = seen.basisOf(claim);
       const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
-      const isSaid = isToBeSaid(next, now);
+      const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
       if (isSaid) await speaker.sayRefused(look.node, attempt, outcome.reason, textOfRefusal(next), next.saidTime !== undefined);
       const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
       const over = withoutAttempt({ ...before, attempt }, attempt);
-      const undone: NodeRecord = { ...over, number: record.number, refusals, attempt: before.attempt };
+      const ours = { ...record.ours, ...over.ours };
+      const undone: NodeRecord = { ...over, ours, number: record.number, refusals, attempt: before.attempt };
+      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
       const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
       const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
       const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
-      const left = await takeBack(deps, look.node, undone, { claims, say }).catch(() => ({ record: undone }));
+      const left = keepsTurn
+        ? { record: undone }
+        : await takeBack(deps, look.node, undone, { claims, say }).catch(() => ({ record: undone }));
       const taken = undone.illness?.taken ?? [];
       const turn = turnOf({ rungs, taken, acts: undone.acts, refusals, basis }, now);
-      const again = turn.kind === 'next' ? addDuration(now, seconds(1)) : turn.until;
-      return { change: { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' }, time: again };
+      const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
+      // Its place is free: others look at once.
+      return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
     }
   }
 }
@@ -105,13 +110,15 @@ function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readon
       ? [{ condition: failureOf(attempt.incident), time: attempt.time, node: look.node.uid }]
       : [],
   );
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const ramp = withoutUndone(state.ramp, undone.length);
   const { ramp: _, ...rest } = state;
   return {
     ...rest,
     ...(ramp && { ramp }),
-    inFlight: Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid))),
+    inFlight,
     terminations: [...state.terminations, ...terminated],
+    followed: looks.flatMap(({ node: { uid }, isFollowed }) => (isFollowed && !(uid in inFlight) ? uid : [])),
     counts: { ...state.counts, repairing: looks.filter(({ record }) => record?.attempt !== undefined).length },
   };
 }

@@ -14,13 +14,13 @@ import { withIntent } from './actions/custom-resource.ts';
 import { readAsks } from './asks.ts';
 import type { Granted, PoolDecision } from './decide.ts';
 import type { PassDeps, PassWithAsk } from './deps.ts';
-import { openReservations, type Reserved } from './limits.ts';
+import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type Seen } from './look.ts';
 import { withOutcomes } from './outcomes.ts';
 import { newNode, nodeSubject, normalNode, normalPool, poolSubject, type NodeRecord, type PoolRecord } from './record.ts';
 import { reportOfLost } from './report.ts';
 import { createSpeaker, sayActed, type Speaker } from './say.ts';
-import { takeBack } from './take-back.ts';
+import { TAKE_BACK, takeBack } from './take-back.ts';
 import type { NodeLook, NodeName } from './verdict.ts';
 
 /** Two passes of one pool are so far apart at least, … */
@@ -71,6 +71,7 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   const missing = await speaker.sayMissing(seen, after, nodes);
   await writePool(deps, seen, { ...after, ...missing.state }, earliest(wakeTime, missing.time));
   if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
+  else if (limits !== undefined) await giveBack(deps, pool, after);
   await speaker.count(state, after, looked);
   const [failure] = failures;
   if (failure !== undefined) throw failure;
@@ -89,7 +90,8 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
       const pods = await loadPodsOnNode(deps, each.node.name);
       await sayActed(deps, seen, { node: each.node, attempt: each.found, pods, message });
     }
-    const record = each.record ?? (each.takesBack ? seen.held.get(each.node.uid)?.value : undefined);
+    const held = seen.held.get(each.node.uid)?.value;
+    const record = each.record ?? (each.takesBack && held ? { ...held, attempt: undefined } : undefined);
     if (!each.takesBack || record === undefined) {
       next.push(each);
       continue;
@@ -100,8 +102,9 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
         say: (text, isRepeated) => speaker.sayLeft(each.node, text, isRepeated),
       });
       time = earliest(time, left.time);
-      const isLeft = each.record !== undefined || left.record.ours !== undefined;
-      next.push({ ...each, record: isLeft ? left.record : undefined, isFollowed: each.isFollowed || left.record.ours !== undefined });
+      const isOwed = left.record.refusals?.[TAKE_BACK] !== undefined;
+      const kept = each.record !== undefined || isOwed ? left.record : undefined;
+      next.push({ ...each, record: kept, isFollowed: each.isFollowed || isOwed });
     } catch (error) {
       failures.push(error);
       next.push({ ...each, record });

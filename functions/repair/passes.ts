@@ -4,7 +4,6 @@ import { isDue, seconds } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { ANY } from './asks.ts';
-import { reservationsCodec, RESERVATIONS_ID } from './limits.ts';
 import type { PassDeps } from './deps.ts';
 import { runPass } from './pass.ts';
 import { OWNER, poolCodec, poolOfSubject, poolRecordId, poolSubject } from './record.ts';
@@ -16,8 +15,6 @@ export interface Passes {
   timerDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
   /** The timer of the coalescer is due: a pass waits for its turn, or one has died. */
   roundDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
-  /** Nobody has written the reservations for long: the pools that have some look. */
-  reservationsDue(wakeUp: UsedWakeUp): Promise<void>;
 }
 
 /** Two passes of one pool are so far apart at least. */
@@ -52,17 +49,5 @@ export function createPasses(deps: PassDeps): Passes {
       await ask(pool, ANY);
     },
     roundDue: (pool, wakeUp) => coalescerOf(pool).timerDue(wakeUp),
-    async reservationsDue(wakeUp) {
-      const held = await openRecord(deps, reservationsCodec, RESERVATIONS_ID, wakeUp).load();
-      if (held.kind !== 'held') return;
-      if (held.value.reservations.length === 0) return void (await openAndClose(deps));
-      for (const pool of new Set(held.value.reservations.map(each => each.pool))) await ask(pool, ANY);
-    },
   };
-}
-
-async function openAndClose(deps: PassDeps): Promise<void> {
-  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
-  const held = await record.load();
-  if (held.kind === 'held' && held.value.reservations.length === 0) await record.closeGone();
 }

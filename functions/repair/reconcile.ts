@@ -22,7 +22,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
 import { ANY, drainAsk, nodeAsk } from './asks.ts';
 import { decidePool } from './decide.ts';
-import { RESERVATIONS_ID } from './limits.ts';
+import { checkReservations, RESERVATIONS_ID } from './limits.ts';
 import { decideNode } from './node-verdict.ts';
 import { isSuspicious, readClaim } from './observe.ts';
 import { createPasses, passOfSubject, type Passes } from './passes.ts';
@@ -71,8 +71,7 @@ async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind:
   const pass = passOfSubject(subject);
   if (pass !== undefined) return deps.passes.roundDue(pass.pool, wakeUp);
   if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
-  // Each pass that finds limits looks at it; it is there for as long as something is reserved.
-  if (isRound(subject, RESERVATIONS_ID)) return deps.passes.reservationsDue(wakeUp);
+  if (isRound(subject, RESERVATIONS_ID)) return checkReservations(deps);
   switch (subject.kind) {
     case 'Node': {
       if (subject.uid === undefined) return;

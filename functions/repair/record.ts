@@ -121,11 +121,21 @@ const illness = z.object({
 /** It goes on until no rule has been ill for a while (`illness.ts`). */
 export type Illness = Readonly<z.output<typeof illness>>;
 
+const clock = z.object({
+  /** When it began to hold. */
+  start: instant,
+  /** The transition time that its condition stated then, or last. */
+  stated: z.optional(instant),
+  /** The start that counts again, once a change event says that only the time has moved. */
+  first: z.optional(instant),
+});
+export type Clock = Readonly<z.output<typeof clock>>;
+
 const node = z.object({
   name: z.string(),
   pool: z.optional(z.string()),
-  /** When each statement that holds began to, by its key. */
-  clocks: z.record(z.string(), instant),
+  /** Of each statement that holds, by its key. */
+  clocks: z.record(z.string(), clock),
   illness: z.optional(illness),
   /** Of the illness before: its condition type, and the action that was taken last. */
   before: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
@@ -138,8 +148,8 @@ const node = z.object({
   episodes: z.array(episode),
   /** When somebody else was first seen at work on it. */
   others: z.optional(z.object({ what: z.string(), time: instant })),
-  /** What was said of it last, and when. */
-  said: z.optional(z.object({ code: z.string(), time: instant })),
+  /** What was said of it last, and when; and when each thing was that was said in the last hour. */
+  said: z.optional(z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) })),
 });
 export type NodeRecord = Readonly<z.output<typeof node>>;
 

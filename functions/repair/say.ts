@@ -24,10 +24,8 @@ import {
 } from './report.ts';
 import type { NodeLook, NodeName, Verdict } from './verdict.ts';
 
-/** What is still so is said again after this long … */
-const REPEAT_AFTER = hours(1);
-/** … or this, where somebody else has been at work for longer than that counts. */
-const DAILY = hours(24);
+/** An Event of one reason about one node comes once in so long, unless its cause changes. */
+export const REPEAT_AFTER = hours(1);
 const MOST_SAID = 200;
 /** A node that was terminated counts as not replaced after this long. */
 const REPLACED_WITHIN = minutes(15);
@@ -54,14 +52,16 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
         const { verdict, record } = look;
         const code = verdict && codeOf(verdict);
         if (verdict === undefined || code === undefined) {
-          next.push(verdict === undefined && record?.said !== undefined ? withSaid(look, undefined) : await saidOnce(look));
+          if (verdict !== undefined && verdict.kind !== 'repair') await sayVerdict(deps, verdict, place, {});
+          next.push(look);
           continue;
         }
         const said = record?.said;
-        const repeatTime = said && addDuration(said.time, repeatAfter(look, now));
+        const last = said?.times[code];
         const isKnown = said?.code === code;
-        if (isKnown && repeatTime !== undefined && !isDue(now, repeatTime)) {
-          time = earliest(time, hasEvent(verdict) ? repeatTime : undefined);
+        const isRecent = last !== undefined && !isDue(now, addDuration(last, REPEAT_AFTER));
+        if (isKnown && isRecent) {
+          if (hasEvent(verdict)) time = earliest(time, addDuration(last, REPEAT_AFTER));
           next.push(look);
           continue;
         }
@@ -71,16 +71,11 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
           continue;
         }
         left -= 1;
-        await sayVerdict(deps, verdict, place, isKnown);
-        if (hasEvent(verdict)) time = earliest(time, addDuration(now, REPEAT_AFTER));
-        next.push(withSaid(look, { code, time: now }));
+        await sayVerdict(deps, verdict, place, { isRepeated: isKnown, isSilent: isRecent });
+        if (hasEvent(verdict)) time = earliest(time, addDuration(isRecent ? last : now, REPEAT_AFTER));
+        next.push(withSaid(look, code, isRecent ? last : now, now));
       }
       return { looks: next.map(worthKeeping), time };
-
-      async function saidOnce(look: NodeLook): Promise<NodeLook> {
-        if (look.verdict !== undefined && look.verdict.kind !== 'repair') await sayVerdict(deps, look.verdict, place, false);
-        return look.verdict === undefined ? look : withSaid(look, undefined);
-      }
     },
     sayRefused: (node, attempt, reason, text, isRepeated) =>
       reporter.report({ ...reportOfRefusal(node, attempt, place, reason, text), isRepeated }),
@@ -122,10 +117,14 @@ function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now
   return { missing, time };
 }
 
-function withSaid(look: NodeLook, said: NonNullable<NodeLook['record']>['said']): NodeLook {
+/** With what was said now; older than an hour it may be said again. */
+function withSaid(look: NodeLook, code: string, time: EpochMs, now: EpochMs): NodeLook {
   if (look.record === undefined) return look;
-  const { said: _, ...rest } = look.record;
-  return { ...look, record: { ...rest, ...(said && { said }) } };
+  const recent = Object.entries(look.record.said?.times ?? {}).filter(
+    ([, each]) => !isDue(now, addDuration(each, REPEAT_AFTER)),
+  );
+  const times = { ...Object.fromEntries(recent), [code]: time };
+  return { ...look, record: { ...look.record, said: { code, time: now, times } } };
 }
 
 /** A record is written when it says something that the live Node does not. */
@@ -145,15 +144,6 @@ function worthKeeping(look: NodeLook): NodeLook {
   return isWorth ? look : { ...look, record: undefined };
 }
 
-function repeatAfter({ verdict, record }: NodeLook, now: EpochMs) {
-  const isLong =
-    verdict?.kind === 'blocked' &&
-    verdict.reason === 'BeingDisrupted' &&
-    record?.others !== undefined &&
-    isDue(now, addDuration(record.others.time, hours(1)));
-  return isLong ? DAILY : REPEAT_AFTER;
-}
-
 /** What was said, in short; undefined: it is said each time that it is so. */
 function codeOf(verdict: Verdict): string | undefined {
   switch (verdict.kind) {
@@ -165,8 +155,9 @@ function codeOf(verdict: Verdict): string | undefined {
       return verdict.reason === 'NoTransitionTime' ? 'ignore' : undefined;
     case 'wouldRepair':
       return `wouldRepair ${verdict.attempt.key}`;
-    case 'finishing':
     case 'exhausted':
+      return `exhausted ${verdict.message}`;
+    case 'finishing':
     case 'retry':
     case 'settle':
     case 'stuck':
@@ -184,12 +175,18 @@ function codeOf(verdict: Verdict): string | undefined {
 const WITHOUT_EVENT: readonly Verdict['kind'][] = ['finishing', 'settle', 'refuse', 'tolerate'];
 const hasEvent = ({ kind }: Verdict): boolean => !WITHOUT_EVENT.includes(kind);
 
-async function sayVerdict(deps: PassDeps, verdict: Verdict, place: Place, isRepeated: boolean): Promise<void> {
+async function sayVerdict(
+  deps: PassDeps,
+  verdict: Verdict,
+  place: Place,
+  { isRepeated = false, isSilent = false }: { readonly isRepeated?: boolean; readonly isSilent?: boolean },
+): Promise<void> {
   if (isRepeated && !hasEvent(verdict)) return;
   if (verdict.kind === 'tolerate' && !isRepeated) {
     for (const doubt of verdict.doubts) await deps.reporter.report(reportOfDoubt(verdict.node, doubt, place));
   }
-  await deps.reporter.report({ ...reportOfVerdict(verdict, place), isRepeated });
+  const { event, ...report } = reportOfVerdict(verdict, place);
+  await deps.reporter.report({ ...report, isRepeated, ...(event && !isSilent && { event }) });
   const fault = isRepeated ? undefined : vetoFault(verdict);
   if (fault !== undefined) await deps.events.record(fault);
 }

@@ -33,7 +33,7 @@ export async function takeBack(
 ): Promise<{ readonly record: NodeRecord; readonly time: EpochMs | undefined }> {
   const { ours } = record;
   const now = deps.clock.now();
-  const wanted = ours && wantedBack(record, now);
+  const wanted = ours && wantedBack(record, claims, now);
   if (ours === undefined || wanted === undefined) return { record, time: undefined };
   const waits = heldUntil(record.refusals?.[TAKE_BACK], { basis: basis(wanted), now });
   if (waits !== undefined) return { record, time: waits };
@@ -46,7 +46,7 @@ export async function takeBack(
     const live = annotation && claims.get(annotation.claim.uid);
     if (annotation !== undefined) await takeBackAnnotation(deps, annotation, live);
     if (drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: drain });
-    if (maintenance === true) await endMaintenance(deps, node);
+    if (maintenance === true) await endMaintenance(deps, node, record.acts);
     await deleteRemediations(deps, resources);
   });
   const refusals = tries.after(record.refusals);
@@ -63,15 +63,20 @@ export async function takeBack(
 const basis = (wanted: Ours): string => basisOf([JSON.stringify(wanted)]);
 
 /** Of what the repair has made: what nothing needs any more. */
-function wantedBack({ ours = {}, attempt, illness }: NodeRecord, now: EpochMs): Ours | undefined {
+function wantedBack(
+  { ours = {}, attempt, illness }: NodeRecord,
+  claims: ReadonlyMap<string, NodeClaimView>,
+  now: EpochMs,
+): Ours | undefined {
   const { annotation, drain, maintenance, resources, mayHaveMade } = ours;
   const isRebooting = attempt?.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now));
   const isOver = attempt === undefined;
   // Who was asked for help before a termination is not needed once the node is well; its drain is.
   const isHelped = attempt?.action === 'Terminate' && illness?.wellTime !== undefined;
+  const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
   const wanted: Ours = {
     ...(annotation && { annotation }),
-    ...(drain !== undefined && isOver && { drain }),
+    ...(drain !== undefined && (isOver || isClaimGone) && { drain }),
     ...(maintenance === true && !isRebooting && { maintenance }),
     ...(resources && (isOver || isHelped) && { resources }),
     ...(mayHaveMade && (isOver || isHelped) && { mayHaveMade }),

@@ -12,6 +12,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { LAST_REBOOT_ANNOTATION, lastRebootText } from '../ladder.ts';
+import type { Act } from '../record.ts';
 import type { Action, ActionContext } from './action.ts';
 import { callInstance } from './instance.ts';
 
@@ -62,12 +63,18 @@ async function setMaintenance(
 export async function endMaintenance(
   { kubernetes, clock }: Pick<FunctionDeps, 'kubernetes' | 'clock'>,
   { name, uid }: Pick<NodeView, 'name' | 'uid'>,
+  acts: readonly Act[],
 ): Promise<void> {
   const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid) return;
-  if (readNode(object).annotations[CORDON_MARK] !== undefined) {
+  const { annotations } = readNode(object);
+  const isCordoned = annotations[CORDON_MARK] !== undefined;
+  // What was refused is no reboot.
+  const isNone = annotations[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
+  if (isCordoned || isNone) {
     const { resourceVersion } = object.metadata;
-    const body = { metadata: { uid, resourceVersion, annotations: { [CORDON_MARK]: null } }, spec: { unschedulable: null } };
+    const marks = { ...(isCordoned && { [CORDON_MARK]: null }), ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }) };
+    const body = { metadata: { uid, resourceVersion, annotations: marks }, ...(isCordoned && { spec: { unschedulable: null } }) };
     const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
     if (outcome.kind === 'conflict') throw new RetryableError(`opening ${name}: ${outcome.message}`);
   }
