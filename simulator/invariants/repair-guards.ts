@@ -8,7 +8,7 @@ import type { CheckContext, MakeCheck, Run } from './invariant.ts';
 import { actOf, type ActSeen } from './ladder-acts.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { nameOf } from './reading.ts';
+import { dig, nameOf } from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { censusOf, heldBy, type CensusFacts } from './repair-census.ts';
 import { ownershipOf } from './repair-ownership.ts';
@@ -81,11 +81,14 @@ export const checkRepairGuards: MakeCheck = context => {
       [...mirror.all('nodes').values()],
       [...mirror.all('nodeclaims').values()],
     ).neighboursIn(poolName);
-    // A node whose NodeClaim is on its way is on its way itself.
-    const isGoing = (other: KubernetesObject): boolean =>
-      claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined;
+    // A node whose NodeClaim is on its way is on its way itself; one that neither says its pool nor is named is nobody's for certain.
+    const isUnclear = (other: KubernetesObject): boolean => {
+      const claim = claimOf(other, mirror);
+      const isNamed = poolNameOf(other) !== undefined || dig(claim, 'status', 'nodeName') !== undefined;
+      return claim !== undefined && (claim.metadata.deletionTimestamp !== undefined || !isNamed);
+    };
     const isUncertain = (other: KubernetesObject): boolean =>
-      other.metadata.uid !== node.metadata.uid && (isNew(history.changed(other.metadata.uid), run) || isGoing(other));
+      other.metadata.uid !== node.metadata.uid && (isNew(history.changed(other.metadata.uid), run) || isUnclear(other));
     const facts = { now: now(), mirror, node, poolName, neighbours, isUncertain };
     const held = heldBy(block, censusOf(facts));
     if (held !== undefined) return held;
