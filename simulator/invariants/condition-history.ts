@@ -115,7 +115,8 @@ export function createConditionHistory({
       const older =
         wasUnseen && stood !== undefined && stood.status === standing.status ? (stood.stated ?? Infinity) : Infinity;
       const start = Math.min(least, Math.max(created, older));
-      const earliest = hasReason ? Math.max(start, reasonSeen) : start;
+      // Times of conditions are whole seconds.
+      const earliest = hasReason ? Math.max(start, Math.floor(reasonSeen / 1000) * 1000) : start;
       // Who was cut off learns of it late, and cannot tell that from a clock that is behind.
       const quiet = quietSince() ?? Infinity;
       const isLate = quiet > seen || (hasReason && quiet > reasonSeen);
