@@ -54,6 +54,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     now: () => toEpochMs(now),
     clockTolerance: 0 as CheckContext['clockTolerance'],
     quietSince: () => toEpochMs(START - 60 * MINUTE),
+    lastDenial: () => -Infinity,
     violate: (invariant, message) => void found.push(`${invariant}: ${message}`),
   };
   const check = make(context as CheckContext);
