@@ -4,6 +4,8 @@ import { configSchema } from '../shared/contract/config-schema.ts';
 import { modeText } from '../shared/contract/drain-fields.ts';
 import { finalizerRuleSchema } from '../shared/contract/finalizer-rule-schema.ts';
 import { DRAIN_MODES } from '../shared/domain/drain-settings.ts';
+import { FUNCTION_NAMES } from '../shared/contract/names.ts';
+import { AUDIT_VERSION } from '../shared/ports/audit-log.ts';
 import { labelSelectorSchema, MODES } from '../shared/contract/policy-schema.ts';
 import { protectionSchema } from '../shared/contract/protection-schema.ts';
 import { drainLimitsSchema } from '../shared/contract/drain-limits-schema.ts';
@@ -32,11 +34,34 @@ const policySpec = z.strictObject({
   termination: z.optional(terminationSchema()),
 });
 
+/** A line of the log; a reader takes those that it does not know. */
+const auditLine = z.looseObject({
+  level: z.literal('INFO'),
+  timestamp: z.iso.datetime(),
+  service: z.string(),
+  audit: z.literal(true),
+  auditVersion: z.literal(AUDIT_VERSION),
+  version: z.string(),
+  function: z.enum(FUNCTION_NAMES),
+  decision: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  kind: z.string(),
+  namespace: z.optional(z.string()),
+  name: z.string(),
+  uid: z.optional(z.string()),
+  details: z.optional(z.record(z.string(), z.unknown())),
+  function_request_id: z.optional(z.string()),
+  messageId: z.optional(z.string()),
+  receiveCount: z.optional(z.string()),
+});
+
 const SCHEMAS: Readonly<Record<string, z.core.$ZodType>> = {
   config: configSchema(),
   scenario: scenarioSchema,
   nodelifecyclepolicy: objectOf('NodeLifecyclePolicy', policySpec),
   finalizerrule: objectOf('FinalizerRule', finalizerRuleSchema()),
+  audit: auditLine,
 };
 
 /** A List stands for its items (`simulator/scenario/lists.ts`). */

@@ -1,6 +1,5 @@
 /** The commands, group by group in `commands/`. They load lazily, so that each starts as fast as its own parts allow. */
 import { Command, CommanderError } from 'commander';
-import packageFile from '../package.json' with { type: 'json' };
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { addChanges } from './commands/changes.ts';
 import { addDeployment } from './commands/deployment.ts';
@@ -9,6 +8,7 @@ import { addManifests } from './commands/manifests.ts';
 import { addSimulation } from './commands/simulation.ts';
 import { addStart } from './commands/start.ts';
 import { reportFailure } from './failure.ts';
+import { VERSION } from '../shared/contract/version.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
@@ -20,6 +20,10 @@ export async function runCommandLine(args: readonly string[], output: CommandOut
   const program = createProgram(output, code => (exitCode = code));
   try {
     refuseSilentMistakes(args);
+    if (args.includes('--version') && args.length > 1) {
+      const { versionCommand } = await import('./version.ts');
+      return await versionCommand(args, output);
+    }
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -53,7 +57,7 @@ Exit codes:
 export function createProgram(output: CommandOutput, ends: (exitCode: number) => void): Command {
   const program = new Command('curfew')
     .description('Serverless node-lifecycle controller for Kubernetes on AWS')
-    .version(packageFile.version)
+    .version(VERSION)
     .addHelpText('after', IN_COMMON)
     .showHelpAfterError('("curfew --help" lists the commands, "curfew COMMAND --help" their options and examples)')
     .enablePositionalOptions()

@@ -5,7 +5,7 @@
  */
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
-import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { seconds } from '../shared/domain/time.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
@@ -13,7 +13,7 @@ import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY } from './policies/termination-policy.ts';
 import { giveBack, markedObjects, type Marked } from './uninstall/give-back.ts';
-import { releaseOf } from './uninstall/release.ts';
+import { ownConditionsOf, releaseOf, withoutConditions } from './uninstall/release.ts';
 import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
 export interface UninstallOptions {
@@ -24,12 +24,14 @@ export interface UninstallOptions {
   readonly dryRun?: boolean;
   /** Takes off Nodes what nobody would, once Curfew is gone: its do-not-disrupt, and what its drains have written. */
   readonly releaseHolds?: boolean;
+  /** The same, and at last, when nothing is left to do, deletes Curfew's definitions: while they are missing nothing of ours can be ended. */
+  readonly definitions?: boolean;
 }
 
 /** Exit code 0: done. 1: only running functions can release what is named. 2: the cluster cannot be reached. */
 export async function uninstallCommand(options: UninstallOptions, output: CommandOutput): Promise<number> {
   try {
-    const { dryRun = false, releaseHolds = false, ...cluster } = options;
+    const { dryRun = false, releaseHolds = false, definitions = false, ...cluster } = options;
     let done = 0;
     const say = (line: string): void => {
       done += 1;
@@ -37,11 +39,11 @@ export async function uninstallCommand(options: UninstallOptions, output: Comman
     };
     const pause = (): Promise<void> => systemClock.sleep(PAUSE);
     const { left, held, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
-      uninstall(kubernetes, { dryRun, releaseHolds, say, pause }),
+      uninstall(kubernetes, { dryRun, releaseHolds: releaseHolds || definitions, definitions, say, pause }),
     );
     for (const name of cordoned)
       output.out(`Node ${name} stays cordoned after its drain: kubectl uncordon ${name} takes it back into use\n`);
-    const isClean = left.length === 0 && held.length === 0 && rules.length === 0;
+    const isClean = isDone({ left, held, rules });
     if (isClean && done === 0) output.out('Nothing carries a termination finalizer of Curfew.\n');
     if (left.length > 0)
       output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
@@ -78,9 +80,12 @@ export interface Remains {
   readonly cordoned: readonly string[];
 }
 
+const isDone = ({ left, held, rules }: Pick<Remains, 'left' | 'held' | 'rules'>): boolean =>
+  left.length === 0 && held.length === 0 && rules.length === 0;
+
 type Kubernetes = Pick<KubernetesApi, 'get' | 'list' | 'patch' | 'delete'>;
 
-interface Run extends Pick<UninstallOptions, 'releaseHolds'> {
+interface Run extends Pick<UninstallOptions, 'releaseHolds' | 'definitions'> {
   readonly dryRun: boolean;
   readonly say: (line: string) => void;
   readonly pause: () => Promise<void>;
@@ -102,7 +107,10 @@ export async function uninstall(kubernetes: Kubernetes, run: Run): Promise<Remai
     return living.map(({ what }) => what);
   });
   const remains = { left: left.map(({ what }) => what), held, rules: [], cordoned: [] };
-  return run.releaseHolds === true ? release(kubernetes, remains, run) : remains;
+  if (run.releaseHolds !== true) return remains;
+  const released = await release(kubernetes, remains, run);
+  if (run.definitions === true && isDone(released)) await removeDefinitions(kubernetes, run);
+  return released;
 }
 
 async function isPolicyDeleted(kubernetes: Kubernetes, { dryRun, say }: Run): Promise<boolean> {
@@ -129,6 +137,29 @@ async function inPasses({ dryRun, pause }: Run, pass: () => Promise<readonly str
   }
 }
 
+/** Takes Curfew's conditions off. @returns false: the Node changed meanwhile */
+async function isQuiet(kubernetes: Kubernetes, node: KubernetesObject, { dryRun, say }: Run): Promise<boolean> {
+  const types = ownConditionsOf(node);
+  if (types.length === 0) return true;
+  const ref = { type: RESOURCES.Node, name: node.metadata.name };
+  const patch = { type: 'strategic', body: withoutConditions(node, types) } as const;
+  const outcome = dryRun ? 'ok' : (await kubernetes.patch(ref, patch, { subresource: 'status' })).kind;
+  if (outcome === 'ok') say(`taken ${types.map(type => `condition ${type}`).join(' and ')} off Node ${ref.name}`);
+  return outcome !== 'conflict';
+}
+
+/** Curfew's definitions, and with them all policies and rules. */
+async function removeDefinitions(kubernetes: Kubernetes, { dryRun, say }: Run): Promise<void> {
+  for (const type of [RESOURCES.NodeLifecyclePolicy, RESOURCES.FinalizerRule]) {
+    const ref = { type: RESOURCES.CustomResourceDefinition, name: `${type.resource}.${type.group}` };
+    const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+    if (found === undefined) continue;
+    const { uid, resourceVersion } = found.metadata;
+    const outcome = dryRun ? 'ok' : (await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } })).kind;
+    if (outcome === 'ok') say(`deleted the definition ${ref.name}`);
+  }
+}
+
 async function release(kubernetes: Kubernetes, before: Remains, run: Run): Promise<Remains> {
   let cordoned: string[] = [];
   const held = await inPasses(run, async () => {
@@ -138,6 +169,7 @@ async function release(kubernetes: Kubernetes, before: Remains, run: Run): Promi
       const { taken, isUncordoned, staysCordoned, body } = releaseOf(node);
       const { name } = node.metadata;
       if (before.left.includes(`Node ${name}`)) continue;
+      if (!(await isQuiet(kubernetes, node, run))) changed.push(`Node ${name}`);
       if (staysCordoned) cordoned.push(name);
       if (taken.length === 0) continue;
       const ref = { type: RESOURCES.Node, name };

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CHART_FILES, chartFiles } from './chart-files.ts';
+import { packageVersion, versionFiles } from './version-files.ts';
 import { rbacFiles, type ManifestFile } from './manifests.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -12,6 +13,7 @@ function write({ path, text }: ManifestFile): void {
   process.stdout.write(`${path}\n`);
 }
 
+versionFiles(packageVersion()).forEach(write);
 rbacFiles().forEach(write);
 rmSync(join(ROOT, CHART_FILES), { recursive: true, force: true });
 chartFiles().forEach(write);

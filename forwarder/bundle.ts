@@ -1,25 +1,45 @@
 /** Bundles the forwarder into one file: `node forwarder/bundle.ts OUTPUT_DIRECTORY`. */
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
 
-const [directory] = process.argv.slice(2);
-if (directory === undefined) throw new Error('the output directory must be given');
+export interface ForwarderBundle {
+  /** `main.mjs` and its map. */
+  readonly files: readonly { readonly name: string; readonly contents: Uint8Array }[];
+  readonly metafile: Metafile;
+}
 
-await build({
-  entryPoints: [join(import.meta.dirname, 'main.ts')],
-  outfile: join(directory, 'main.mjs'),
-  bundle: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'esm',
-  mainFields: ['module', 'main'],
-  minify: true,
-  keepNames: true,
-  sourcemap: 'linked',
-  legalComments: 'none',
-  logLevel: 'warning',
-  // Dependencies in CommonJS ask for Node's modules through `require`, which ES modules do not have.
-  banner: {
-    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-  },
-});
+/** The same wherever it is written to. */
+export async function bundleForwarder(): Promise<ForwarderBundle> {
+  const root = join(import.meta.dirname, '..');
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['forwarder/main.ts'],
+    outfile: 'dist/main.mjs',
+    write: false,
+    metafile: true,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minify: true,
+    keepNames: true,
+    sourcemap: 'linked',
+    legalComments: 'none',
+    logLevel: 'warning',
+    // Dependencies in CommonJS ask for Node's modules through `require`, which ES modules do not have.
+    banner: {
+      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+    },
+  });
+  return { files: outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })), metafile };
+}
+
+if (import.meta.main) {
+  const [directory] = process.argv.slice(2);
+  if (directory === undefined) throw new Error('the output directory must be given');
+  const { files } = await bundleForwarder();
+  mkdirSync(directory, { recursive: true });
+  for (const { name, contents } of files) writeFileSync(join(directory, name), contents);
+}

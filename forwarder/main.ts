@@ -11,6 +11,7 @@ import { createKubernetesApi } from '../shared/adapters/kubernetes/kubernetes-ap
 import { serverVersion, warningOn } from '../shared/adapters/kubernetes/server-version.ts';
 import { createTransport, type Transport } from '../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
+import { VERSION } from '../shared/contract/version.ts';
 import { seconds } from '../shared/domain/time.ts';
 import { ConfigError, readConfig, usage, type ProcessConfig } from './config.ts';
 import { createForwarder, type Forwarder } from './forwarder.ts';
@@ -76,7 +77,10 @@ async function run(config: ProcessConfig, signal: AbortSignal): Promise<void> {
     ready,
     metrics: registry,
   });
-  log.info({ server: access.options.server, healthPort: health.port, standby: config.lease !== undefined }, 'started');
+  log.info(
+    { version: VERSION, server: access.options.server, healthPort: health.port, standby: config.lease !== undefined },
+    'started',
+  );
   void warnIfTooOld(transport, log);
   try {
     await runWhileLeading({ lease, create }, signal);

@@ -2,10 +2,13 @@
 import { Duration } from 'aws-cdk-lib';
 import {
   Alarm,
+  AlarmRule,
   ComparisonOperator,
+  CompositeAlarm,
   MathExpression,
   Stats,
   TreatMissingData,
+  type AlarmBase,
   type Metric,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -17,12 +20,21 @@ import type { CurfewConfig } from './config.ts';
 export const SILENT_MINUTES = 4;
 const ONE_MINUTE = Duration.minutes(1);
 
+/**
+ * Whom an alarm tells. `page` and `ticket`: that topic. `impaired`: nobody by itself, since one cause rings many of these; the composite alarm
+ * over them pages once.
+ */
+export type Urgency = 'page' | 'ticket' | 'impaired';
+
 export interface AlarmDefinition {
   readonly metric: Metric | MathExpression;
   /** What is wrong, in one sentence. */
   readonly says: string;
   /** Heading of `docs/runbook.md`. */
   readonly runbook: string;
+  readonly urgency: Urgency;
+  /** Says earlier or more exactly what another alarm also says: left out of `alarms: Essential`. */
+  readonly isRefinement?: boolean;
   /** Rings at or above this value; default 1. */
   readonly threshold?: number;
   readonly evaluationPeriods?: number;
@@ -33,18 +45,34 @@ export interface AlarmDefinition {
 /** The alarms of one scope. */
 export class Alarms {
   readonly #scope: Construct;
+  readonly #deployment: string;
   readonly #runbookUrl: string | undefined;
-  readonly #topic: SnsAction | undefined;
+  readonly #isEssential: boolean;
+  readonly #topics: Readonly<Record<'page' | 'ticket', SnsAction | undefined>>;
+  readonly #impairing: Alarm[] = [];
 
-  constructor(scope: Construct, { alarmTopicArn, runbookUrl }: Pick<CurfewConfig, 'alarmTopicArn' | 'runbookUrl'>) {
+  constructor(
+    scope: Construct,
+    {
+      name,
+      alarmTopics = {},
+      alarms,
+      runbookUrl,
+    }: Pick<CurfewConfig, 'name' | 'alarmTopics' | 'alarms' | 'runbookUrl'>,
+  ) {
+    const { page, ticket } = alarmTopics;
+    const actionOf = (id: string, arn: string | undefined): SnsAction | undefined =>
+      arn === undefined ? undefined : new SnsAction(Topic.fromTopicArn(scope, id, arn));
     this.#scope = scope;
+    this.#deployment = name;
     this.#runbookUrl = runbookUrl;
-    this.#topic =
-      alarmTopicArn === undefined ? undefined : new SnsAction(Topic.fromTopicArn(scope, 'Topic', alarmTopicArn));
+    this.#isEssential = alarms === 'Essential';
+    this.#topics = { page: actionOf('PageTopic', page), ticket: actionOf('TicketTopic', ticket) };
   }
 
   /** Rings when the metric is there and at its threshold or above. */
-  add(id: string, { metric, says, runbook, ...options }: AlarmDefinition): void {
+  add(id: string, { metric, says, runbook, urgency, isRefinement = false, ...options }: AlarmDefinition): void {
+    if (isRefinement && this.#isEssential) return;
     const { threshold = 1, evaluationPeriods = 1, datapointsToAlarm = evaluationPeriods } = options;
     const alarm = new Alarm(this.#scope, id, {
       metric,
@@ -55,7 +83,7 @@ export class Alarms {
       treatMissingData: TreatMissingData.NOT_BREACHING,
       alarmDescription: `${says} ${this.#runbookAt(runbook)}`,
     });
-    this.#notify(alarm);
+    this.#tell(alarm, urgency);
   }
 
   /**
@@ -79,7 +107,18 @@ export class Alarms {
       treatMissingData: TreatMissingData.BREACHING,
       alarmDescription: `${says} ${this.#runbookAt(runbook)}`,
     });
-    this.#notify(alarm);
+    this.#tell(alarm, 'impaired');
+  }
+
+  /** Rings while one of the alarms that impair Curfew does. To be called last. */
+  addComposite(id: string, { says, runbook }: Pick<AlarmDefinition, 'says' | 'runbook'>): void {
+    const alarm = new CompositeAlarm(this.#scope, id, {
+      // The CDK's own would be the same in each deployment of an account.
+      compositeAlarmName: `${this.#deployment}-${id}`,
+      alarmRule: AlarmRule.anyOf(...this.#impairing),
+      alarmDescription: `${says} ${this.#runbookAt(runbook)}`,
+    });
+    this.#tell(alarm, 'page');
   }
 
   #runbookAt(heading: string): string {
@@ -87,9 +126,14 @@ export class Alarms {
     return `Runbook: ${this.#runbookUrl}#${heading.toLowerCase().replaceAll(' ', '-')}`;
   }
 
-  #notify(alarm: Alarm): void {
-    if (this.#topic === undefined) return;
-    alarm.addAlarmAction(this.#topic);
-    alarm.addOkAction(this.#topic);
+  #tell(alarm: AlarmBase, urgency: Urgency): void {
+    if (urgency === 'impaired') {
+      if (alarm instanceof Alarm) this.#impairing.push(alarm);
+      return;
+    }
+    const topic = this.#topics[urgency];
+    if (topic === undefined) return;
+    alarm.addAlarmAction(topic);
+    alarm.addOkAction(topic);
   }
 }

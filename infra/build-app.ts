@@ -1,5 +1,5 @@
 /** The whole app as a value, so that tests synthesize what `app.ts` deploys. */
-import { App, Tags, Validations } from 'aws-cdk-lib';
+import { App, Tags, Validations, type IReusableStackSynthesizer } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ export interface BuildOptions {
   readonly context?: Readonly<Record<string, unknown>>;
   /** Folder that holds `<function>/handler.ts`. */
   readonly handlersDir?: string;
+  /** How the templates find the code. Default: as `cdk bootstrap` makes it. */
+  readonly synthesizer?: IReusableStackSynthesizer | undefined;
 }
 
 export interface CurfewApp {
@@ -32,6 +34,7 @@ export function buildApp(options: BuildOptions = {}): CurfewApp {
   const app = new App({
     outdir: options.outdir ?? process.env['CDK_OUTDIR'] ?? join(REPOSITORY, 'cdk.out'),
     analyticsReporting: false,
+    ...(options.synthesizer && { defaultStackSynthesizer: options.synthesizer }),
     // Run by plain `node`, nobody else reads cdk.json: the feature flags must be the same either way.
     context: {
       ...cdkJson.parse(JSON.parse(readFileSync(join(REPOSITORY, 'cdk.json'), 'utf8'))).context,
@@ -44,6 +47,7 @@ export function buildApp(options: BuildOptions = {}): CurfewApp {
     ...stackProps,
     stackName: `${config.name}${STATE_STACK_SUFFIX}`,
     name: config.name,
+    encryptionKeyArn: config.encryptionKeyArn,
     description: 'Curfew: what must outlive a deployment',
   });
   const functions = new FunctionsStack(app, 'Functions', {

@@ -13,6 +13,10 @@ export const STATE_STACK_SUFFIX = 'State';
 
 const TOPIC_ARN = /^arn:[\w-]+:sns:([a-z0-9-]+):\d{12}:[\w.-]{1,256}$/;
 
+const KEY_ARN = /^arn:[\w-]+:kms:([a-z0-9-]+):\d{12}:key\/[\w-]+$/;
+
+const topicArn = z.string().regex(TOPIC_ARN, 'must be the ARN of an SNS topic');
+
 const ec2Id = (prefix: string) => new RegExp(`^${prefix}-([0-9a-f]{8}|[0-9a-f]{17})$`);
 
 const clusterSchema = z.strictObject({
@@ -47,6 +51,18 @@ const privateAccessSchema = z
     },
   );
 
+/** Of IAM principals, as `aws:PrincipalArn` has them: of a role, not of its sessions. */
+const principalArns = z
+  .array(
+    z
+      .string()
+      .regex(
+        /^arn:[\w-]+:iam::\d{12}:(role|user)\/[\w+=,.@/*?-]+$/,
+        'must be the ARN of an IAM role or user; * and ? may stand in its name',
+      ),
+  )
+  .min(1);
+
 /** The context key `curfew`. */
 export const configSchema = z
   .strictObject({
@@ -80,16 +96,44 @@ export const configSchema = z
       .default([]),
     /** Functions call the FIPS endpoints of AWS, which only some Regions have. */
     fipsEndpoints: z.boolean().default(false),
-    /** SNS topic that alarms notify; without it they only change state. */
-    alarmTopicArn: z.string().regex(TOPIC_ARN, 'must be the ARN of an SNS topic').optional(),
+    /** KMS key for table, queues, log groups and variables; without it those of AWS are used. */
+    encryptionKeyArn: z.string().regex(KEY_ARN, 'must be the ARN of a KMS key, not of an alias').optional(),
+    /** Who, beside Curfew's own roles, may send to inboxes: operators who redrive dead letters or close entries of the ledger. */
+    operatorPrincipals: principalArns.optional(),
+    /** Who, beside Curfew's own roles, may put events on the bus; without it whoever has the permission. */
+    drainPrincipals: principalArns.optional(),
+    /** Under which `source` drains may be asked for on the bus; without it under any. */
+    drainSources: z
+      .array(z.string().regex(/^[\w./-]{1,256}$/, 'must be the source of events'))
+      .min(1)
+      .optional(),
+    /** SNS topics that alarms notify, by how soon somebody must look; without one they only change state. */
+    alarmTopics: z.strictObject({ page: topicArn.optional(), ticket: topicArn.optional() }).optional(),
+    /** `Essential` leaves out the alarms that say earlier or more exactly what another one also says. */
+    alarms: z.enum(['Full', 'Essential']).default('Full'),
+    dashboard: z.boolean().default(true),
+    /** From how many nodes that repairs or deadlines end within an hour somebody is paged. */
+    terminationsPerHour: z.int().min(1).default(10),
     /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
     runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
-  // CloudWatch refuses a topic of another Region.
-  .check(({ value: { env, alarmTopicArn }, issues }) => {
-    if (env === undefined || alarmTopicArn === undefined || TOPIC_ARN.exec(alarmTopicArn)?.[1] === env.region) return;
-    const message = `must be a topic of ${env.region}, which is deployed to`;
-    issues.push({ code: 'custom', path: ['alarmTopicArn'], message, input: alarmTopicArn });
+  // Topics and keys of another Region are refused in the middle of a deployment.
+  .check(({ value: { env, alarmTopics = {}, encryptionKeyArn }, issues }) => {
+    if (env === undefined) {
+      if (encryptionKeyArn === undefined) return;
+      const message = 'needs env: a table with a key of its own is made for one Region';
+      issues.push({ code: 'custom', path: ['encryptionKeyArn'], message, input: encryptionKeyArn });
+      return;
+    }
+    const regional = [
+      ...Object.entries(alarmTopics).map(([urgency, arn]) => [['alarmTopics', urgency], TOPIC_ARN, arn] as const),
+      [['encryptionKeyArn'], KEY_ARN, encryptionKeyArn] as const,
+    ];
+    for (const [path, pattern, arn] of regional) {
+      if (arn === undefined || pattern.exec(arn)?.[1] === env.region) continue;
+      const message = `must be of ${env.region}, which is deployed to`;
+      issues.push({ code: 'custom', path: [...path], message, input: arn });
+    }
   });
 export type CurfewConfig = z.infer<typeof configSchema>;
 

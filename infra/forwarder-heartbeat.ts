@@ -6,11 +6,19 @@ import { Duration } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, type EventBus } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { heartbeatPattern } from '../shared/contract/routes.ts';
+import { queueEncryption } from './encryption.ts';
 import { metricNameOfRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';
+
+export interface ForwarderHeartbeatProps {
+  readonly bus: EventBus;
+  readonly cluster: string;
+  readonly encryptionKey: IKey | undefined;
+}
 
 /** `received` counts what the rule delivered, so a forwarder whose events are refused is silent, too. */
 export class ForwarderHeartbeat extends Construct {
@@ -19,11 +27,11 @@ export class ForwarderHeartbeat extends Construct {
   readonly queue: Queue;
   readonly rule: Rule;
 
-  constructor(scope: Construct, id: string, { bus, cluster }: { readonly bus: EventBus; readonly cluster: string }) {
+  constructor(scope: Construct, id: string, { bus, cluster, encryptionKey }: ForwarderHeartbeatProps) {
     super(scope, id);
     this.queue = new Queue(this, 'Heartbeats', {
       retentionPeriod: Duration.minutes(1),
-      encryption: QueueEncryption.SQS_MANAGED,
+      ...queueEncryption(encryptionKey),
       enforceSSL: true,
     });
     this.rule = new Rule(this, 'Rule', {

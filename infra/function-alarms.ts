@@ -34,6 +34,7 @@ function watchMessages(alarms: Alarms, { node, functionName, inbox }: FunctionWi
     metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: ONE_MINUTE }),
     says: `Messages for ${functionName} were given up.`,
     runbook: 'Dead letters',
+    urgency: 'ticket',
   });
   alarms.add(`${node.id}Backlog`, {
     metric: inbox.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: ONE_MINUTE }),
@@ -41,6 +42,7 @@ function watchMessages(alarms: Alarms, { node, functionName, inbox }: FunctionWi
     evaluationPeriods: 3,
     says: `The oldest message for ${functionName} waits for more than ${BACKLOG_SECONDS / 60} minutes.`,
     runbook: 'Backlog',
+    urgency: 'impaired',
   });
   // SQS leaves messages that were received three times or more out of the age; those that wait for another try are in flight.
   const most = FUNCTION_DEFINITIONS[functionName].maxConcurrency * BATCH_SIZE;
@@ -60,6 +62,8 @@ function watchMessages(alarms: Alarms, { node, functionName, inbox }: FunctionWi
     evaluationPeriods: 4,
     says: `More messages for ${functionName} wait or are tried again than it works on at once (${most}), for 20 minutes.`,
     runbook: 'Backlog',
+    urgency: 'impaired',
+    isRefinement: true,
   });
 }
 
@@ -81,11 +85,13 @@ function watchRuns(
     datapointsToAlarm: 3,
     says: `Function ${functionName} cannot reach, or is refused by, the API server or an AWS service; its messages are tried again.`,
     runbook: 'Access failures',
+    urgency: 'impaired',
   });
   alarms.add(`${node.id}Errors`, {
     metric: fn.metricErrors({ period: FIVE_MINUTES }),
     says: `Function ${functionName} crashed or ran out of time.`,
     runbook: 'Function errors',
+    urgency: 'ticket',
   });
   alarms.add(`${node.id}Bugs`, {
     metric: new Metric({
@@ -97,11 +103,14 @@ function watchRuns(
     }),
     says: `Function ${functionName} met a bug with a message.`,
     runbook: 'Function errors',
+    urgency: 'ticket',
   });
   alarms.add(`${node.id}Throttles`, {
     metric: fn.metricThrottles({ period: FIVE_MINUTES }),
     says: `Lambda refuses to run ${functionName}.`,
     runbook: 'Throttled functions',
+    urgency: 'impaired',
+    isRefinement: true,
   });
   alarms.add(`${node.id}Slow`, {
     metric: fn.metricDuration({ statistic: Stats.p(99), period: FIVE_MINUTES }),
@@ -109,5 +118,7 @@ function watchRuns(
     evaluationPeriods: 3,
     says: `Function ${functionName} needs more than ${SHARE_OF_TIMEOUT * 100} % of its ${FUNCTION_TIMEOUT_SECONDS} s.`,
     runbook: 'Slow functions',
+    urgency: 'ticket',
+    isRefinement: true,
   });
 }

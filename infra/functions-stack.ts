@@ -2,6 +2,7 @@
 import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
 import { SqsSendMessage } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -13,21 +14,25 @@ import {
   OPERATION_OUTPUTS,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
+  VERSION_OUTPUT,
   type OperationOutput,
 } from '../shared/contract/operation-outputs.ts';
 import { PERMISSIONS } from '../shared/contract/permissions.ts';
-import { ROUTES } from '../shared/contract/routes.ts';
+import { VERSION } from '../shared/contract/version.ts';
+import { ROUTES, type EventPattern } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import { bundleFunctions, withoutBundles } from './constructs/bundling.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 import { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+import { allowKey } from './encryption.ts';
 import { FUNCTION_DEFINITIONS } from './function-definitions.ts';
 import { Monitoring } from './monitoring.ts';
 import { PrivateAccess } from './private-access.ts';
 import { nameOfDefaultBusRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';
+import { closeBus, closeInbox } from './senders.ts';
 import type { StateStack } from './state-stack.ts';
 
 export interface FunctionsStackProps extends StackProps {
@@ -48,6 +53,7 @@ export class FunctionsStack extends Stack {
   /** By the function that they wake. */
   readonly ticks: ReadonlyMap<FunctionName, Schedule>;
   readonly monitoring: Monitoring;
+  readonly schedulerRole: Role;
   readonly privateAccess: PrivateAccess | undefined;
 
   constructor(scope: Construct, id: string, props: FunctionsStackProps) {
@@ -65,27 +71,36 @@ export class FunctionsStack extends Stack {
       fn.sendsWakeUps(owner => required(this.functions, owner).inbox);
     }
     this.rules = this.createRules(props, cluster.name);
+    this.schedulerRole = this.createSchedulerRole(state);
     this.ticks = this.createTicks();
     this.scheduleOrphanCheck();
     const functions = [...this.functions.values()];
-    new ClusterAccess(this, 'ClusterAccess', { cluster, functions, bus: state.bus });
+    const { forwarderRole } = new ClusterAccess(this, 'ClusterAccess', { cluster, functions, bus: state.bus });
+    this.closeInboxes(config);
+    if (config.drainPrincipals !== undefined) {
+      const publishing = functions.filter(({ functionName }) => PERMISSIONS[functionName].publishesAs.length > 0);
+      const publishers = [...publishing.map(({ role }) => role), forwarderRole];
+      closeBus(this, state.bus, { publishers, others: config.drainPrincipals });
+    }
     this.monitoring = new Monitoring(this, 'Monitoring', { config, cluster, state, functions, rules: this.rules });
     new CfnOutput(this, 'EventBusName', {
       description: 'EVENT_BUS_NAME of the forwarder',
       value: state.bus.eventBusName,
     });
     new CfnOutput(this, 'RecordsTable', { value: state.table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
+    new CfnOutput(this, VERSION_OUTPUT, { description: 'Version of Curfew', value: VERSION });
     this.createOperationOutputs(state);
   }
 
-  /** What `curfew stop`, `resume` and `redrive` work on. */
+  /** What `curfew stop`, `resume`, `redrive` and `audit` work on. */
   private createOperationOutputs(state: StateStack): void {
-    for (const [name, { eventSourceMappingId, inbox }] of this.functions) {
+    for (const [name, { eventSourceMappingId, inbox, logGroup }] of this.functions) {
       const values: Readonly<Record<OperationOutput, string | undefined>> = {
         EventSource: eventSourceMappingId,
         Schedule: this.ticks.get(name)?.scheduleName,
         Inbox: inbox.queueUrl,
         DeadLetters: required(state.deadLetterQueues, name).queueUrl,
+        LogGroup: logGroup.logGroupName,
       };
       for (const output of OPERATION_OUTPUTS) {
         const value = values[output];
@@ -93,6 +108,29 @@ export class FunctionsStack extends Stack {
         // The construct of that id would stand beside the function's own; the logical id is what is read.
         if (value !== undefined) new CfnOutput(this, `OutputOf${id}`, { value }).overrideLogicalId(id);
       }
+    }
+  }
+
+  /** One for all schedules: it may send to inboxes and nothing more. */
+  private createSchedulerRole({ encryptionKey }: StateStack): Role {
+    const group = this.formatArn({ service: 'scheduler', resource: 'schedule-group', resourceName: 'default' });
+    const assumedBy = new ServicePrincipal('scheduler.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': this.account, 'aws:SourceArn': group } },
+    });
+    const role = new Role(this, 'SchedulerRole', { assumedBy, description: 'Schedules of Curfew' });
+    const resources = [...this.functions.values()].map(({ inbox }) => inbox.queueArn);
+    role.addToPolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources }));
+    allowKey(role, encryptionKey);
+    return role;
+  }
+
+  /** To all but those who send: the schedules, the function itself, and those that wake it. */
+  private closeInboxes({ operatorPrincipals = [] }: CurfewConfig): void {
+    for (const [owner, { inbox }] of this.functions) {
+      const waking = [...this.functions.values()].filter(
+        ({ functionName }) => functionName === owner || PERMISSIONS[functionName].wakes.includes(owner),
+      );
+      closeInbox(inbox, [...waking.map(({ role }) => role), this.schedulerRole], operatorPrincipals);
     }
   }
 
@@ -117,6 +155,7 @@ export class FunctionsStack extends Stack {
           logRetention: config.logRetentionDays,
           privateAccess: this.privateAccess,
           fipsEndpoints: config.fipsEndpoints,
+          encryptionKey: state.encryptionKey,
         }),
       ]),
     );
@@ -128,7 +167,7 @@ export class FunctionsStack extends Stack {
       ({ name, target, bus, pattern }) =>
         new Rule(this, name, {
           ...(bus === undefined ? { eventBus: state.bus } : { ruleName: nameOfDefaultBusRule(config.name, { name }) }),
-          eventPattern: toRulePattern(pattern(cluster)),
+          eventPattern: toRulePattern(ofKnownSources(pattern(cluster), config)),
           targets: [
             new SqsQueue(required(this.functions, target).inbox, {
               deadLetterQueue: this.withoutPolicy(target, required(state.deadLetterQueues, target), name),
@@ -161,6 +200,7 @@ export class FunctionsStack extends Stack {
               : `Lets ${name} check its access to the API server`,
           schedule: ScheduleExpression.rate(Duration.minutes(1)),
           target: new SqsSendMessage(inbox, {
+            role: this.schedulerRole.withoutPolicyUpdates(),
             input: ScheduleTargetInput.fromObject(TICK_MESSAGE),
             maxEventAge: Duration.minutes(1),
             retryAttempts: 3,
@@ -177,11 +217,18 @@ export class FunctionsStack extends Stack {
       description: `Lets ${owner} compare the instances of the cluster with its NodeClaims and Nodes`,
       schedule: ScheduleExpression.rate(Duration.days(1)),
       target: new SqsSendMessage(required(this.functions, owner).inbox, {
+        role: this.schedulerRole.withoutPolicyUpdates(),
         input: ScheduleTargetInput.fromObject(toWakeUpEnvelope(ORPHAN_CHECK_WAKE_UP)),
         maxEventAge: Duration.hours(12),
       }),
     });
   }
+}
+
+/** What anybody may say, from those sources alone that the deployment names, and from repair, which asks for drains too. */
+function ofKnownSources(pattern: EventPattern, { drainSources }: CurfewConfig): EventPattern {
+  if (pattern.source !== undefined || drainSources === undefined) return pattern;
+  return { ...pattern, source: [...drainSources, SOURCES.repair] };
 }
 
 function required<K, V>(map: ReadonlyMap<K, V>, key: K): V {

@@ -1,24 +1,30 @@
 /**
- * The alarms and one small dashboard. Each alarm says in its description which paragraph of the runbook to read; a test checks that the
+ * The alarms, one dashboard, saved queries. Each alarm says in its description which paragraph of the runbook to read; a test checks that the
  * paragraph exists.
  */
 import { Duration } from 'aws-cdk-lib';
-import { Dashboard, GraphWidget, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { METRIC_NAMESPACE, METRICS, metricDimensions, TERMINATION_METRICS } from '../shared/contract/metrics.ts';
+import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
 import { ROUTES } from '../shared/contract/routes.ts';
 import { Alarms, SILENT_MINUTES } from './alarms.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+import { createDashboard } from './dashboard.ts';
+import { watchDeeds } from './deed-alarms.ts';
+import { countDeeds } from './deeds.ts';
 import { watchFunction } from './function-alarms.ts';
 import { ForwarderHeartbeat } from './forwarder-heartbeat.ts';
 import { metricNameOfRule } from './rule-name.ts';
+import { saveQueries } from './saved-queries.ts';
 import type { StateStack } from './state-stack.ts';
 
 /** I5: what is due happens within 5 minutes. */
 const OVERDUE_MS = Duration.minutes(5).toMilliseconds();
+/** That an alarm on an expression takes. */
+const MAX_METRICS = 10;
 const ONE_MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
 
@@ -41,7 +47,11 @@ export class Monitoring extends Construct {
     const { config, state, functions, rules } = props;
     this.cluster = props.cluster.name;
     this.alarms = new Alarms(this, config);
-    this.heartbeat = new ForwarderHeartbeat(this, 'ForwarderHeartbeat', { bus: state.bus, cluster: this.cluster });
+    this.heartbeat = new ForwarderHeartbeat(this, 'ForwarderHeartbeat', {
+      bus: state.bus,
+      cluster: this.cluster,
+      encryptionKey: state.encryptionKey,
+    });
     const overdue = new Metric({
       namespace: METRIC_NAMESPACE,
       metricName: METRICS.oldestOverdueTimer,
@@ -55,6 +65,7 @@ export class Monitoring extends Construct {
       evaluationPeriods: 2,
       says: 'Timers are overdue by more than 5 minutes.',
       runbook: 'Overdue timers',
+      urgency: 'impaired',
     });
     this.alarms.addSilence('SweepSilent', {
       metric: overdue,
@@ -67,66 +78,40 @@ export class Monitoring extends Construct {
       runbook: 'Forwarder silent',
     });
     for (const fn of functions) watchFunction(this.alarms, fn, { cluster: this.cluster, state });
-    this.watchFinalizers();
-    for (const rule of rules) {
-      this.alarms.add(`${rule.node.id}Undelivered`, {
-        metric: ruleMetric('FailedInvocations', rule, state),
-        says: `EventBridge could not deliver events of rule ${rule.node.id} and has given up on them.`,
+    const count = countDeeds(this, functions, config.name);
+    watchDeeds(this.alarms, { cluster: this.cluster, count, config });
+    this.watchDelivery(rules, state);
+    this.alarms.addComposite('Impaired', {
+      says: 'Curfew cannot do its work, or not in time: the alarms that ring with this one say why.',
+      runbook: 'Curfew impaired',
+    });
+    saveQueries(
+      this,
+      functions.map(({ logGroup }) => logGroup),
+      config.name,
+    );
+    if (config.dashboard) {
+      const heartbeat = this.heartbeat.received;
+      createDashboard(this, { cluster: this.cluster, count, functions, overdue, heartbeat });
+    }
+  }
+
+  /** As few alarms as CloudWatch's bound for the metrics of one lets. */
+  private watchDelivery(rules: readonly Rule[], state: StateStack): void {
+    for (let start = 0; start < rules.length; start += MAX_METRICS) {
+      const some = rules.slice(start, start + MAX_METRICS);
+      const failed = some.map((rule, index) => [`rule${index}`, ruleMetric('FailedInvocations', rule, state)] as const);
+      this.alarms.add(`Undelivered${start / MAX_METRICS + 1}`, {
+        metric: new MathExpression({
+          expression: `SUM([${failed.map(([id]) => `FILL(${id}, 0)`).join(', ')}])`,
+          usingMetrics: Object.fromEntries(failed),
+          period: FIVE_MINUTES,
+        }),
+        says: `EventBridge could not deliver events of ${some.map(({ node }) => node.id).join(', ')}, of one or more, and has given up on them.`,
         runbook: 'Undelivered events',
+        urgency: 'page',
       });
     }
-    this.createDashboard({ functions, overdue, heartbeat: this.heartbeat.received });
-  }
-
-  /** What no retry cures: somebody has to look at these objects. */
-  private watchFinalizers(): void {
-    const counted = (metricName: string): Metric =>
-      new Metric({
-        namespace: METRIC_NAMESPACE,
-        metricName,
-        dimensionsMap: metricDimensions('finalizer', this.cluster),
-        statistic: Stats.SUM,
-        period: FIVE_MINUTES,
-      });
-    this.alarms.add('FinalizationOverdue', {
-      metric: counted(TERMINATION_METRICS.overdue),
-      says: 'A termination or a clean-up is past its deadline, or has waited for a day without one.',
-      runbook: 'Overdue finalization',
-    });
-    this.alarms.add('PossibleOrphans', {
-      metric: counted(TERMINATION_METRICS.possibleOrphan),
-      says: 'An object went before what its finalizer stood for was done: something may be left behind.',
-      runbook: 'Possible orphans',
-    });
-  }
-
-  private createDashboard(shown: {
-    functions: readonly FunctionWithInbox[];
-    overdue: Metric;
-    heartbeat: Metric;
-  }): void {
-    const { functions, overdue, heartbeat } = shown;
-    new Dashboard(this, 'Dashboard', {
-      widgets: [
-        [
-          new GraphWidget({ title: 'Oldest overdue timer (ms)', width: 8, left: [overdue] }),
-          new GraphWidget({ title: 'Forwarder heartbeats', width: 8, left: [heartbeat] }),
-          new GraphWidget({ title: 'Errors', width: 8, left: functions.map(({ function: fn }) => fn.metricErrors()) }),
-        ],
-        [
-          new GraphWidget({
-            title: 'Oldest message (s)',
-            width: 12,
-            left: functions.map(({ inbox }) => inbox.metricApproximateAgeOfOldestMessage()),
-          }),
-          new GraphWidget({
-            title: 'Invocations',
-            width: 12,
-            left: functions.map(({ function: fn }) => fn.metricInvocations()),
-          }),
-        ],
-      ],
-    });
   }
 }
 

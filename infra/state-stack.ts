@@ -7,21 +7,26 @@ import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { DEAD_LETTER_RETENTION_DAYS } from '../shared/contract/inbox.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
 import { ROUTES } from '../shared/contract/routes.ts';
 import { TABLE } from '../shared/contract/table.ts';
 import { toConstructId } from './constructs/construct-id.ts';
+import { encryptionKeyOf, queueEncryption } from './encryption.ts';
 import { nameOfDefaultBusRule } from './rule-name.ts';
 
 export interface StateStackProps extends StackProps {
   /** Of the deployment. The bus has it too: users see it in the forwarder's settings. */
   readonly name: string;
+  /** Of a KMS key. */
+  readonly encryptionKeyArn: string | undefined;
 }
 
 export class StateStack extends Stack {
+  readonly encryptionKey: IKey | undefined;
   readonly table: TableV2;
   readonly bus: EventBus;
   /** One per function: what its inbox gave up, what EventBridge could not deliver to it, and what it parked with a reason. */
@@ -29,6 +34,7 @@ export class StateStack extends Stack {
 
   constructor(scope: Construct, id: string, props: StateStackProps) {
     super(scope, id, { ...props, terminationProtection: true });
+    this.encryptionKey = encryptionKeyOf(this, props.encryptionKeyArn);
     this.table = this.createTable();
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: props.name,
@@ -53,7 +59,10 @@ export class StateStack extends Stack {
       ],
       timeToLiveAttribute: ttlAttribute,
       billing: Billing.onDemand(),
-      encryption: TableEncryptionV2.dynamoOwnedKey(),
+      encryption:
+        this.encryptionKey === undefined
+          ? TableEncryptionV2.dynamoOwnedKey()
+          : TableEncryptionV2.customerManagedKey(this.encryptionKey),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
       // Also when the first deployment fails: CloudFormation could not delete it. Its name is generated, so it is in nobody's way.
@@ -64,7 +73,7 @@ export class StateStack extends Stack {
   private createDeadLetterQueue(name: FunctionName, deployment: string): Queue {
     const queue = new Queue(this, `${toConstructId(name)}DeadLetters`, {
       retentionPeriod: Duration.days(DEAD_LETTER_RETENTION_DAYS),
-      encryption: QueueEncryption.SQS_MANAGED,
+      ...queueEncryption(this.encryptionKey),
       enforceSSL: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });

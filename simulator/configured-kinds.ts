@@ -25,6 +25,12 @@ export function customDrainNamespace(data: JsonObject): string | undefined {
     : undefined;
 }
 
+/** The API group of the custom drain by this configuration; undefined: none, or the core group. */
+export function customDrainGroup(data: JsonObject): string | undefined {
+  const group = customDrainOf(data)['apiGroup'];
+  return typeof group === 'string' && group !== '' ? group : undefined;
+}
+
 /** Whether this is a plural of a custom drain's kind, which the cluster need not serve. */
 export function isCustomDrainKind(name: string, scenario: Scenario): boolean {
   const [plural] = name.split('.', 1);

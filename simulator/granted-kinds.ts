@@ -1,6 +1,6 @@
 /**
  * What users grant to Curfew beside its own table, on kinds of theirs: the simulated cluster has it for each FinalizerRule of the scenario
- * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration or a template names
+ * (`curfew rbac`), for what its own ClusterRoles grant on the kind of the custom drain, and for each CustomResourceDefinition of it whose group the configuration or a template names
  * (`docs/configuration.md`, `docs/node-repair.md`, `docs/terminations.md`).
  */
 import {
@@ -11,7 +11,8 @@ import {
   type Permissions,
 } from '../shared/contract/permissions.ts';
 import { isObject, objectAt, textAt } from '../packages/kube-apiserver/src/json.ts';
-import { configuredData } from './configured-kinds.ts';
+import { configuredData, customDrainGroup } from './configured-kinds.ts';
+import { dig, listOf } from './invariants/reading.ts';
 import { resourceOfManifest, resourcesOf, type KnownResource } from './scenario/resource-names.ts';
 import type { Manifest, Scenario } from './scenario/scenario.ts';
 
@@ -36,8 +37,15 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
   const onCustomKinds = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
     customKinds.map(kind => ({ ...kind, verbs }));
   const added = {
-    forwarder: [...onCustomKinds(['list', 'watch']), ...ofRules('forwarder')],
-    drain: onCustomKinds(['get', 'create', 'delete']),
+    forwarder: [
+      ...onCustomKinds(['list', 'watch']),
+      ...onBuiltInKind(scenario, 'forwarder', ['list', 'watch']),
+      ...ofRules('forwarder'),
+    ],
+    drain: [
+      ...onCustomKinds(['get', 'create', 'delete']),
+      ...onBuiltInKind(scenario, 'drain', ['get', 'create', 'delete']),
+    ],
     repair: onCustomKinds(['get', 'create', 'patch', 'delete']),
     finalizer: [...onCustomKinds(['get', 'create']), ...ofRules('finalizer')],
   } as const satisfies Partial<Record<Part, readonly KubernetesGrant[]>>;
@@ -86,3 +94,34 @@ function definedKind({ kind, body }: Manifest): readonly { readonly group: strin
   const resource = textAt(objectAt(spec, 'names'), 'plural');
   return group === undefined || resource === undefined ? [] : [{ group, resource }];
 }
+
+/**
+ * A kind of Kubernetes itself in place of a custom resource, a Job for example, is granted only by a ClusterRole of the scenario that is bound to the part,
+ * with the verbs that this one names; never one of the core group.
+ */
+function onBuiltInKind(scenario: Scenario, part: Part, verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] {
+  const manifests = manifestsOf(scenario);
+  const groups = configuredData(scenario).flatMap(data => customDrainGroup(data) ?? []);
+  const roles = new Set(
+    manifests
+      .filter(({ kind, body }) => kind === 'ClusterRoleBinding' && isBoundTo(body, `curfew:${part}`))
+      .map(({ body }) => textAt(objectAt(body, 'roleRef'), 'name')),
+  );
+  const rules = manifests
+    .filter(({ kind, body }) => kind === 'ClusterRole' && roles.has(textAt(objectAt(body, 'metadata'), 'name')))
+    .flatMap(({ body }) => listOf(body['rules']));
+  return rules.flatMap(rule =>
+    groups
+      .filter(group => listOf(dig(rule, 'apiGroups')).includes(group))
+      .flatMap(group =>
+        listOf(dig(rule, 'resources')).flatMap(resource =>
+          typeof resource === 'string'
+            ? [{ group, resource, verbs: verbs.filter(verb => listOf(dig(rule, 'verbs')).includes(verb)) }]
+            : [],
+        ),
+      ),
+  );
+}
+
+const isBoundTo = (binding: Manifest['body'], name: string): boolean =>
+  listOf(binding['subjects']).some(subject => dig(subject, 'name') === name);

@@ -62,7 +62,7 @@ export function createSimulatedSystem(
     callHooks: by =>
       hooks.hooks(call => {
         const resource = call.purpose === 'cleanup' ? 'cleanups' : 'hooks';
-        trace.addCall({ by, verb: 'invoke', resource, name: call.name, about: aboutOf(call) });
+        trace.addCall({ by, verb: 'invoke', resource, name: call.name, body: call.details, about: aboutOf(call) });
       }, cleanups),
     audit: {
       write(record) {

@@ -40,6 +40,7 @@ export interface Trace {
     readonly verb: 'terminate' | 'reboot' | 'invoke';
     readonly resource: 'instances' | 'cleanups' | 'hooks';
     readonly name: string;
+    readonly body?: JsonObject;
     readonly about?: JsonObject;
   }): void;
   addAudit(record: AuditRecord): void;

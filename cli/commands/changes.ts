@@ -37,7 +37,11 @@ export function addChanges({ program, output, ends }: Place): void {
     .option('--dry-run', 'say what would be done, change nothing')
     .option(
       '--release-holds',
-      'take do-not-disrupt and the marks of drains off Nodes, too, and name FinalizerRules: when Curfew goes for good',
+      'take do-not-disrupt and what drains have written off Nodes, too, and name FinalizerRules: when Curfew goes for good',
+    )
+    .option(
+      '--definitions',
+      'the same, and at last, when nothing is left to do, delete the definitions with all policies',
     )
     .action(async (options: Record<string, string>) => {
       const { uninstallCommand } = await import('../uninstall.ts');

@@ -1,6 +1,5 @@
 /** Commands that run it on virtual time. */
 import { Option } from 'commander';
-import type { AuditOptions } from '../audit.ts';
 import type { CompareOptions } from '../compare.ts';
 import type { SimulateOptions } from '../simulate.ts';
 import { withExamples, type Place } from './place.ts';
@@ -52,31 +51,6 @@ export function addSimulation({ program, output, ends }: Place): void {
   withExamples(compare, {
     'curfew compare today.yaml tomorrow.yaml': 'what else would have happened, and to which nodes',
     'curfew compare day.yaml --policies old.yaml new.yaml --html diff.html': 'one day under two policies',
-  });
-
-  const audit = program
-    .command('audit')
-    .description('show a day out of audit logs, and what other policies would have made of it')
-    .option(
-      '--from-audit <file>',
-      'audit lines as CloudWatch exports them, one JSON object a line, or a trace (default: none)',
-    )
-    .option('--since <duration>', 'the last part of it alone; a Go duration, as 24h (default: all)')
-    .option('--node <name>', 'lines about one node alone (default: all)')
-    .option('--policies <path...>', 'replay: manifests to try on that history (default: none)')
-    .addOption(
-      new Option('--output <form>', 'what to print; jsonl: the trace')
-        .choices(['text', 'json', 'jsonl'])
-        .default('text'),
-    )
-    .option('--html <file>', 'write it as a page (default: no page)')
-    .action(async (options: AuditOptions) => {
-      const { auditCommand } = await import('../audit.ts');
-      ends(await auditCommand(options, output));
-    });
-  withExamples(audit, {
-    'curfew audit --from-audit export.jsonl --html day.html': 'yesterday on one page',
-    'curfew audit --from-audit export.jsonl --policies new/': 'what these policies would have done with it',
   });
 
   const explore = program

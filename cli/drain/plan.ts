@@ -4,7 +4,8 @@ import type { ActiveDrain } from '../../functions/drain/model.ts';
 import type { DrainRules } from '../../functions/drain/observation.ts';
 import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
 import { compileSettings } from '../../functions/drain/settings.ts';
-import type { UnderWay } from '../../functions/drain/under-way.ts';
+import { readUnderWay, type UnderWay } from '../../functions/drain/under-way.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
@@ -46,7 +47,9 @@ export function planDrain(
   drain: UnderWay,
   now: EpochMs,
 ): DrainPlan {
-  const { node, drainsHeld: held } = observation;
+  const { node } = observation;
+  const hasBegun = readUnderWay(node.annotations[ANNOTATIONS.drainUnderWay])?.waits === false;
+  const held = hasBegun ? undefined : observation.drainsHeld;
   const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
   if (settings === undefined) {
     const because = 'no valid configuration says how it goes';
@@ -95,7 +98,7 @@ function inOrder(pods: readonly PodView[]): readonly PodView[] {
   return pods.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
 }
 
-const NO_CONFIGURATION =
+export const NO_CONFIGURATION =
   'no key of config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
 
 const heldBy = (message: string): string =>

@@ -8,7 +8,8 @@ import { DO_NOT_REPAIR_ANNOTATION, readConditions, readNode, type NodeView } fro
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { DrainPlan, PlannedPod } from '../drain/plan.ts';
+import { readAnswer, requestedId, type Answer } from '../../functions/drain/node-request.ts';
+import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
 import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decidePool } from '../../functions/repair/decide.ts';
@@ -42,6 +43,8 @@ export interface DrainExplanation {
   readonly cordonedBy: string | undefined;
   /** A person asks for a drain with this id. */
   readonly requested: string | undefined;
+  /** How that one ended. */
+  readonly answer: Answer | undefined;
   /** NVSentinel's state label. */
   readonly state: string | undefined;
   readonly underWay:
@@ -81,6 +84,8 @@ export interface LifecycleCluster {
   readonly policies: PolicySet;
   readonly policyObjects: readonly KubernetesObject[];
   readonly gateOpen: boolean;
+  /** The configuration says how nodes are drained, or cannot be read. */
+  readonly hasDrainRules: boolean;
   /** What is wrong with the configuration: another one is in force, which stands in Curfew's table and is not read. */
   readonly configurationFault: string | undefined;
   readonly pools: ReadonlyMap<string, KubernetesObject>;
@@ -113,6 +118,7 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
     policyObjects: policies,
     // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
     gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
+    hasDrainRules: !config.ok || config.value.drain !== undefined,
     configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
     pools: new Map(pools.map(pool => [pool.metadata.name, pool])),
   };
@@ -127,8 +133,14 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const termination = effectiveTermination(pool, cluster.policies);
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const since = claim?.deletionTime ?? node.deletionTime;
-  const isObserved = since !== undefined && termination.kind === 'custom' && termination.mode === 'Observe';
   const progress = node.conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
+  const goesOn = termination.isBraked && progress !== undefined;
+  const isAsked = since !== undefined && termination.kind !== 'none';
+  const isObserved = isAsked && termination.mode === 'Observe' && !goesOn;
+  const requested = node.annotations[ANNOTATIONS.drainRequested];
+  const answer = readAnswer(node.annotations[ANNOTATIONS.drainAnswer]);
+  const isAnswered = answer !== undefined && answer.id === requestedId(requested);
+  const isOpen = requested !== undefined && !isAnswered;
   return {
     nodePool,
     repair: explainRepair(cluster, node, { pool: nodePool, rules, now }),
@@ -145,9 +157,10 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       pods: undefined,
     },
     drain: {
-      held: drainsHeld(pool, cluster.policies),
+      held: drainsHeld(pool, cluster.policies) ?? (isOpen && !cluster.hasDrainRules ? NO_CONFIGURATION : undefined),
       cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],
-      requested: node.annotations[ANNOTATIONS.drainRequested],
+      requested,
+      answer: isAnswered ? answer : undefined,
       state: node.labels[NVSENTINEL.stateLabel],
       underWay: undefined,
     },

@@ -1,4 +1,5 @@
 /** What becomes of a node, of the nodes of a NodePool or of a policy, as text for people. */
+import { requestedId, type Answer } from '../../functions/drain/node-request.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { renderPlan, renderPods, summary } from '../drain/render.ts';
 import type { DrainExplanation, LifecycleExplanation } from './lifecycle.ts';
@@ -39,8 +40,11 @@ export function headline({ repair, termination, drain }: LifecycleExplanation, n
 }
 
 /** A node that is drained, or waits for it. */
-function drainHeadline({ underWay }: DrainExplanation, now: EpochMs): string | undefined {
-  if (underWay === undefined) return undefined;
+function drainHeadline({ underWay, requested, answer }: DrainExplanation, now: EpochMs): string | undefined {
+  if (underWay === undefined) {
+    const isAsked = requestedId(requested) !== undefined && answer === undefined;
+    return isAsked ? 'is to be drained, and its drain has not begun' : undefined;
+  }
   const { since, waits } = underWay;
   return waits
     ? `waits for its turn to be drained, asked for ${instant(since, now)}`
@@ -62,13 +66,16 @@ const askedFor = (annotation: string): string =>
     ? `${ANNOTATIONS.drainRequested} on the node is empty and asks for nothing: give it an id`
     : `drain ${annotation.trim()} is asked for on the node`;
 
+const askedBefore = ({ id, status, message }: Answer): string =>
+  `drain ${id}, which was asked for on the node, is over (${status}: ${message})`;
+
 function drainLines(
-  { held, cordonedBy, requested, state, underWay }: DrainExplanation,
+  { held, cordonedBy, requested, answer, state, underWay }: DrainExplanation,
   now: EpochMs,
 ): readonly string[] {
   const shown = state === undefined ? '' : `, its state is ${state}`;
   const cordon = cordonedBy === undefined ? 'none' : `none under way; drain ${cordonedBy} has cordoned the node`;
-  const asked = requested === undefined ? '' : `, ${askedFor(requested)}`;
+  const asked = requested === undefined ? '' : `, ${answer === undefined ? askedFor(requested) : askedBefore(answer)}`;
   const holding = held === undefined ? '' : `; ${held}`;
   if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}${holding}`];
   const { id, since, waits, plan } = underWay;

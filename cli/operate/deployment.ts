@@ -4,6 +4,7 @@ import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.t
 import {
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
+  VERSION_OUTPUT,
   type OperationOutput,
 } from '../../shared/contract/operation-outputs.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -39,12 +40,40 @@ export async function readDeployment(stack: string, options: ClientOptions): Pro
   );
 }
 
+/** Where the audit lines of a function are. */
+export interface FunctionLogs {
+  readonly name: FunctionName;
+  readonly logGroup: string;
+}
+
+/** The log groups of the stack's functions. Throws `UsageError` as `readDeployment` does. */
+export async function readLogGroups(stack: string, options: ClientOptions): Promise<readonly FunctionLogs[]> {
+  const values = await readOutputs(stack, options);
+  const found = FUNCTION_NAMES.flatMap((name): FunctionLogs[] => {
+    const logGroup = values.get(operationOutputId(name, 'LogGroup'));
+    return logGroup === undefined ? [] : [{ name, logGroup }];
+  });
+  if (found.length > 0) return found;
+  throw new UsageError(
+    `the stack ${stack} has no log groups of Curfew in its outputs: name the functions stack with --stack, and deploy this version first`,
+  );
+}
+
 /** The name of the stack's table of records. Throws `UsageError` as `readDeployment` does. */
 export async function readRecordsTable(stack: string, options: ClientOptions): Promise<string> {
   const name = (await readOutputs(stack, options)).get(RECORDS_TABLE_OUTPUT);
   if (name !== undefined) return name;
   throw new UsageError(
     `the stack ${stack} has no ${RECORDS_TABLE_OUTPUT} in its outputs: name the functions stack with --stack, and deploy this version first`,
+  );
+}
+
+/** The version of what is deployed. Throws `UsageError` as `readDeployment` does. */
+export async function readVersion(stack: string, options: ClientOptions): Promise<string> {
+  const version = (await readOutputs(stack, options)).get(VERSION_OUTPUT);
+  if (version !== undefined) return version;
+  throw new UsageError(
+    `the stack ${stack} has no ${VERSION_OUTPUT} in its outputs: it is older than 0.1.0, or no functions stack of Curfew`,
   );
 }
 

@@ -1,12 +1,8 @@
-/** Makes the page: one file with script, styles, fonts and data in it. It asks for nothing, and its policy forbids it to. */
+/** What a page is made of, bundled out of the sources. A release has both made already. */
 import { build, type Plugin } from 'esbuild';
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { PageData } from '../../packages/timeline/src/page-data.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const require = createRequire(import.meta.url);
@@ -33,7 +29,7 @@ const browserOnly: Plugin = {
 let script: Promise<string> | undefined;
 
 /** The page's script, minified; bundled once in a process. */
-function bundleScript(): Promise<string> {
+export function bundleScript(): Promise<string> {
   script ??= build({
     absWorkingDir: ROOT,
     entryPoints: ['cli/page/browser/entry.ts'],
@@ -58,7 +54,8 @@ const FONTS = [
   ['JetBrains Mono Variable', '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2'],
 ] as const;
 
-async function styles(): Promise<string> {
+/** The page's styles, with two fonts in them. */
+export async function styles(): Promise<string> {
   const faces = FONTS.map(async ([family, file]) => {
     const bytes = await readFile(require.resolve(file));
     return `@font-face{font-family:'${family}';font-weight:100 900;src:url(data:font/woff2;base64,${bytes.toString('base64')}) format('woff2')}`;
@@ -67,48 +64,3 @@ async function styles(): Promise<string> {
     '\n',
   );
 }
-
-/**
- * The page as HTML.
- *
- * @param data what it shows; undefined: it follows the server that it comes from, at `events`
- */
-export async function makePage(title: string, data: PageData | undefined): Promise<string> {
-  const [code, css, packed] = await Promise.all([bundleScript(), styles(), pack(data)]);
-  const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-  const policy = [
-    "default-src 'none'",
-    `script-src ${hash(code)}`,
-    "style-src 'unsafe-inline'",
-    'font-src data:',
-    'img-src data:',
-    ...(data === undefined ? ["connect-src 'self'"] : []),
-  ].join('; ');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="data:,">
-<style>${css}</style>
-</head>
-<body>
-<noscript>This page draws a day of a cluster, and needs JavaScript for it. Nothing is loaded from anywhere.</noscript>
-<script type="application/octet-stream" id="data">${packed}</script>
-<script type="module">${code}</script>
-</body>
-</html>
-`;
-}
-
-const compress = promisify(gzip);
-
-async function pack(data: PageData | undefined): Promise<string> {
-  return data === undefined ? '' : (await compress(JSON.stringify(data))).toString('base64');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, character => ENTITIES[character] ?? character);

@@ -11,7 +11,7 @@ import { toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { recordObjects } from '../../simulator/object-history.ts';
 import { recordRules } from '../../simulator/rules-in-force.ts';
 import { createTrace, formatLine } from '../../simulator/trace.ts';
-import { makePage } from '../page/bundle.ts';
+import { makePage } from '../page/html.ts';
 import type { AuditLine } from './narrate.ts';
 
 export interface Live {

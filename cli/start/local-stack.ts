@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
 import type { OtherFunction } from '../../packages/local-aws/src/other-functions.ts';
+import { clientConfigFile } from '../../packages/local-aws/src/client-environment.ts';
 import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
@@ -32,6 +33,8 @@ export interface LocalStack {
   readonly aws: LocalAws;
   readonly forwarder: ForwarderProcess;
   readonly kubeconfigFile: string;
+  /** For `AWS_CONFIG_FILE`: a client reaches the local endpoints as the account itself. */
+  readonly awsConfigFile: string;
   stop(): Promise<void>;
 }
 
@@ -67,12 +70,12 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   parts.defer(() => cluster.close());
   const { hookFunctions = [] } = options;
   await synthesize(assemblyDir, { tempDir: folder, hookFunctions: hookFunctions.map(({ name }) => name) });
-  const writeKubeconfig = (name: string, text: string): string => {
+  const writePrivate = (name: string, text: string): string => {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
     return file;
   };
-  const kubeconfigFile = writeKubeconfig('kubeconfig', cluster.kubeconfig());
+  const kubeconfigFile = writePrivate('kubeconfig', cluster.kubeconfig());
   const scheduler = createRealScheduler();
   parts.defer(() => scheduler.close());
 
@@ -91,6 +94,8 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   userOf = createEksUsers(aws);
   startClusterActors(cluster.core, scheduler, cloudOnEc2(aws.ec2.fleet, CLUSTER_NAME));
 
+  const awsConfigFile = writePrivate('aws-config', clientConfigFile(aws.clientEnv));
+
   onStep('starting the forwarder');
   const { namespace, name } = FORWARDER_ACCOUNT;
   const forwarder = startForwarderProcess(
@@ -98,7 +103,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       ...aws.clientEnvOf(namespace, name),
       [ENV.clusterName]: CLUSTER_NAME,
       [ENV.eventBusName]: aws.eventBusName,
-      KUBECONFIG: writeKubeconfig('forwarder', cluster.kubeconfig(`system:serviceaccount:${namespace}:${name}`)),
+      KUBECONFIG: writePrivate('forwarder', cluster.kubeconfig(`system:serviceaccount:${namespace}:${name}`)),
       HEALTH_HOST: '127.0.0.1',
       HEALTH_PORT: '0',
     },
@@ -107,5 +112,5 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   parts.defer(() => forwarder.stop());
 
   const started = parts.move();
-  return { cluster, aws, forwarder, kubeconfigFile, stop: () => started.disposeAsync() };
+  return { cluster, aws, forwarder, kubeconfigFile, awsConfigFile, stop: () => started.disposeAsync() };
 }

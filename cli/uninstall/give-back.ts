@@ -1,14 +1,16 @@
 /** Takes a termination finalizer of ours off what lives, and gives Karpenter its own back. */
+import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { DEFAULT_TERMINATION_FINALIZER } from '../../shared/domain/termination.ts';
+import { readPolicies } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 const KINDS = ['NodeClaim', 'Node'] as const;
 
-/** An object with our mark, which names the finalizer; where the mark was taken off, one with the finalizer that is ours by its name. */
+/** An object with our mark, which names the finalizer; where the mark was taken off, one with the default finalizer, or with that which its NodePool and policies ask for. */
 export interface Marked {
   /** As `NodeClaim a`. */
   readonly what: string;
@@ -20,17 +22,34 @@ export interface Marked {
 
 export async function markedObjects(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly Marked[]> {
   const marked: Marked[] = [];
+  const askedFor = await finalizersInForce(kubernetes);
   for (const kind of KINDS) {
     for (const { metadata } of objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' })) {
-      const isDefault = metadata.finalizers?.includes(DEFAULT_TERMINATION_FINALIZER) === true;
-      const noted = metadata.annotations?.[ANNOTATIONS.terminationFinalizer];
-      const mark = noted ?? (isDefault ? DEFAULT_TERMINATION_FINALIZER : undefined);
+      const { finalizers = [], annotations, labels } = metadata;
+      const known = [DEFAULT_TERMINATION_FINALIZER, askedFor(labels?.[KARPENTER.nodePoolLabel])];
+      const mark = annotations?.[ANNOTATIONS.terminationFinalizer] ?? finalizers.find(each => known.includes(each));
       if (mark === undefined) continue;
       const isTerminating = metadata.deletionTimestamp !== undefined;
       marked.push({ what: `${kind} ${metadata.name}`, kind, mark, isTerminating, metadata });
     }
   }
   return marked;
+}
+
+/** The name that is in force for a NodePool, by which the functions know their finalizer as well. */
+async function finalizersInForce(
+  kubernetes: Pick<KubernetesApi, 'list'>,
+): Promise<(pool: string | undefined) => string | undefined> {
+  const [pools, policies] = await Promise.all([
+    kubernetes.list(RESOURCES.NodePool),
+    kubernetes.list(RESOURCES.NodeLifecyclePolicy),
+  ]);
+  const set = readPolicies(objectsOf(policies, { notServed: 'none' }));
+  const byName = new Map(objectsOf(pools, { notServed: 'none' }).map(pool => [pool.metadata.name, pool]));
+  return name => {
+    const termination = effectiveTermination(name === undefined ? undefined : byName.get(name), set);
+    return termination.kind === 'custom' ? termination.settings.finalizerName : undefined;
+  };
 }
 
 /** Exactly the object that was read. Says it when the API server has stored it so, which an admission policy can prevent. */

@@ -1,6 +1,8 @@
 /** What Curfew has left on a Node that nobody takes off once it is gone: its hold for protected pods, and what its drains have written. */
 import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
+import { readConditions } from '../../shared/domain/node.ts';
 import { DRAIN_STATES, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
 
 export interface Release {
@@ -12,6 +14,18 @@ export interface Release {
   /** The merge patch, for exactly the Node that was read. */
   readonly body: JsonObject;
 }
+
+/** Types of conditions that Curfew wrote on the Node: they would say for ever what was true once. */
+export const ownConditionsOf = ({ status }: KubernetesObject): readonly string[] =>
+  readConditions(status?.['conditions'])
+    .filter(isOwnCondition)
+    .map(({ type }) => type);
+
+/** The strategic patch of the status that takes these conditions off; those of others stay. */
+export const withoutConditions = ({ metadata: { uid } }: KubernetesObject, types: readonly string[]): JsonObject => ({
+  metadata: { uid },
+  status: { conditions: types.map(type => ({ type, $patch: 'delete' })) },
+});
 
 /** A request that stays would drain the node once more after the next installation. */
 const DRAIN_MARKS = [

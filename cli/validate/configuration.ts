@@ -3,10 +3,13 @@ import { parse, stringify } from 'yaml';
 import { SAMPLE_EVENT, SAMPLE_PODS } from '../../shared/cluster/drain-sample.ts';
 import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
 import { readConfiguration } from '../../shared/cluster/read-configuration.ts';
-import type { ConfigFault } from '../../shared/contract/config-schema.ts';
+import { parseConfig, type ConfigFault } from '../../shared/contract/config-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import { MESSAGE_LIFETIME } from '../../shared/domain/retention.ts';
+import { hours } from '../../shared/domain/time.ts';
 import type { Checked, Finding } from './finding.ts';
 import { unquotedValues } from './unquoted-values.ts';
 
@@ -31,9 +34,10 @@ export function checkConfiguration(source: ConfigurationSource, event: HealthEve
   });
   const read = readConfiguration(data);
   if (!read.ok) return { ...checked, findings: read.faults.map(toFinding) };
-  const { drain, template } = read.value;
+  const { drain, template, healthEvents } = read.value;
+  const remembered = healthEvents.maxEventAge > MESSAGE_LIFETIME ? [longerThanRemembered(source)] : [];
   const custom = drain?.customDrain;
-  if (custom === undefined || template === undefined) return { ...checked, findings: [] };
+  if (custom === undefined || template === undefined) return { ...checked, findings: remembered };
   const about = event ?? SAMPLE_EVENT;
   const rendered = renderDrainResource(
     custom,
@@ -48,9 +52,20 @@ export function checkConfiguration(source: ConfigurationSource, event: HealthEve
     message,
     severity: 'warning',
   }));
-  if (rendered.ok) return { ...checked, findings: unquoted, rendered: toYaml(rendered.manifest) };
+  const warnings = [...remembered, ...unquoted];
+  if (rendered.ok) return { ...checked, findings: warnings, rendered: toYaml(rendered.manifest) };
   const place = locate(custom.templateFileName, rendered.line ?? 1);
-  return { ...checked, findings: [{ ...place, path: '', message: rendered.message }, ...unquoted] };
+  return { ...checked, findings: [{ ...place, path: '', message: rendered.message }, ...warnings] };
+}
+
+/** What is older than the ends that are remembered may have been answered: it drains nothing. */
+function longerThanRemembered({ data, locate }: ConfigurationSource): Finding {
+  const key = 'maxEventAge';
+  const parsed = parseConfig(data[CONFIG_MAP.key] ?? '');
+  const line = parsed.ok ? parsed.lineOf([key]) : 1;
+  const days = MESSAGE_LIFETIME / hours(24);
+  const message = `how drains ended is remembered for ${days} days, more than that counts as ${formatDuration(MESSAGE_LIFETIME)}`;
+  return { ...locate(CONFIG_MAP.key, line), path: key, message, severity: 'warning' };
 }
 
 /** Integers with all their digits. */

@@ -1,6 +1,7 @@
 /** Carries out what was decided of a custom drain. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration } from '../../shared/domain/time.ts';
+import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { fail, type CustomDecision } from './custom.ts';
@@ -10,7 +11,7 @@ import type { ActiveDrain } from './model.ts';
 import { saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { drainPodStanding } from './pods.ts';
-import { proceed, safely, save, SOON, type Parts } from './turn.ts';
+import { notChanged, proceed, safely, save, SOON, tryChange, type Parts } from './turn.ts';
 
 type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
 type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
@@ -78,7 +79,8 @@ async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Pr
 }
 
 async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look: Look): Promise<Turn> {
-  await deleteResource(parts.deps, active);
+  const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(parts.deps, active));
+  if (isRefusal(deleted)) return notChanged(parts, look, deleted);
   const { custom: _, ...rest } = active;
   const message = `${because.reason}: ${because.message}`;
   const next: ActiveDrain = { ...rest, fellBack: message };

@@ -1,6 +1,7 @@
 /** Carries out what was decided of a node's drains, one turn each. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
+import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
 import { carryOutPass } from './act.ts';
@@ -10,25 +11,27 @@ import { answer, cancel, close, finish, tidy } from './end.ts';
 import type { ActiveDrain, FinishedDrain } from './model.ts';
 import type { DrainPass } from './pass.ts';
 import { withReturned } from './returns.ts';
-import { answerNode, disownCordon, prepareNode, type NodeChange } from './node.ts';
-import { showDrain } from './node-conditions.ts';
+import { answerNode, disownCordon, prepareNode } from './node.ts';
 import { noticesOf, saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
 import { withTried } from './tried.ts';
-import { orLater } from './refused.ts';
 import { tellAnswers } from './answers.ts';
 import {
   after,
-  lookAgain,
   nodeOf,
+  notChanged,
+  orLater,
   proceed,
   report,
   safely,
   save,
   saveForNow,
   saveUntil,
+  shownOn,
   SOON,
+  tryChange,
+  type NotMade,
   type Parts,
 } from './turn.ts';
 
@@ -44,19 +47,19 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'tidy':
       return tidy(parts, decision, look);
     case 'hide': {
-      const shown = await showDrain(parts.deps, look.object, 'nothing', { message: '', now: look.now });
-      return shown === undefined ? lookAgain('changed') : proceed(run);
+      const shown = await shownOn(parts, look, 'nothing', '');
+      return shown === undefined || isRefusal(shown) ? notChanged(parts, look, shown) : proceed(run);
     }
     case 'disownCordon': {
-      const changed = await disownCordon(parts.deps, look.object);
-      return changed.kind === 'ok' ? proceed(run) : lookAgain(changed.kind);
+      const changed = await tryChange(parts, look, 'finish', () => disownCordon(parts.deps, look.object));
+      return changed.kind === 'ok' ? proceed(run) : notChanged(parts, look, changed);
     }
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {
       if (decision.answers !== undefined) {
         const told = await replaced(parts, decision.answers, look);
-        if (told.kind !== 'ok') return lookAgain(told.kind);
+        if (told.kind !== 'ok') return notChanged(parts, look, told);
       }
       const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
@@ -117,8 +120,8 @@ async function replaced(
   parts: Parts,
   answers: readonly FinishedDrain[],
   look: Look,
-): Promise<NodeChange | { kind: 'ok' }> {
-  const changed = await orLater(answerNode(parts.deps, look.object, answers));
+): Promise<Exclude<NotMade, undefined> | { kind: 'ok' }> {
+  const changed = orLater(await tryChange(parts, look, 'answer', () => answerNode(parts.deps, look.object, answers)));
   if (changed.kind !== 'ok') return changed;
   await tellAnswers(parts.deps, nodeOf(look), answers);
   for (const { id, status, reason, message } of answers) {
@@ -182,10 +185,12 @@ async function prepare(parts: Parts, { active, hold, showDraining, pass }: Prepa
   const message = `drain ${active.id} of ${formatScope(active.scope)}`;
   // One that waits for its turn is not in progress.
   const shown = active.queue === undefined ? 'inProgress' : look.node.shown;
-  const node = await showDrain(deps, look.object, shown, { message, now: look.now });
-  if (node === undefined) return lookAgain('changed');
-  const changed = await prepareNode(deps, node, { active, hold, showDraining });
-  if (changed.kind !== 'ok') return lookAgain(changed.kind);
+  const node = await shownOn(parts, look, shown, message);
+  if (node === undefined || isRefusal(node)) return notChanged(parts, look, node);
+  const changed = await tryChange(parts, look, 'prepare', () =>
+    prepareNode(deps, node, { active, hold, showDraining }),
+  );
+  if (changed.kind !== 'ok') return notChanged(parts, look, changed);
   const { resourceVersion: nodeVersion } = changed;
   const prepared = { ...active, hold, nodeVersion, ...(pass && notedBefore(active, pass, look)) };
   const record = { ...look.record, active: prepared };

@@ -114,6 +114,9 @@ function cancelledAhead(
   return { record: remember(record, [answer], node), because: answer.message, answers: [answer], releases: false };
 }
 
+/** The reason of an end by a person who opened the node. */
+export const UNCORDONED = 'Uncordoned';
+
 /** Why the drain ends early: what held the node was taken back. */
 export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
   if (hold === undefined) return undefined;
@@ -127,7 +130,7 @@ export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcom
     if (!node.released) return cancelled('UnQuarantined', 'the quarantine is over');
     return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
   }
-  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled('Uncordoned', 'somebody uncordoned the node');
+  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled(UNCORDONED, 'somebody uncordoned the node');
   return undefined;
 }
 

@@ -162,9 +162,10 @@ export async function resourceOf(
 }
 
 /** Deletes exactly that one; one that is gone is done. */
-export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain | undefined): Promise<void> {
+export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain | undefined): Promise<{ kind: 'ok' }> {
   const made = await resourceOf({ kubernetes }, active);
   if (made !== undefined) await deleteExactly(kubernetes, made.ref, made.uid);
+  return { kind: 'ok' };
 }
 
 async function uidOf({ kubernetes }: Deps, ref: ObjectRef, active: ActiveDrain): Promise<string | undefined> {

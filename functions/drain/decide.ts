@@ -7,7 +7,7 @@
 import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin } from './admission.ts';
-import { cancelledBy, isCordonKnown, takenBack } from './cancellation.ts';
+import { cancelledBy, isCordonKnown, takenBack, UNCORDONED } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
 import type { DrainDecision } from './decision.ts';
@@ -25,7 +25,7 @@ import { sinceOf } from './under-way.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withEnds(seen);
+  const observation = withEnds(withoutOpened(seen));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);
@@ -47,8 +47,10 @@ export function decide(seen: DrainObservation): DrainDecision {
 function decideActive(observation: DrainObservation, before: ActiveDrain): DrainDecision {
   const { now, node, rules, mode } = observation;
   const ended = takenBack(before, node);
-  if (ended !== undefined) return finish(before, ended);
-  const held = holdOf(rules, mode) ?? holdOfQueue(observation, before);
+  if (ended !== undefined)
+    return finish(ended.reason === UNCORDONED ? withWaiting(before, observation) : before, ended);
+  // What has begun goes on, whatever the mode is by now: one that waits for its turn has not.
+  const held = holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ?? holdOfQueue(observation, before);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
   if (before.queue !== undefined) return decideQueued(observation, before);
@@ -90,6 +92,12 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (pass.drained) return finish(active, succeeded(active, pass), pass);
   return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
 }
+
+/** Who opens the node takes back what was to follow, too: it would close the node again at once. */
+const withWaiting = (active: ActiveDrain, { record }: DrainObservation): ActiveDrain => ({
+  ...active,
+  requests: [...active.requests, ...record.requests],
+});
 
 /** The custom resource goes first: two never drain one node at the same time. */
 const NO_CUSTOM_DRAIN: DrainOutcome = {
@@ -165,12 +173,17 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { node, record } = observation;
+  const { node } = observation;
   if (node.watched) return tidy(observation);
   if (node.shown === 'inProgress' || (node.shown === 'drained' && !node.unschedulable)) return { kind: 'hide' };
-  if (node.cordonMark === undefined || node.unschedulable) return rest(observation);
-  // Who opens the node wants it whatever it was drained for: the next cordon is not for that.
-  return isFree(record) ? { kind: 'disownCordon' } : { kind: 'note', record: released(record) };
+  return node.cordonMark === undefined || node.unschedulable ? rest(observation) : { kind: 'disownCordon' };
+}
+
+/** Who opens the node wants it whatever it was drained for: the next cordon is not for that. */
+function withoutOpened(seen: DrainObservation): DrainObservation {
+  const { node, record } = seen;
+  const isOpened = !node.unschedulable && record.active === undefined && !isFree(record);
+  return isOpened ? { ...seen, record: released(record) } : seen;
 }
 
 function tidy({ node, record }: DrainObservation): DrainDecision {

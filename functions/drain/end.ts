@@ -1,7 +1,9 @@
 /** How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. */
+import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, isDue } from '../../shared/domain/time.ts';
+import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { carryOutPass } from './act.ts';
 import { toFinished } from './admission.ts';
@@ -12,12 +14,21 @@ import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
 import { isFree, remember } from './ends.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain } from './model.ts';
-import { showDrain } from './node-conditions.ts';
 import { wakeNext } from './neighbours.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
-import { orLater } from './refused.ts';
-import { after, lookAgain, nodeOf, proceed, report, saveForNow, type Parts } from './turn.ts';
+import {
+  after,
+  nodeOf,
+  notChanged,
+  orLater,
+  proceed,
+  report,
+  saveForNow,
+  shownOn,
+  tryChange,
+  type Parts,
+} from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -30,12 +41,14 @@ export async function answer(parts: Parts, decision: Of<'answer'>, look: Look): 
   const record = isSaid ? { ...decision.record, staleSaid: look.now } : decision.record;
   if (look.mode === 'Enforce') {
     const ended = [given];
-    const changed = await orLater(
+    const changed = orLater(
       isFailed
-        ? finishNode(deps, look.object, { status: 'Failed', uncordon: false, ended })
-        : answerNode(deps, look.object, ended),
+        ? await tryChange(parts, look, 'finish', () =>
+            finishNode(deps, look.object, { status: 'Failed', uncordon: false, ended }),
+          )
+        : await tryChange(parts, look, 'answer', () => answerNode(deps, look.object, ended)),
     );
-    if (changed.kind !== 'ok') return lookAgain(changed.kind);
+    if (changed.kind !== 'ok') return notChanged(parts, look, changed);
   }
   await tellAnswers(deps, nodeOf(look), [given]);
   const isKept = isOld ? isSaid : !repeated;
@@ -68,12 +81,14 @@ export async function cancel(
 ): Promise<Turn> {
   const { deps, run } = parts;
   const uncordon = look.node.cordonMark !== undefined;
-  const changed = await orLater(
+  const changed = orLater(
     releases
-      ? finishNode(deps, look.object, { status: 'Cancelled', uncordon, ended: answers })
-      : answerNode(deps, look.object, answers),
+      ? await tryChange(parts, look, 'finish', () =>
+          finishNode(deps, look.object, { status: 'Cancelled', uncordon, ended: answers }),
+        )
+      : await tryChange(parts, look, 'answer', () => answerNode(deps, look.object, answers)),
   );
-  if (changed.kind !== 'ok') return lookAgain(changed.kind);
+  if (changed.kind !== 'ok') return notChanged(parts, look, changed);
   await tellAnswers(deps, nodeOf(look), answers);
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
@@ -98,7 +113,9 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
   const result = pass === undefined ? undefined : await carryOutPass(parts, look.object, pass);
   const end = { ...outcome, time: look.now };
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
-  const record = { ...look.record, active: ended };
+  // Those that end with it wait no more.
+  const requests = look.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
+  const record = { ...look.record, requests, active: ended };
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   parts.run.ended = active.id;
@@ -111,16 +128,19 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   const { active: _, ...rest } = look.record;
   const isCalledOff = outcome.status === 'Cancelled';
   const uncordon = isCalledOff && rest.requests.length === 0 && isCordonKnown(look.record, look.node) && isFree(rest);
-  await deleteResource(deps, active);
+  const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(deps, active));
+  if (isRefusal(deleted)) return notChanged(parts, look, deleted);
   const { scope, startTime, drained } = active;
   const ended = active.requests.map(request =>
     toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
   );
   const shown = outcome.status === 'Succeeded' ? 'drained' : 'nothing';
-  const node = await showDrain(deps, look.object, shown, { message: outcome.message, now: look.now });
-  if (node === undefined) return lookAgain('changed');
-  const changed = await finishNode(deps, node, { status: outcome.status, uncordon, ended });
-  if (changed.kind !== 'ok') return lookAgain(changed.kind);
+  const node = await shownOn(parts, look, shown, outcome.message);
+  if (node === undefined || isRefusal(node)) return notChanged(parts, look, node);
+  const changed = await tryChange(parts, look, 'finish', () =>
+    finishNode(deps, node, { status: outcome.status, uncordon, ended }),
+  );
+  if (changed.kind !== 'ok') return notChanged(parts, look, changed);
   await tellAnswers(deps, nodeOf(look), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(parts, active, outcome, look);
@@ -131,16 +151,15 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
 }
 
 /** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
-export async function tidy(
-  { deps, run }: Parts,
-  { status, uncordon }: Of<'tidy'>,
-  { object, store }: Look,
-): Promise<Turn> {
+export async function tidy(parts: Parts, { status, uncordon }: Of<'tidy'>, look: Look): Promise<Turn> {
+  const { deps, run } = parts;
+  const { object, store } = look;
   const held = await store.load();
   const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
   if (!isIdle) return again('a drain has begun');
-  const changed = await finishNode(deps, object, { status, uncordon, ended: [] });
-  return changed.kind === 'ok' ? proceed(run) : lookAgain(changed.kind);
+  const end = { status, uncordon, ended: [] };
+  const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, object, end));
+  return changed.kind === 'ok' ? proceed(run) : notChanged(parts, look, changed);
 }
 
 async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {
@@ -153,7 +172,7 @@ async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcom
     reason: event.reason,
     message: `drain ${active.id}${ids.includes(active.id) ? '' : `, which went on for ${ids.join(', ')}`}: ${message}`,
     details,
-    metric: { name: 'DrainCompleted', dimensions: { status } },
+    metric: { name: DRAIN_METRICS.completed, dimensions: { status } },
     event: { type: event.type },
   });
   if (left.length === 0) return;

@@ -1,7 +1,6 @@
 /** Drains of a Node that is gone: there is nothing left to drain, and all who asked learn of it. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { addDuration } from '../../shared/domain/time.ts';
-import { orRefused, REFUSED_CHECK, reportOfRefused, type Refused } from '../../shared/lifecycle/refused.ts';
+import { createTries, isRefusal, warn } from '../../shared/lifecycle/refusals.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import { toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
@@ -45,8 +44,7 @@ export async function answerGone({ deps, reporter }: Parts, target: Target, requ
 export async function closeGone({ deps, reporter }: Parts, target: Target, gone: Gone): Promise<void> {
   const { store, record } = gone;
   const { active, requests } = record;
-  const deletion = await orRefused(deleteResource(deps, active));
-  if (deletion !== undefined) return tryAgain({ deps, reporter }, gone, deletion);
+  if (!(await isResourceGone({ deps, reporter }, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
   const { name } = target;
   const standing = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
@@ -63,15 +61,17 @@ export async function closeGone({ deps, reporter }: Parts, target: Target, gone:
   });
 }
 
-/** Said on the custom resource: there is no Node to say it on. */
-async function tryAgain({ deps, reporter }: Parts, { store, record, subject }: Gone, refused: Refused): Promise<void> {
-  const reason = EVENT_REASONS.changeRefused;
-  const reported = `${reason} ${refused.message}`;
-  const made = await resourceOf(deps, record.active);
-  // Said first: a run that dies in between says it again (I9).
-  if (made !== undefined) {
-    const isRepeated = record.reported === reported;
-    await reporter.report(reportOfRefused(made.about, refused, reason, { isRepeated }));
-  }
-  await store.save({ subject, value: { ...record, reported }, wakeTime: addDuration(deps.clock.now(), REFUSED_CHECK) });
+/** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
+async function isResourceGone({ deps, reporter }: Parts, { store, record, subject }: Gone): Promise<boolean> {
+  const { active, refusals: stored } = record;
+  const made = await resourceOf(deps, active);
+  if (made === undefined) return true;
+  const say = warn(reporter, made.about, EVENT_REASONS.changeRefused);
+  const tries = createTries(deps.clock);
+  const change = { key: 'deleteResource', stored, restsOn: [], say };
+  const deletion = await tries.make(change, () => deleteResource(deps, active));
+  if (!isRefusal(deletion)) return true;
+  await store.save({ subject, value: { ...record, refusals: tries.after(stored) ?? {} }, wakeTime: deletion.until });
+  if (deletion.goesBack !== undefined) throw deletion.goesBack;
+  return false;
 }

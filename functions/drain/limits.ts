@@ -7,7 +7,7 @@ import { NO_DRAIN_LIMITS, type LimitsInForce } from '../../shared/domain/drain-l
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFaults } from '../../shared/policies/block-faults.ts';
-import { decisionFor, states, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { enforcedFor, states, type BlockReader } from '../../shared/policies/deciding-policy.ts';
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -17,13 +17,13 @@ const DRAIN: BlockReader = { block: 'drain', parse: parseDrainLimits };
 /** What a drain goes by. */
 export const DRAIN_BLOCKS = [DRAIN, PROTECTION] as const;
 
-/** The limits of the pool's drains: of the policies that apply those of the most specific one, ties by name. */
+/** The limits of the pool's drains: of the policies that apply in mode Enforce those of the most specific one, ties by name. */
 export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySet): LimitsInForce {
   // One that selects the pool, or may, and does not say how many drains it allows, comes before what another one allows.
   const unsure = set.faults.filter(({ selector }) => selector === undefined);
   const unreadable = [...unreadableFor(pool, set), ...unsure].find(({ object }) => states(object, 'drain'));
   if (unreadable !== undefined) return cannotBeRead(unreadable.object, unreadable.message);
-  const { holder } = decisionFor(pool, 'drain', set);
+  const holder = enforcedFor(pool, 'drain', set);
   if (holder === undefined) return NO_DRAIN_LIMITS;
   const block = parseDrainLimits(holder.object.spec?.['drain'], 'spec.drain');
   return block.ok ? block.value : cannotBeRead(holder.object, block.message);

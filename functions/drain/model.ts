@@ -1,5 +1,6 @@
 /** What a node's drains are made of: requests, the drain under way, and how earlier ones ended. Plain data, without rules. */
 import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
+import type { Refusals } from '../../shared/domain/refusal.ts';
 import { seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { DrainScope } from './scope.ts';
 
@@ -206,6 +207,8 @@ export interface DrainRecord {
   readonly heldSince?: EpochMs;
   readonly quarantineEnd?: QuarantineEnd;
   readonly recoveries?: readonly Recovery[];
+  /** Changes of Node and custom resource that are refused. */
+  readonly refusals?: Refusals;
   /** When a Warning on the Node said last that an event is too old. */
   readonly staleSaid?: EpochMs;
 }

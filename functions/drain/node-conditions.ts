@@ -4,8 +4,6 @@ import { DRAIN_IN_PROGRESS, DRAINED, isOwnCondition, OWN_REASON } from '../../sh
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
-import { orRefused } from '../../shared/lifecycle/refused.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { ShownDrain } from './observation.ts';
 
@@ -20,8 +18,7 @@ export function readShownDrain(conditions: readonly NodeCondition[]): ShownDrain
 }
 
 /**
- * Shows it, if the Node does not show it yet; conditions of others stay. Exactly the Node that was looked at. Throws `RetryableError` for what a
- * later try may cure, but not for a missing permission.
+ * Shows it, if the Node does not show it yet; conditions of others stay. Exactly the Node that was looked at.
  *
  * @returns the Node in the version that it has then; undefined: it changed, or is gone
  */
@@ -56,19 +53,8 @@ export async function showDrain(
     ...is(DRAINED, shown === 'drained', 'Drained'),
   ];
   const body = { metadata: { uid, resourceVersion }, status: { conditions } };
-  const outcome = await unlessForbidden(
-    orRefused(kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'strategic', body }, { subresource: 'status' })),
-  );
-  if (outcome === undefined || outcome.kind === 'refused') return node;
+  const ref = { type: RESOURCES.Node, name };
+  const outcome = await kubernetes.patch(ref, { type: 'strategic', body }, { subresource: 'status' });
   if (outcome.kind !== 'ok') return undefined;
   return { ...node, metadata: { ...node.metadata, resourceVersion: outcome.object.metadata.resourceVersion } };
-}
-
-async function unlessForbidden<Outcome>(call: Promise<Outcome>): Promise<Outcome | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof RetryableError && error.reason === 'Forbidden') return undefined;
-    throw error;
-  }
 }

@@ -17,6 +17,7 @@ import { kubeletSilentSince, readConditions, readNode } from '../../shared/domai
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
+import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
@@ -57,6 +58,8 @@ export interface Target {
 export interface Look extends DrainObservation {
   readonly object: KubernetesObject;
   readonly store: TimedRecord<DrainRecord>;
+  /** Of changes of Node and custom resource. */
+  readonly tries: Tries;
   /** When the record's timer is due. */
   readonly armed: EpochMs | undefined;
   /** Text of the template of the custom drain. */
@@ -81,6 +84,7 @@ export function createObserver(
   onRecord: (record: TimedRecord<DrainRecord>) => void = () => undefined,
 ) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
+  const tries = createTries(deps.clock);
 
   return async (target: Target, incoming: Incoming | undefined): Promise<Seen> => {
     const { name, uid, onlyIfKnown, eventVersion } = target;
@@ -112,6 +116,7 @@ export function createObserver(
     const base = {
       object,
       store,
+      tries,
       armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
       record,
       incoming: asked,

@@ -17,7 +17,6 @@ import { answerGone, closeGone } from './gone.ts';
 import type { DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './limits.ts';
-import { holdWhenRefused } from './refused.ts';
 import { beginsNothing } from './news.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import type { RunMemory } from './turn.ts';
@@ -138,7 +137,7 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
   const { deps, reporter } = parts;
   let opened: TimedRecord<DrainRecord> | undefined;
   const observe = createObserver(deps, wakeUp, record => (opened = record));
-  const run: RunMemory = { taken: false, progressed: false, ended: undefined };
+  const run: RunMemory = { taken: incoming === undefined, progressed: false, ended: undefined };
   let isHere = false;
   let target = first;
   const concern: Concern<Look, DrainDecision> = {
@@ -153,10 +152,7 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
       return { kind: 'over' };
     },
     decide: look => parts.decide(look),
-    apply(decision, look) {
-      const turn = apply({ deps, reporter, run }, decision, look);
-      return holdWhenRefused({ deps, reporter, run }, look, () => incoming === undefined || run.taken, turn);
-    },
+    apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
   };
   // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
   const work = async (): Promise<void> => {
@@ -166,7 +162,6 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
       if (!run.progressed) break;
     }
   };
-  const isRequest = incoming !== undefined && !run.taken;
-  await parts.holdOutOfSight(() => opened, work, { isRequest });
+  await parts.holdOutOfSight(() => opened, work, { isRequest: !run.taken });
   return run.taken || isHere;
 }

@@ -3,6 +3,7 @@ import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { toDurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 import type { AnsweredRequest, DrainRecord } from './model.ts';
 import { toFittingJson } from './record-size.ts';
 
@@ -140,6 +141,7 @@ const schema = z.object({
   quarantineEnd: z.exactOptional(quarantineEnd),
   recoveries: z.exactOptional(z.array(z.object({ fault, said, time: instant }))),
   staleSaid: z.exactOptional(instant),
+  refusals: z.exactOptional(refusalsSchema),
 });
 
 /** Of the drains of the node with this UID. */

@@ -1,9 +1,15 @@
 /** What the effects of a drain share: the look that they stand on, how a turn ends, and how it is reported. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import { causeOf, isRefusal, warn, type Change, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainRecord } from './model.ts';
 import type { NodeChange } from './node.ts';
+import { showDrain } from './node-conditions.ts';
+import type { ShownDrain } from './observation.ts';
 import type { DrainDeps, Look } from './observe.ts';
 
 export interface Parts {
@@ -14,7 +20,7 @@ export interface Parts {
 
 /** What one run did itself; the same in all of its turns. */
 export interface RunMemory {
-  /** The message in hand is in the record, or was answered. */
+  /** The message in hand is in the record, was answered, or asks for nothing. */
   taken: boolean;
   /** Something was carried out, and the next look starts from there. */
   progressed: boolean;
@@ -36,11 +42,13 @@ export function proceed(run: RunMemory): Turn {
 }
 
 /** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
-export function save(look: Look, value: DrainRecord, wakeTime: EpochMs, punctual = true) {
+export function save(look: Look, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
   const { kind, apiVersion, metadata } = look.object;
+  const { refusals: stored, ...rest } = record;
+  const refusals = look.tries.after(stored);
   return look.store.save({
     subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
-    value,
+    value: { ...rest, ...(refusals !== undefined && { refusals }) },
     wakeTime,
     punctual,
   });
@@ -70,9 +78,50 @@ export function safely({ now, rules, record }: Look, time: EpochMs | undefined):
   return earliest(time, net) ?? net;
 }
 
-/** The turn of a run whose change of the Node lost a race. */
-export const lookAgain = (changed: Exclude<NodeChange['kind'], 'ok'>): Turn =>
-  again(`the Node ${changed === 'gone' ? 'is gone' : 'changed'}`);
+/** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */
+export function tryChange<Outcome>(
+  { reporter }: Parts,
+  { object, record, mode, limits, rules, tries }: Look,
+  key: 'show' | 'prepare' | 'answer' | 'finish' | 'deleteResource',
+  call: () => Promise<Outcome>,
+): Promise<Outcome | Refused> {
+  const restsOn = [object, record.active?.id, mode, limits, rules?.settings];
+  // What only informs is not worth a word.
+  const say: Change['say'] =
+    key === 'show' ? async () => undefined : warn(reporter, object, EVENT_REASONS.nodeChangeRefused);
+  return tries.make({ key, stored: record.refusals, restsOn, say }, call);
+}
+
+/** What a later turn of its own makes up for: where it is refused, the drain goes on. */
+export const orLater = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
+  isRefusal(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
+
+/** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
+export async function shownOn(
+  parts: Parts,
+  look: Look,
+  shown: ShownDrain,
+  message: string,
+): Promise<KubernetesObject | Refused | undefined> {
+  const node = await tryChange(parts, look, 'show', () =>
+    showDrain(parts.deps, look.object, shown, { message, now: look.now }),
+  );
+  return isRefusal(node) && node.goesBack === undefined ? look.object : node;
+}
+
+/** Why a change was not made. */
+export type NotMade = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
+
+/** The turn of a run that did not change the Node: it lost a race, or what it wants is refused. */
+export async function notChanged({ run }: Parts, look: Look, changed: NotMade): Promise<Turn> {
+  if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
+  const held = await look.store.load();
+  // Nothing else holds the message in hand, or its request.
+  if (!run.taken || held.kind !== 'held') throw changed.goesBack ?? new RetryableError(changed.message);
+  const saved = await save(look, held.value, safely(look, changed.until));
+  if (changed.goesBack !== undefined) throw changed.goesBack;
+  return saved;
+}
 
 /** The Node as `DrainCompleted` names it: the one that was looked at, by its UID (I10). */
 export const nodeOf = ({ object: { metadata } }: Look) => ({ name: metadata.name, uid: metadata.uid });

@@ -23,6 +23,11 @@ export interface TerminatedObject {
   readonly deletionTime: EpochMs | undefined;
 }
 
+type SettingsOfPool =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'invalid'; readonly message: string; readonly gracePeriod: GracePeriod | undefined }
+  | { readonly kind: 'custom'; readonly settings: TerminationSettings };
+
 export interface TerminationObservation {
   readonly now: EpochMs;
   /** The NodeClaim, where there is exactly one. */
@@ -32,10 +37,11 @@ export interface TerminationObservation {
   readonly terminationTimestamp: string | undefined;
   /** Its Nodes; or the one Node without a NodeClaim. */
   readonly nodes: readonly TerminatedObject[];
-  readonly settings:
-    | { readonly kind: 'none' }
-    | { readonly kind: 'invalid'; readonly message: string; readonly gracePeriod: GracePeriod | undefined }
-    | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: 'Enforce' | 'Observe' };
+  readonly settings: SettingsOfPool & {
+    readonly mode: 'Enforce' | 'Observe';
+    /** The brake alone makes it `Observe`. */
+    readonly isBraked: boolean;
+  };
   /** Of the termination under way. */
   readonly storedDeadline: Deadline | undefined;
   /** The NodePool or policy that set it was edited and sets none any more. */
@@ -81,7 +87,7 @@ export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
 /**
  * A deletion counts while our finalizer is on one of the objects, and is then seen through whatever became of the
- * settings; in mode Observe it is only said. One that would begin while the settings cannot be read waits (I6).
+ * settings; in mode Observe it is only said, but where the brake alone says so and it has begun. One that would begin while the settings cannot be read waits (I6).
  */
 export function decide(observation: TerminationObservation): TerminationDecision {
   const { claim, nodes, settings } = observation;
@@ -91,7 +97,9 @@ export function decide(observation: TerminationObservation): TerminationDecision
 
   if (objects.some(object => object.deletionTime !== undefined) && objects.some(isHeld)) {
     const { deadline, badTimestamp } = resolveDeadline(observation);
-    if (settings.kind === 'custom' && settings.mode === 'Observe') return { kind: 'wouldTerminate', deadline };
+    // The brake holds what would begin, whatever settings there are for it.
+    const goesOn = settings.isBraked && observation.hasBegun;
+    if (settings.mode === 'Observe' && !goesOn) return { kind: 'wouldTerminate', deadline };
     const forced = deadline !== undefined && isDue(observation.now, deadline.time);
     if (settings.kind === 'invalid' && !forced && !observation.hasBegun) {
       return { kind: 'awaitSettings', message: settings.message, deadline };

@@ -1,6 +1,6 @@
 /**
  * The template of a hook's custom resource: Go's text/template, a key of the ConfigMap `curfew-config`. It gets `.Hook`, `.At`,
- * `.ProviderID`, `.Deadline` (RFC 3339) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
+ * `.ProviderID`, `.Deadline` (RFC 3339), `.Forced` (a boolean) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
  * owner of what it renders are ours.
  */
 import { renderObject } from '../../shared/cluster/object-template.ts';
@@ -13,6 +13,8 @@ export interface HookTemplateData {
   readonly at: string;
   readonly providerID: string | undefined;
   readonly deadline: string;
+  /** Made at a deadline or for a forceful repair: nothing waits for it. */
+  readonly forced: boolean;
   readonly claim: KubernetesObject | undefined;
   readonly node: KubernetesObject | undefined;
   /** The object that the termination is about: it owns the resource, which goes with it. */
@@ -25,7 +27,7 @@ export type RenderedHook =
 
 /** Never throws. */
 export function renderHookResource(template: string, file: string, data: HookTemplateData): RenderedHook {
-  const { hook, at, providerID, deadline, claim, node, owner, key } = data;
+  const { hook, at, providerID, deadline, forced, claim, node, owner, key } = data;
   const rendered = renderObject(
     { name: file, text: template },
     {
@@ -33,6 +35,7 @@ export function renderHookResource(template: string, file: string, data: HookTem
       At: at,
       ProviderID: providerID ?? '',
       Deadline: deadline,
+      Forced: forced,
       NodeClaim: asJson(claim),
       Node: asJson(node),
     },

@@ -24,7 +24,7 @@ import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';
-import { objectOf, OutOfSight } from '../../shared/ports/read-answer.ts';
+import { objectOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -106,8 +106,8 @@ export function createObserver(
     const named = { stored, viaNode: target.viaNode };
     const [namedNodes, poolObject, [policies, protections]] = await inParallel([
       kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
-      loadPool(deps, pool),
-      policiesFor(deps, stored),
+      unlessForced(deps, stored, loadPool(deps, pool), undefined),
+      unlessForced(deps, stored, loadPolicySets(deps, OWNER, [TERMINATION, PROTECTION]), [NO_POLICIES, NO_POLICIES]),
     ]);
     const termination = effectiveTermination(poolObject, policies);
     // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
@@ -138,22 +138,20 @@ export function createObserver(
 }
 
 /**
- * Where Curfew is not installed nothing begins; a termination that has begun ends by its deadline, whatever a policy says by now.
- *
- * @throws {OutOfSight} as `loadPolicies`
+ * Settings that cannot be read hold what would begin. A termination that has begun ends by its deadline with those that its record keeps,
+ * whatever a policy says by now, and whether or not it can be read.
  */
-async function policiesFor(
+async function unlessForced<Settings>(
   deps: Deps,
   stored: TerminationRecord | undefined,
-): Promise<readonly [PolicySet, PolicySet]> {
-  try {
-    return await loadPolicySets(deps, OWNER, [TERMINATION, PROTECTION]);
-  } catch (error) {
-    const deadline = stored !== undefined && hasBegun(stored) ? stored.deadline : undefined;
-    const isForced = deadline !== undefined && isDue(deps.clock.now(), deadline.time);
-    if (error instanceof OutOfSight && isForced) return [NO_POLICIES, NO_POLICIES];
-    throw error;
-  }
+  settings: Promise<Settings>,
+  otherwise: Settings,
+): Promise<Settings> {
+  const answer = await orNotKnown(settings.then(value => ({ kind: 'known', value }) as const));
+  if (answer.kind === 'known') return answer.value;
+  const deadline = stored !== undefined && hasBegun(stored) ? stored.deadline : undefined;
+  if (deadline !== undefined && isDue(deps.clock.now(), deadline.time)) return otherwise;
+  throw answer.error;
 }
 
 const NO_POLICIES: PolicySet = { policies: [], faults: [] };

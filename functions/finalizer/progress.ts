@@ -1,5 +1,6 @@
 /** The record of one termination within one turn: its value as it stands, what the turn sets out to do, and how it is written together with its timer. */
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import type { Tries } from '../../shared/lifecycle/refusals.ts';
 import type { Saved } from '../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './answers.ts';
 import { launchTimeOf } from './objects.ts';
@@ -17,7 +18,7 @@ export interface Progress {
 }
 
 /** A failed write leaves `value` as it was: the turn begins again. */
-export function openProgress(look: Look): Progress {
+export function openProgress(look: Look, tries: Tries): Progress {
   let value = storedOrEmpty(look);
   let { armed } = look;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
@@ -25,9 +26,12 @@ export function openProgress(look: Look): Progress {
     const { kind, apiVersion, metadata } = look.object;
     const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
     const wakeTime = earliest(wanted, isAhead(armed, look.now)) ?? wanted;
-    const saved = await look.record.save({ subject, value: next, wakeTime, punctual: punctual || wakeTime === armed });
+    const { refusals: stored, ...rest } = next;
+    const refusals = tries.after(stored);
+    const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
+    const saved = await look.record.save({ subject, value: tried, wakeTime, punctual: punctual || wakeTime === armed });
     if (saved.written) {
-      value = next;
+      value = tried;
       armed = wakeTime;
     }
     return saved;

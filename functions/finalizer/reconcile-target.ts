@@ -5,6 +5,7 @@ import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
+import { createTries } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
@@ -54,6 +55,7 @@ export async function reconcileTarget(
     answers: new Map(answers),
     progressed: false,
     lostRaces: 0,
+    tries: createTries(deps.clock),
   };
   let left: readonly Target[] = [];
   const concern: Concern<Look, TerminationDecision> = {
@@ -113,7 +115,7 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
     case 'terminate':
       return terminate({ deps, reporter, steps, run }, decision, look);
     case 'prepare':
-      return prepare({ deps, reporter }, decision, look);
+      return prepare({ deps, reporter, tries: run.tries }, decision, look);
     case 'wouldTerminate':
       return watch(parts, decision, look);
     case 'awaitSettings':

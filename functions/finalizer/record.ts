@@ -10,6 +10,7 @@ import {
 } from '../../shared/domain/termination.ts';
 import { toDurationMs, type DurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 import { checkedCodec } from './checked-codec.ts';
 
 /** A call that may happen once only (I4). */
@@ -121,6 +122,8 @@ const schema = z.object({
   unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
   refused: z.exactOptional(z.string()),
+  /** Changes and steps that are refused, by UID of the object or name of the step. */
+  refusals: z.exactOptional(refusalsSchema),
 });
 
 export type TerminationRecord = z.output<typeof schema>;

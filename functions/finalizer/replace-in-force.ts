@@ -5,7 +5,7 @@
  */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { orRefused } from '../../shared/lifecycle/refused.ts';
+import { orRefused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { readConditions } from '../../shared/domain/node.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';

@@ -48,7 +48,7 @@ export async function reportForce(context: TerminationContext): Promise<void> {
     decision: 'force',
     reason: EVENT_REASONS.terminationForced,
     message: `the deadline${which} has come: pods, volumes and hooks are not waited for${hooksLeft(context)}`,
-    metric: { name: 'TerminationForced' },
+    metric: { name: TERMINATION_METRICS.forced },
     event: { type: 'Warning' },
   });
 }
@@ -62,25 +62,17 @@ function hooksLeft(context: TerminationContext): string {
   return left.length === 0 ? '' : `; ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} called now`;
 }
 
-/** @param isRepeated said before: what is refused is said in an Event again */
-export async function reportWait(context: TerminationContext, outcome: Waiting, isRepeated: boolean): Promise<void> {
-  const message = messageOfWait(outcome);
-  const isRefused = outcome.kind === 'failed';
-  if (isRepeated && !isRefused) return;
-  const reason = isRefused ? outcome.reason : (REASONS[outcome.step] ?? 'Waiting');
-  await tell(context, {
-    decision: 'wait',
-    reason,
-    message,
-    details: { step: outcome.step, ...(outcome.kind === 'notYet' && { until: toTimestamp(outcome.until) }) },
-    isRepeated,
-    ...(isRefused && { event: { type: 'Warning' } as const }),
-  });
-  if (isRefused) return;
+/** What is refused was said when it was tried. */
+export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
+  if (outcome.kind === 'failed') return;
+  const { step, until, on: message } = outcome;
+  const reason = REASONS[step] ?? 'Waiting';
+  const details = { step, until: toTimestamp(until) };
+  await tell(context, { decision: 'wait', reason, message, details });
   const { claim, nodes } = context.look;
   const about = nodes[0] ?? claim;
-  const isBlocked = outcome.step === 'Drain' && message.includes('must not go');
-  if (about === undefined || (!isBlocked && outcome.step !== 'DetachVolumes')) return;
+  const isBlocked = step === 'Drain' && message.includes('must not go');
+  if (about === undefined || (!isBlocked && step !== 'DetachVolumes')) return;
   await context.deps.events.record({ type: isBlocked ? 'Warning' : 'Normal', reason, message, about });
 }
 

@@ -18,7 +18,13 @@ import { unreadableMaybeFor, type PolicySet } from '../../shared/policies/policy
 /** How a `termination` block is read. */
 export const TERMINATION: BlockReader = { block: 'termination', parse: parseTerminationBlock };
 
-export type EffectiveTermination =
+export type EffectiveTermination = TerminationInForce & {
+  readonly mode: Mode;
+  /** The brake alone makes it `Observe`: a termination that has begun goes on. */
+  readonly isBraked: boolean;
+};
+
+type TerminationInForce =
   /** No block applies: hands off. */
   | { readonly kind: 'none' }
   /** One applies that cannot be read: nothing is put on or taken off until it can be (I6). */
@@ -29,12 +35,21 @@ export type EffectiveTermination =
       /** Of the NodePool, which comes before what cannot be read; undefined: it has none, or it cannot be read. */
       readonly gracePeriod: GracePeriod | undefined;
     }
-  | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: Mode; readonly source: string };
+  | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly source: string };
 
 const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
 
 /** The settings for the NodeClaims and Nodes of a pool; `undefined` stands for those without a NodePool. */
 export function effectiveTermination(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveTermination {
+  const { mode, isBraked, holder } = decisionFor(pool, 'termination', policySet);
+  return { ...inForce(pool, policySet, holder?.object), mode, isBraked };
+}
+
+function inForce(
+  pool: KubernetesObject | undefined,
+  policySet: PolicySet,
+  holder: KubernetesObject | undefined,
+): TerminationInForce {
   const ofPool = parsePoolTermination(pool?.spec?.['disruption'], 'spec.disruption');
   if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message, undefined);
   const fromPool = ofPool.ok ? ofPool.value : undefined;
@@ -42,8 +57,6 @@ export function effectiveTermination(pool: KubernetesObject | undefined, policyS
   const unreadable = unreadableMaybeFor(pool, policySet);
   const ofPoolItself = gracePeriodOf(pool, fromPool?.terminationGracePeriod, undefined, undefined);
   if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message, ofPoolItself);
-  const decision = decisionFor(pool, 'termination', policySet);
-  const holder = decision.holder?.object;
   const block = holder && parseTerminationBlock(holder.spec?.['termination'], 'spec.termination');
   if (holder !== undefined && block?.ok === false) return invalid(holder, block.message, ofPoolItself);
   const fromPolicy = block?.ok === true ? block.value : undefined;
@@ -54,7 +67,6 @@ export function effectiveTermination(pool: KubernetesObject | undefined, policyS
   const sourceOfName = pool !== undefined && named !== undefined ? pool : holder;
   return {
     kind: 'custom',
-    mode: decision.mode,
     source: sourceOfName === undefined ? '' : nameOf(sourceOfName),
     settings: {
       finalizerName: named ?? base.finalizerName,
@@ -117,7 +129,7 @@ const invalid = (
   object: KubernetesObject,
   message: string,
   gracePeriod: GracePeriod | undefined,
-): EffectiveTermination => ({
+): TerminationInForce => ({
   kind: 'invalid',
   gracePeriod,
   message: `${nameOf(object)}: ${message}`,

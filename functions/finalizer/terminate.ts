@@ -4,6 +4,7 @@
  * dies anywhere is made up for by the next one.
  */
 import { cutText } from '../../shared/domain/cut-text.ts';
+import { nextTry } from '../../shared/domain/refusal.ts';
 import {
   addDuration,
   earliest,
@@ -13,7 +14,6 @@ import {
   parseTimestamp,
   type EpochMs,
 } from '../../shared/domain/time.ts';
-import { messageOf, RetryableError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
@@ -80,7 +80,7 @@ export async function terminate(
   look: Look,
 ): Promise<Turn> {
   const { deadline, forced, finalizerNames } = decision;
-  const progress = openProgress(look);
+  const progress = openProgress(look, run.tries);
   const before = progress.value();
   const context: TerminationContext = {
     deps,
@@ -127,7 +127,7 @@ export async function terminate(
     return DONE;
   }
 
-  const outcome = await runUnlessRefused(steps, context).catch((error: unknown) => sayWhenOverdue(context, error));
+  const outcome = await runUnlessRefused(steps, context);
   if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
     const noticed = await noticeStripped(context, progress);
     if (!noticed.written) return noticed;
@@ -158,24 +158,16 @@ async function wait(
   const isNews = value.reported !== mark;
   const becomesOverdue = value.overdue !== true && isOverdue(context);
   if (isNews) await showProgress(context, outcome);
-  const wakeTime = wakeTimeOf(context, earliest(outcome.kind === 'notYet' ? outcome.until : undefined, podsDue));
+  const refusal = value.refusals?.[outcome.step];
+  const until = outcome.kind === 'notYet' ? outcome.until : refusal && nextTry(refusal);
+  const wakeTime = wakeTimeOf(context, earliest(until, podsDue));
   const turn = await progress.save(value, wakeTime);
   if (!turn.written) return turn;
   if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
-  await reportWait(context, outcome, !isNews);
+  if (isNews) await reportWait(context, outcome);
   if (!isNews && !becomesOverdue) return turn;
   const said = await progress.save({ ...value, ...(becomesOverdue && { overdue: true }), reported: mark }, wakeTime);
   return said.written ? turn : said;
-}
-
-/** What cannot be found out is tried again; once that takes too long, it is reported. */
-async function sayWhenOverdue(context: TerminationContext, error: unknown): Promise<never> {
-  const isNews = error instanceof RetryableError && context.progress().overdue !== true && isOverdue(context);
-  if (isNews) {
-    await reportOverdue(context, messageOf(error));
-    await context.remember({ overdue: true });
-  }
-  throw error;
 }
 
 /** Past its deadline by this much, somebody should look; without a deadline after a day. */

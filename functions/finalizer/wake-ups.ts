@@ -75,8 +75,8 @@ async function concernedBySettings(deps: Deps, scopes: Scopes): Promise<readonly
   const settings = await loadSettings(deps, new Set(targets.map(({ pool }) => pool)));
   const now = deps.clock.now();
   return targets.flatMap(target => {
-    const termination = settings.get(target.pool) ?? { kind: 'none' };
-    return isConcerned(target, termination, now) ? subjectsOf(target) : [];
+    const termination = settings.get(target.pool);
+    return termination !== undefined && isConcerned(target, termination, now) ? subjectsOf(target) : [];
   });
 }
 

@@ -25,7 +25,6 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
   elapsed: { type: 'Normal', reason: EVENT_REASONS.protectionElapsed, metric: METRICS.elapsed },
   notOurs: { type: 'Warning', reason: EVENT_REASONS.protectionNotHeld, metric: METRICS.notHeld },
   observed: { type: 'Normal', reason: EVENT_REASONS.protectionObserved, metric: METRICS.observed },
-  refused: { type: 'Warning', reason: EVENT_REASONS.nodeChangeRefused, metric: METRICS.refused },
 };
 
 /** Events that one run records at the same time; ten runs are at work (ADR 0026). */

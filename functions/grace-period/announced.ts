@@ -1,4 +1,5 @@
 /** What the grace-period function remembers about one node, beside its timer: which Events were recorded. */
+import type { Refusals } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 
 export const ANNOUNCEMENT_TOPICS = [
@@ -9,30 +10,27 @@ export const ANNOUNCEMENT_TOPICS = [
   'elapsed',
   'notOurs',
   'observed',
-  'refused',
 ] as const;
 /** What an Event is about: one Event reason each. */
 export type AnnouncementTopic = (typeof ANNOUNCEMENT_TOPICS)[number];
 
-/** By topic: what was announced last, e.g. the expiry; something else is announced anew. */
-export type Announced = Readonly<Partial<Record<AnnouncementTopic, string>>>;
+/** By topic: what was announced last, e.g. the expiry; something else is announced anew. Records of before have `refused`, too. */
+export type Announced = Readonly<Partial<Record<AnnouncementTopic | 'refused', string>>>;
 
 export interface GracePeriodRecord {
   /** By the UID of the Pod or Node that the Event is about. */
   readonly announced: Readonly<Record<string, Announced>>;
   /** A run has taken it upon itself to record what is due; written before the first Event. */
   readonly claimTime?: EpochMs;
-  /** Changes of the Node that did not last or were not accepted: the next one waits longer. */
+  /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
   readonly effort?: Effort;
+  /** Changes of the Node that the API server refuses, by kind. */
+  readonly refusals?: Refusals;
 }
 
 export interface Effort {
-  /** `restored`: somebody keeps removing the annotation. `refused`: the API server does not accept the change. */
-  readonly kind: 'restored' | 'refused';
   readonly times: number;
   readonly lastTime: EpochMs;
-  /** Why it was refused. */
-  readonly message?: string;
 }
 
 export const EMPTY_RECORD: GracePeriodRecord = { announced: {} };

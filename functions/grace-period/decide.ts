@@ -12,11 +12,18 @@ import {
   type ObservedProtection,
 } from './announcements.ts';
 import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
-import { LONGEST_REFUSED, retryTimeOf } from './effort.ts';
-import { changeOf, heldUntil, isElapsed, mayBeReliedOn, type AnnotatedNode, type NodeChange } from './node-change.ts';
-import { formatDuration } from '../../shared/domain/go-duration.ts';
+import { retryTimeOf } from './effort.ts';
+import {
+  changeOf,
+  isElapsed,
+  protectedUntil,
+  mayBeReliedOn,
+  type AnnotatedNode,
+  type NodeChange,
+} from './node-change.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import { heldUntil } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, hours, isDue, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 
 /** A run that has claimed Events has recorded them after this long, or has ended. */
@@ -41,6 +48,8 @@ export interface GracePeriodObservation {
   /** What a block that is only observed would make of the pods. */
   readonly observed: ObservedProtection | undefined;
   readonly record: GracePeriodRecord | undefined;
+  /** What a change of the Node rests on. */
+  readonly basis: string;
   /** The claim that this very run wrote. */
   readonly ownClaimTime: EpochMs | undefined;
   /** When the timer was due that brought this run here; undefined: another message did. */
@@ -89,11 +98,12 @@ export type GracePeriodDecision =
  * announced once.
  */
 export function decide(observation: GracePeriodObservation): GracePeriodDecision {
-  const { now, node, policy, policyName, ownClaimTime, record = EMPTY_RECORD } = observation;
+  const { now, node, policy, policyName, ownClaimTime, basis, record = EMPTY_RECORD } = observation;
   const annotated = annotatedPods(observation.pods, policy);
-  const until = heldUntil(annotated, now);
+  const until = protectedUntil(annotated, now);
   const wanted = changeOf(observation, until, annotated);
-  const retryTime = retryTimeOf(wanted, record.effort, now);
+  const retryTime =
+    heldUntil(record.refusals?.[wanted.kind], { basis, now }) ?? retryTimeOf(wanted, record.effort, now);
   const change: NodeChange = retryTime === undefined ? wanted : { kind: 'leave' };
   const active = annotated.filter(({ protection }) => isActive(protection, now));
   const counts: Counts = {
@@ -105,11 +115,11 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   };
   if (annotated.length === 0 && retryTime === undefined) return { kind: 'close', node: change, counts };
 
-  const { claimTime, effort } = record;
+  const { claimTime, effort, refusals } = record;
   const claimedUntil = claimTime === undefined ? undefined : addDuration(claimTime, CLAIM_SETTLES_AFTER);
   const busy = claimedUntil !== undefined && claimTime !== ownClaimTime && !isDue(now, claimedUntil);
   const said = [
-    ...aboutNode(observation, until, retryTime),
+    ...aboutNode(observation, until),
     ...annotated.flatMap(pod => announcementsFor(pod, { policy, policyName, observed: observation.observed, now })),
   ];
   const unsaid = said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
@@ -125,7 +135,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
   const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
-  const kept = { announced, ...(effort !== undefined && { effort }) };
+  const kept = { announced, ...(effort !== undefined && { effort }), ...(refusals !== undefined && { refusals }) };
   const claim = announcements.length > 0 ? (ownClaimTime ?? now) : busy ? claimTime : undefined;
   const settled = claim === undefined ? next : addDuration(claim, CLAIM_SETTLES_AFTER);
   const intent: Remembered = {
@@ -144,7 +154,8 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
 /** With no write of the record: its timer is due, and so it brings the next run here when this one dies. */
 function isReleasedFirst({ now, node, record, dueTime }: GracePeriodObservation, change: NodeChange): boolean {
   if (dueTime === undefined || !isDue(now, addDuration(dueTime, BEHIND_AFTER))) return false;
-  return change.kind === 'release' && record?.effort === undefined && !mayBeReliedOn(node, now);
+  const isTried = record?.effort !== undefined || record?.refusals !== undefined;
+  return change.kind === 'release' && !isTried && !mayBeReliedOn(node, now);
 }
 
 /** The last of those that belong to the first one: with pods that end one shortly after the other, all of them are due by then. */
@@ -170,23 +181,10 @@ export function withAnnouncements(
   return Object.fromEntries(merged);
 }
 
-/** What is said where the API server refuses the change of the Node. */
-export const refusedText = (why: string): string =>
-  `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${why}; tried again, at most ${formatDuration(LONGEST_REFUSED)} apart`;
-
 /** What is to be said about the node itself. */
-function aboutNode(
-  { node, record }: GracePeriodObservation,
-  until: string | undefined,
-  retryTime: EpochMs | undefined,
-): readonly Announcement[] {
+function aboutNode({ node }: GracePeriodObservation, until: string | undefined): readonly Announcement[] {
   const { doNotDisrupt, name, uid } = node;
   const about = { kind: 'Node', name, uid } as const;
-  const effort = record?.effort;
-  if (retryTime !== undefined && effort?.kind === 'refused') {
-    const why = effort.message ?? 'no reason was given';
-    return [{ topic: 'refused', key: why.slice(0, 200), message: refusedText(why), about }];
-  }
   if (until === undefined) return [];
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') {
     const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected ${spanOf(until)}`;

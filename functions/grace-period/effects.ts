@@ -4,17 +4,17 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { seconds, toExactTimestamp } from '../../shared/domain/time.ts';
-import { orRefused, type Refused } from '../../shared/lifecycle/refused.ts';
+import { earliest, seconds, toExactTimestamp } from '../../shared/domain/time.ts';
+import { isRefusal, type Refused, type Tries } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
-import { EMPTY_RECORD, type Effort, type GracePeriodRecord } from './announced.ts';
-import { refusedText, type Counts, type GracePeriodDecision, type Remembered } from './decide.ts';
+import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
+import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
-import type { Here } from './observe.ts';
+import { restsOn, type Here } from './observe.ts';
 import { OWNER } from './record.ts';
 import type { Version } from './seen-objects.ts';
 
@@ -24,53 +24,65 @@ type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
 type AnnotateOutcome =
   | { readonly kind: 'ok'; readonly object: KubernetesObject }
   /** The Node changed in between, or is gone: look again. */
-  | { readonly kind: 'changed' }
-  | Refused;
+  | { readonly kind: 'changed' };
+
+/** What is remembered of changes of the Node. */
+type Memory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter; readonly tries: Tries };
 
 type Changed =
   | Extract<Turn, { kind: 'again' }>
-  /** `written`: the Node as it is now; absent when it was left as it is. */
-  | { readonly kind: 'ok'; readonly effort: Effort | undefined; readonly written?: Version };
+  /** `memory`: where it changes. `written`: the Node as it is now; absent when it was left as it is. */
+  | { readonly kind: 'ok'; readonly memory: Memory | undefined; readonly written?: Version };
 
 /** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
 export async function changeNode(
-  deps: Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter },
+  deps: Deps,
   seen: Here,
   { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
   before: Remembered,
 ): Promise<Changed> {
-  const effort = seen.held?.effort;
-  if (node.kind === 'leave') return { kind: 'ok', effort };
+  const { effort, refusals: stored } = seen.held ?? EMPTY_RECORD;
+  if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
   const made: MadeChange = node;
-  const outcome = await annotate(deps, seen.object, made);
+  const say = (text: string, isRepeated: boolean): Promise<void> => sayRefused(deps.reporter, seen, text, isRepeated);
+  const change = { key: made.kind, stored, restsOn: restsOn(seen), say };
+  const outcome = await deps.tries.make(change, () => annotate(deps, seen.object, made));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
-  const next = effortAfter(effort, made, outcome, deps.clock.now());
-  if (outcome.kind === 'ok') {
+  if (!isRefusal(outcome)) {
     await reportChange(deps.reporter, seen.object, made, counts);
-    return { kind: 'ok', effort: next, written: outcome.object.metadata };
+    const next = effortAfter(effort, made, deps.clock.now());
+    const refusals = deps.tries.after(stored);
+    const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
+    return { kind: 'ok', memory, written: outcome.object.metadata };
   }
-  if (effort?.kind === 'refused' && effort.message === outcome.message) await sayAgain(deps.reporter, seen, outcome);
-  const saved = await seen.record.save(wanted(seen, { ...before, record: withEffort(before.record, next) }));
-  return saved.kind === 'again'
-    ? saved
-    : { kind: 'again', because: `the change of the Node was refused: ${outcome.message}` };
+  return rememberRefused(deps, seen, before, outcome);
 }
 
-/** What was announced when it was first refused (`decide.ts`). */
-function sayAgain(reporter: Reporter, { object }: Here, { message }: Refused): Promise<void> {
-  return reporter.report({
+/** The next look waits with the change, and sees to the rest. */
+async function rememberRefused({ tries }: Deps, seen: Here, before: Remembered, refused: Refused): Promise<Changed> {
+  const { effort, refusals } = seen.held ?? EMPTY_RECORD;
+  const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
+  const wakeTime = (refused.goesBack === undefined && earliest(before.wakeTime, refused.until)) || before.wakeTime;
+  const saved = await seen.record.save(wanted(seen, { ...before, record, wakeTime }));
+  if (saved.kind !== 'again' && refused.goesBack !== undefined) throw refused.goesBack;
+  return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
+}
+
+const sayRefused = (reporter: Reporter, { object }: Here, text: string, isRepeated: boolean): Promise<void> =>
+  reporter.report({
     about: object,
     decision: 'refused',
     reason: EVENT_REASONS.nodeChangeRefused,
-    message: refusedText(message),
-    isRepeated: true,
+    message: `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${text}`,
+    metric: { name: GRACE_PERIOD_METRICS.refused },
+    isRepeated,
     event: { type: 'Warning' },
   });
-}
 
 /** Releases the Node; the wake-up that is sent finds it released, and says the rest. */
 export async function releaseFirst(
-  deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter },
+  deps: Deps & Pick<FunctionDeps, 'wakeUps'>,
   decision: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
   seen: Here,
 ): Promise<Changed> {
@@ -82,9 +94,16 @@ export async function releaseFirst(
   return changed;
 }
 
-/** `effort` undefined: the last write was not refused, or there was none. */
-export function withEffort({ announced, claimTime }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {
-  return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
+const memoryOf = (effort: Memory['effort'], refusals: Memory['refusals']): Memory => ({
+  ...(effort !== undefined && { effort }),
+  ...(refusals !== undefined && { refusals }),
+});
+
+/** @param memory undefined: as it is */
+export function withMemory(record: GracePeriodRecord, memory: Memory | undefined): GracePeriodRecord {
+  if (memory === undefined) return record;
+  const { announced, claimTime } = record;
+  return { announced, ...(claimTime !== undefined && { claimTime }), ...memory };
 }
 
 /** The record as it is to be written, under the Node's UID. */
@@ -104,8 +123,8 @@ async function annotate(
   change: MadeChange,
 ): Promise<AnnotateOutcome> {
   const body = { metadata: { uid, resourceVersion, annotations: annotationsFor(change) } };
-  const outcome = await orRefused(kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body }));
-  return outcome.kind === 'ok' || outcome.kind === 'refused' ? outcome : { kind: 'changed' };
+  const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
+  return outcome.kind === 'ok' ? outcome : { kind: 'changed' };
 }
 
 function annotationsFor(change: MadeChange): JsonObject {

@@ -41,7 +41,7 @@ export const isElapsed = ({ protection }: AnnotatedPod, now: EpochMs): boolean =
   protection.kind === 'until' && !isActive(protection, now);
 
 /** Until when the node is to be held: a plain `"true"` does not count, Karpenter honours that on the pod itself. */
-export function heldUntil(annotated: readonly AnnotatedPod[], now: EpochMs): string | undefined {
+export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs): string | undefined {
   const holding = annotated
     .map(({ protection }) => protection)
     .filter(protection => protection.kind !== 'none' && protection.source !== 'True' && isActive(protection, now));

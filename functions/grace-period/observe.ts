@@ -9,6 +9,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { PROTECTION, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { basisOf } from '../../shared/lifecycle/refusals.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { Held } from '../../shared/lifecycle/record-codec.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
@@ -45,6 +46,7 @@ export type Look =
       readonly kind: 'here';
       readonly object: KubernetesObject;
       readonly pods: readonly PodView[];
+      readonly protection: EffectiveProtection;
       readonly record: TimedRecord<GracePeriodRecord>;
       readonly held: GracePeriodRecord | undefined;
       readonly observation: GracePeriodObservation;
@@ -100,11 +102,23 @@ export async function look(
     policyName: source,
     observed,
     record: { ...held, announced: withAnnouncements(held?.announced ?? {}, progress.announcements) },
+    basis: held?.refusals === undefined ? '' : basisOf(restsOn({ object, pods, protection })),
     ownClaimTime: progress.claimTime,
     dueTime: target.dueTime,
   };
-  return { kind: 'here', object, pods, record, held, observation };
+  return { kind: 'here', object, pods, protection, record, held, observation };
 }
+
+/** What a change of the Node rests on: with anything else, one that was refused is tried at once. */
+export const restsOn = ({
+  object,
+  pods,
+  protection,
+}: Pick<Here, 'object' | 'pods' | 'protection'>): readonly unknown[] => [
+  object,
+  protection,
+  pods.map(({ uid, annotations }) => [uid, annotations]),
+];
 
 interface Surroundings {
   readonly pods: readonly PodView[];

@@ -8,6 +8,7 @@ import { leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
+import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { createReporter, type BatchReporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { again, DONE, settle, type Concern, type Turn } from '../../shared/lifecycle/settle.ts';
@@ -16,7 +17,7 @@ import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.t
 import type { GracePeriodRecord } from './announced.ts';
 import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
-import { changeNode, releaseFirst, wanted, withEffort } from './effects.ts';
+import { changeNode, releaseFirst, wanted, withMemory } from './effects.ts';
 import { close } from './gone.ts';
 import { mayBeReliedOn, type NodeChange } from './node-change.ts';
 import { createEventsOfOthers, type EventsOfOthers } from './events-of-others.ts';
@@ -38,6 +39,7 @@ interface Own {
   readonly eventsOfOthers: EventsOfOthers;
 }
 type Deps = Ports & Own;
+type RunDeps = Deps & { readonly tries: Tries };
 
 /** What it remembers of pods and Events lives as long as its environment, and saves looks only. */
 export function createReconciler(ports: Ports): Reconcile {
@@ -106,6 +108,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
 
 async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
   const timed = wakeUp !== undefined;
+  const tries = createTries(deps.clock);
   const progress: Progress = { timed, claimTime: undefined, announcements: [], written: undefined };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
   let opened: TimedRecord<GracePeriodRecord> | undefined;
@@ -125,7 +128,7 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
     async apply(decision, seen) {
       if (seen.kind === 'gone') return close(deps, seen);
       if (decision === 'close') return DONE;
-      const turn = await apply(deps, decision, seen, progress);
+      const turn = await apply({ ...deps, tries }, decision, seen, progress);
       if (turn.kind === 'done') deps.seen.remember([...seen.pods, ...(progress.written ? [progress.written] : [])]);
       return turn;
     },
@@ -137,7 +140,7 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   );
 }
 
-async function apply(deps: Deps, decision: GracePeriodDecision, seen: Here, progress: Progress): Promise<Turn> {
+async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Here, progress: Progress): Promise<Turn> {
   switch (decision.kind) {
     case 'close': {
       const changed = await changeNode(deps, seen, decision, {
@@ -160,7 +163,7 @@ async function apply(deps: Deps, decision: GracePeriodDecision, seen: Here, prog
 }
 
 async function keep(
-  deps: Deps,
+  deps: RunDeps,
   { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
   seen: Here,
   progress: Progress,
@@ -181,9 +184,9 @@ async function keep(
     deps.metrics.milliseconds(GRACE_PERIOD_METRICS.timeToNextExpiry, left);
   }
   const done: Turn =
-    announcements.length === 0 && changed.effort === seen.held?.effort
+    announcements.length === 0 && changed.memory === undefined
       ? DONE
-      : await seen.record.save(wanted(seen, { ...outcome, record: withEffort(outcome.record, changed.effort) }));
+      : await seen.record.save(wanted(seen, { ...outcome, record: withMemory(outcome.record, changed.memory) }));
   return done.kind === 'done' ? afterChange(node, seen) : done;
 }
 

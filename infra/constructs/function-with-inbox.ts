@@ -17,8 +17,9 @@ import {
   type Code,
 } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ENV } from '../../shared/contract/env.ts';
 import {
@@ -33,6 +34,7 @@ import { KNOWN_POOLS, partitionKeyPrefix, TABLE } from '../../shared/contract/ta
 import { CLUSTER_TAGS, FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import { onlyFromSources } from '../event-sources.ts';
+import { allowKey, queueEncryption } from '../encryption.ts';
 import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
 import { HANDLER } from './bundling.ts';
@@ -49,6 +51,7 @@ export interface FunctionWithInboxProps {
   readonly logRetention: RetentionDays;
   readonly privateAccess: PrivateAccess | undefined;
   readonly fipsEndpoints: boolean;
+  readonly encryptionKey: IKey | undefined;
 }
 
 export class FunctionWithInbox extends Construct {
@@ -69,18 +72,20 @@ export class FunctionWithInbox extends Construct {
     this.inbox = new Queue(this, 'Inbox', {
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUT_SECONDS),
       retentionPeriod: Duration.days(INBOX_RETENTION_DAYS),
-      encryption: QueueEncryption.SQS_MANAGED,
+      ...queueEncryption(props.encryptionKey),
       enforceSSL: true,
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
     // The audit lines are in here: they outlive the function.
     this.logGroup = new LogGroup(this, 'Logs', {
       retention: props.logRetention,
+      ...(props.encryptionKey && { encryptionKey: props.encryptionKey }),
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     // Not the managed policy for basic execution: that one may write to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(this.role);
+    allowKey(this.role, props.encryptionKey);
     props.privateAccess?.allowNetworkInterfaces(this.role);
     this.function = this.createFunction(props);
     const eventSource = new SqsEventSource(this.inbox, {
@@ -113,6 +118,7 @@ export class FunctionWithInbox extends Construct {
       systemLogLevelV2: SystemLogLevel.WARN,
       // A record that is looked at every few minutes is a chain inbox → function → inbox by design; Lambda would cut it after 16 links.
       recursiveLoop: RecursiveLoop.ALLOW,
+      ...(props.encryptionKey && { environmentEncryption: props.encryptionKey }),
       ...privateAccess?.functionProps,
     });
   }

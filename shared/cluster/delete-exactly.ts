@@ -1,4 +1,4 @@
-/** Deletes one object by its UID. */
+/** Deletes one object by its UID, and with it what it owns. */
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import { RetryableError } from '../errors.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
@@ -19,7 +19,7 @@ type Api = Pick<KubernetesApi, 'get' | 'delete' | 'versionsOf'>;
 
 /** Whether anything was found. */
 async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<boolean> {
-  const outcome = await kubernetes.delete(ref, { preconditions: { uid } });
+  const outcome = await kubernetes.delete(ref, { preconditions: { uid }, propagationPolicy: 'Background' });
   if (outcome.kind !== 'conflict') return outcome.kind === 'ok';
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return true;

@@ -109,7 +109,7 @@ export function carriedFinalizerOf(spec: unknown): CarriedFinalizer | undefined 
 
 /**
  * The rule as far as a clean-up needs it, where the rest cannot be read: what carries its finalizer is still cleaned up by it. Without its
- * deadline, which would release. undefined: the clean-up or the name cannot be read, or the name is not a user's to choose.
+ * deadline, which would release, and as often as it may be called where that can be read. undefined: the clean-up or the name cannot be read, or the name is not a user's to choose.
  */
 export function parseCleanUp(spec: unknown): FinalizerRule | undefined {
   const carried = carriedFinalizerOf(spec);
@@ -117,7 +117,9 @@ export function parseCleanUp(spec: unknown): FinalizerRule | undefined {
   const parts = z.looseObject({ finalizerName: finalizerNameSchema, cleanup: cleanupSchema() }).safeParse(spec);
   if (!parts.success) return undefined;
   const { cleanup } = parts.data;
-  return { ...carried, cleanup, deadline: undefined, onDeadline: 'Keep', rateLimit: DEFAULT_RATE_LIMIT };
+  const limit = rateLimitSchema().safeParse(parts.data['rateLimit']);
+  const rateLimit = limit.success ? limit.data : DEFAULT_RATE_LIMIT;
+  return { ...carried, cleanup, deadline: undefined, onDeadline: 'Keep', rateLimit };
 }
 
 /** Paths in messages begin with `spec`. */

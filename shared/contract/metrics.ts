@@ -82,6 +82,16 @@ export const TERMINATION_METRICS = {
   finalizerStripped: 'FinalizerStripped',
   /** Terminations and clean-ups that are past their time, once each. */
   overdue: 'FinalizationOverdue',
+  /** Terminations whose deadline has come. */
+  forced: 'TerminationForced',
+  /** Hooks without an answer in time, by `onTimeout`. */
+  hookTimedOut: 'TerminationHookTimedOut',
+} as const;
+
+/** Metrics of the drain function that alarms watch. */
+export const DRAIN_METRICS = {
+  /** Drains that are over, by `status`. */
+  completed: 'DrainCompleted',
 } as const;
 
 /** Metrics of the repair function, for dashboards; all by `nodePool`. */

@@ -1,7 +1,9 @@
 /** Outputs of the functions stack that the command line reads, `<Function><Output>`, such as `GracePeriodInbox`; infra writes exactly these. */
-export const OPERATION_OUTPUTS = ['EventSource', 'Schedule', 'Inbox', 'DeadLetters'] as const;
+export const OPERATION_OUTPUTS = ['EventSource', 'Schedule', 'Inbox', 'DeadLetters', 'LogGroup'] as const;
 /** The output with the name of the table of records. */
 export const RECORDS_TABLE_OUTPUT = 'RecordsTableName';
+/** The output with the version of what is deployed. */
+export const VERSION_OUTPUT = 'Version';
 export type OperationOutput = (typeof OPERATION_OUTPUTS)[number];
 
 /** `grace-period` and `Inbox` → `GracePeriodInbox`: a logical id has letters and digits only. */

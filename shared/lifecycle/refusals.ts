@@ -42,6 +42,7 @@ import { RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
 import type { About, Reporter } from './reporter.ts';
+import { MAX_TURNS } from './settle.ts';
 
 /** Where a record keeps them. */
 export const refusalsSchema = z.record(
@@ -81,7 +82,10 @@ export interface Change {
   readonly say: (text: string, isRepeated: boolean) => Promise<void>;
 }
 
-/** The tries of one run. A turn that is repeated does not repeat a call that was refused. */
+/**
+ * The tries of one run. A turn that is repeated does not repeat a call that was refused. What ends `undefined`, `changed` or `conflict` has lost
+ * a race; one run that loses many counts as refused.
+ */
 export interface Tries {
   make<Outcome>(change: Change, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
   /** What the record is to remember; undefined: nothing. */
@@ -95,6 +99,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
   const own = new Map<string, Refusal | undefined>();
   /** Verbs on whole kinds that this run has found refused: one probe serves all changes of the subject. */
   const probed = new Set<string>();
+  let races = 0;
   return {
     async make({ key, stored, restsOn, deadline, say }, call) {
       const before = own.has(key) ? own.get(key) : stored?.[key];
@@ -105,13 +110,16 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const isProbed = probed.has(permissionIn(before.message) ?? '');
         const until = heldUntil(before, seen) ?? (isProbed ? nextTry({ ...before, lastTime: now }) : undefined);
         if (until !== undefined) {
-          const error = new RetryableError(before.message);
+          const { cause } = before;
+          const error =
+            cause === 'request' ? new TerminalError('Refused', before.message) : new RetryableError(before.message);
           return { kind: 'refused', message: before.message, until, error, goesBack: undefined };
         }
       }
       try {
         const outcome = await call();
-        if (before !== undefined) own.set(key, undefined);
+        if (isLost(outcome) && ++races >= MAX_TURNS) throw new RetryableError(CONTENDED, { reason: 'Contended' });
+        if (before !== undefined && !isLost(outcome)) own.set(key, undefined);
         return outcome;
       } catch (error) {
         const cause = causeOf(error);
@@ -135,6 +143,30 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       return kept.length === 0 ? undefined : Object.fromEntries(kept);
     },
   };
+}
+
+const CONTENDED = 'each change of it conflicts with another one';
+
+/** Somebody else had changed the object: nothing was made, and nothing refused. */
+const isLost = (outcome: unknown): boolean =>
+  outcome === undefined ||
+  outcome === 'changed' ||
+  (isJsonObject(outcome) && (outcome['kind'] === 'changed' || outcome['kind'] === 'conflict'));
+
+export interface TurnedAway {
+  readonly kind: 'refused';
+  readonly message: string;
+  readonly cause: TerminalError;
+}
+
+/** A change or look that is not remembered: what came of it, or that the request is refused. Throws whatever else it failed for. */
+export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | TurnedAway> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return { kind: 'refused', message: error.message, cause: error };
+  }
 }
 
 /** As a change says it: a Warning Event and an audit line. */

@@ -22,6 +22,8 @@ export interface Decision {
   readonly mode: Mode;
   /** The policy whose mode that is; undefined: none says anything, so `Enforce` holds. */
   readonly by: ReadPolicy | undefined;
+  /** The brake alone makes it `Observe`: it holds what would begin, and what has begun goes on. */
+  readonly isBraked: boolean;
 }
 
 /** These are no blocks: they say where the blocks hold, and how. */
@@ -51,8 +53,19 @@ export function decisionFor(
   const isHeld =
     brake?.mode === 'Observe' && (holder === undefined || specificity(brake.selector) > specificity(holder.selector));
   const by = isHeld ? brake : (holder ?? brake);
-  return { holder, mode: by?.mode ?? 'Enforce', by };
+  return { holder, mode: by?.mode ?? 'Enforce', by, isBraked: isHeld && holder?.mode !== 'Observe' };
 }
+
+/**
+ * The most specific policy that states the block in mode `Enforce`: whose limits bind what is under way. One that only observes neither
+ * sets nor lifts a limit.
+ */
+export const enforcedFor = (
+  pool: KubernetesObject | undefined,
+  block: Block,
+  policySet: PolicySet,
+): ReadPolicy | undefined =>
+  policiesFor(pool, policySet).find(({ object, mode }) => mode === 'Enforce' && states(object, block));
 
 /**
  * Who decides about protection: the most specific policy that states it in mode `Enforce`. One in mode `Observe` neither shortens nor
@@ -64,10 +77,9 @@ export function protectionDecisions(
   pool: KubernetesObject | undefined,
   policySet: PolicySet,
 ): { readonly enforced: ReadPolicy | undefined; readonly observed: ReadPolicy | undefined } {
-  const holders = policiesFor(pool, policySet).filter(({ object }) => states(object, 'protection'));
-  const [first] = holders;
+  const first = policiesFor(pool, policySet).find(({ object }) => states(object, 'protection'));
   return {
-    enforced: holders.find(({ mode }) => mode === 'Enforce'),
+    enforced: enforcedFor(pool, 'protection', policySet),
     observed: first?.mode === 'Observe' ? first : undefined,
   };
 }

@@ -80,9 +80,10 @@ export interface KubernetesApi {
   list(type: ResourceType, query?: ListQuery, options?: ListOptions): Promise<ObjectsAnswer>;
   create(type: ResourceType, manifest: KubernetesManifest): Promise<CreateOutcome>;
   patch(ref: ObjectRef, patch: ObjectPatch, options?: { subresource?: 'status' }): Promise<WriteOutcome>;
+  /** `propagationPolicy`: what becomes of what it owns; without one as the kind has it, which for a Job leaves its pods running. */
   delete(
     ref: ObjectRef,
-    options: { preconditions: Preconditions; gracePeriodSeconds?: number },
+    options: { preconditions: Preconditions; gracePeriodSeconds?: number; propagationPolicy?: 'Background' },
   ): Promise<DeleteOutcome>;
   /** Without `gracePeriodSeconds` the pod's own grace period holds. */
   evict(ref: ObjectRef, options: { preconditions: Preconditions; gracePeriodSeconds?: number }): Promise<EvictOutcome>;

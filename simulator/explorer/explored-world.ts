@@ -11,9 +11,11 @@ import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { System, WaitingInInbox } from '../../runtime/system-parts.ts';
 import { createCloud, type Cloud } from '../cloud.ts';
+import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { PERMISSIONS, permissionsOnRuleKind, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import type { BusEventSeen } from '../invariants/invariant.ts';
 import { dig, textOf } from '../invariants/reading.ts';
 import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
 import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
@@ -41,6 +43,7 @@ type Seen = { readonly time: EpochMs } & (
   | { readonly kind: 'audit'; readonly record: AuditRecord }
   /** Only repair reboots. */
   | { readonly kind: 'reboot'; readonly providerID: string }
+  | { readonly kind: 'busEvent'; readonly event: BusEventSeen }
 );
 
 const NO_FORWARDER: ClusterWatch = {
@@ -163,7 +166,8 @@ export class ExploredWorld {
   #see(seen: Exclude<Seen, { kind: 'reboot' }>): void {
     this.#seen.push(seen);
     if (seen.kind === 'write') this.watcher.written(seen.write, seen.by);
-    else this.watcher.audited(seen.record);
+    else if (seen.kind === 'audit') this.watcher.audited(seen.record);
+    else this.watcher.published(seen.event);
   }
 
   /** Goes on from there. */
@@ -189,7 +193,13 @@ export class ExploredWorld {
 
   /** Answers the id of the message in its inbox. */
   send({ to, body }: Message): string | undefined {
-    this.system.send(to, body(this.time.now()));
+    const text = body(this.time.now());
+    const envelope: unknown = JSON.parse(text);
+    if (dig(envelope, 'detail-type') === HEALTH_EVENT) {
+      const event = { detailType: HEALTH_EVENT, detail: dig(envelope, 'detail') };
+      this.#see({ kind: 'busEvent', time: this.time.now(), event });
+    }
+    this.system.send(to, text);
     return this.system.waiting().findLast(({ target }) => target === to)?.id;
   }
 

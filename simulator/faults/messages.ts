@@ -1,5 +1,5 @@
-/** Messages on their way into an inbox: twice, late, out of order. None is ever lost: SQS and EventBridge deliver at least once. */
-import { addDuration, minutes, type DurationMs } from '../../shared/domain/time.ts';
+/** Messages on their way into an inbox: twice, late, out of order, once more days later. None is ever lost: SQS and EventBridge deliver at least once. */
+import { addDuration, hours, minutes, type DurationMs } from '../../shared/domain/time.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { FaultInjector } from './injector.ts';
 import { MESSAGE_FAULTS } from './mix.ts';
@@ -7,6 +7,8 @@ import { MESSAGE_FAULTS } from './mix.ts';
 const LONGEST_DELAY = minutes(1);
 /** The visibility timeout of the inboxes. */
 const REDELIVERY_DELAY = minutes(3);
+/** Longer than any run that is not about news of days. */
+const REDRIVE_DELAY = hours(30);
 
 /** Hands a message on: `send` queues it with the delay that SQS was asked for. */
 export function deliverWithFaults(
@@ -26,6 +28,9 @@ export function deliverWithFaults(
       return sendLater(injector.delay(LONGEST_DELAY));
     case 'redelivery':
       return sendLater(REDELIVERY_DELAY);
+    case 'redrive':
+      send(delay);
+      return sendLater(REDRIVE_DELAY);
     case undefined:
       return send(delay);
   }

@@ -36,6 +36,8 @@ export const MESSAGE_FAULTS = [
   'delay',
   /** Taken by a reader that was never heard of again: back after the visibility timeout. */
   'redelivery',
+  /** Delivered once more, days later: a dead letter that somebody sent again, though it had done its work. Last, so that it moves no draw of the others. */
+  'redrive',
 ] as const;
 export type MessageFault = (typeof MESSAGE_FAULTS)[number];
 
@@ -91,6 +93,7 @@ const LIGHT: FaultMix = {
     duplicate: 0.02,
     delay: 0.05,
     redelivery: 0.005,
+    redrive: 0.02,
     watchDrop: 0.01,
     watchExpired: 0.003,
     watchStall: 0.002,
@@ -115,6 +118,7 @@ const HEAVY: FaultMix = {
     duplicate: 0.1,
     delay: 0.2,
     redelivery: 0.03,
+    redrive: 0.06,
     watchDrop: 0.05,
     watchExpired: 0.02,
     watchStall: 0.01,

@@ -1,4 +1,4 @@
-/** Changes that admission policies deny. Each try says anew that one still does: Curfew tries again within five minutes (I5). */
+/** Changes that admission policies deny. Each try says anew that one still does: Curfew tries again after 1, 2, 4 … 60 minutes (I5). */
 import type { LastDenial, Named, PortCall } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, textOf } from './reading.ts';
@@ -10,29 +10,48 @@ export interface Denials {
   onAnswer(call: PortCall): void;
 }
 
+/** Denials of one object in a row, and when the next try is due; ms. */
+interface Row {
+  readonly count: number;
+  readonly due: number;
+}
+
+const MINUTE = 60_000;
+const LONGEST_WAIT = 60;
+/** Who is not tried for this long after the next try was due is wanted anew; ms. */
+const ROW_ENDS = 10 * MINUTE;
+
+function denied(before: Row | undefined, now: number): Row {
+  // Another function, or another change of the object, is no further denial of this one.
+  if (before !== undefined && now < before.due - MINUTE / 2) return before;
+  const count = before !== undefined && now - before.due < ROW_ENDS ? before.count + 1 : 1;
+  return { count, due: now + Math.min(2 ** (count - 1), LONGEST_WAIT) * MINUTE };
+}
+
 const keyOf = (resource: string, { name = '', namespace = '' }: Named): string => `${resource} ${namespace}/${name}`;
 
 /** @param refusedUntil what the scenario lets the API server refuse */
 export function createDenials(mirror: Mirror, now: () => number, refusedUntil: LastDenial): Denials {
-  const last = new Map<string, number>();
+  const last = new Map<string, Row>();
   /** Of a pod on it, by the name of the Node. */
-  const ofPods = new Map<string, number>();
+  const ofPods = new Map<string, Row>();
   const ofItself: LastDenial = (resource, target) =>
-    Math.max(last.get(keyOf(resource, target)) ?? -Infinity, refusedUntil(resource, target));
+    Math.max(last.get(keyOf(resource, target))?.due ?? -Infinity, refusedUntil(resource, target));
   return {
     ofItself,
     last(resource, target) {
       if (resource !== 'nodes') return ofItself(resource, target);
       const { name = '' } = target;
       const refused = podsOn(name, mirror).map(pod => refusedUntil('pods', pod));
-      return Math.max(ofItself(resource, target), ofPods.get(name) ?? -Infinity, ...refused);
+      return Math.max(ofItself(resource, target), ofPods.get(name)?.due ?? -Infinity, ...refused);
     },
     onAnswer(call) {
       if (denialIn(call) === undefined) return;
       const target = changedBy(call);
-      last.set(keyOf(target.resource, target), now());
+      const key = keyOf(target.resource, target);
+      last.set(key, denied(last.get(key), now()));
       const node = target.resource === 'pods' ? nodeOfPod(target, mirror) : undefined;
-      if (node !== undefined) ofPods.set(node, now());
+      if (node !== undefined) ofPods.set(node, denied(ofPods.get(node), now()));
     },
   };
 }

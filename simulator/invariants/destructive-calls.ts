@@ -9,9 +9,9 @@ import { deadlineOf } from './deadline.ts';
 import { does, failedReads, isKubernetes, knowsRecord, lastSeen, targetOf } from './run-journal.ts';
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
 
-/** What a termination looks at to spare it, which its deadline ends. */
+/** What a termination looks at to spare it, which its deadline ends, and settings, of which its record keeps the last ones. */
 const NEEDLESS_AT_DEADLINE =
-  /^kubernetes (?:get|list) .*"resource":"(?:volumeattachments|pods|persistentvolumeclaims)"/;
+  /^kubernetes (?:get|list) .*"resource":"(?:volumeattachments|pods|persistentvolumeclaims|nodelifecyclepolicies|nodepools|configmaps)"/;
 
 const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 /** Objects whose patches must name the object that is meant. */
@@ -23,11 +23,13 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, violate }) => {
     const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
     return textOf(dig(claim, 'status', 'nodeName'));
   };
-  /** Whether what the run terminates is past its deadline, by what the run saw of it last. */
+  /** Whether NodeClaim or Node, which end together, is past its deadline, by what the run saw of them last. */
   const isPastDeadline = ({ time }: PortCall, run: Run): boolean => {
-    const object = lastSeen(run, 'nodeclaims') ?? lastSeen(run, 'nodes');
-    const deadline = object && deadlineOf(object, mirror);
-    return run.by === 'finalizer' && deadline !== undefined && deadline <= time;
+    const deadlines = ['nodeclaims', 'nodes'].map(resource => {
+      const object = lastSeen(run, resource);
+      return object && deadlineOf(object, mirror);
+    });
+    return run.by === 'finalizer' && deadlines.some(deadline => deadline !== undefined && deadline <= time);
   };
   /** UIDs of NodeClaims and Nodes that Curfew deleted. */
   const deleted = new Set<string>();

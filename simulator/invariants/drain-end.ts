@@ -7,9 +7,8 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL, type DrainConfig } from './drain-oracle.ts';
 import type { DrainRequests } from './drain-requests.ts';
 import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
-import { annotationOf, dig, instantOf, labelOf, nameOf, textOf } from './reading.ts';
-import { isPolicyReadable, modeFor } from './policy-oracle.ts';
-import { poolNameOf } from './node-pool.ts';
+import { annotationOf, dig, instantOf, labelOf, nameOf } from './reading.ts';
+import { isPolicyReadable } from './policy-oracle.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
 
 export function checkDrainEnd(context: CheckContext, requests: DrainRequests): Pick<Check, 'onAudit' | 'onMinute'> {
@@ -66,10 +65,8 @@ function isNodeHeld(
   const { mirror, now } = context;
   const { name } = node.metadata;
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
-  const pool = mirror.lastPools().get(poolNameOf(node) ?? '');
-  const isObserved = !policies.every(isPolicyReadable) || modeFor(pool, policies, 'drain') === 'Observe';
-  // What a custom drain waits for is its resource, which is judged for itself; without a configuration it waits for one.
-  if (isObserved || config === undefined || config.custom !== undefined) return true;
+  // What a custom drain waits for is its resource, which is judged for itself; without a configuration it waits for one. What has begun goes on in Observe.
+  if (!policies.every(isPolicyReadable) || config === undefined || config.custom !== undefined) return true;
   const open = requests.open(name, Infinity);
   if (open.length === 0) return false;
   const force = open.some(request => request.force);
@@ -95,17 +92,8 @@ function isResourceHeld(
   config: DrainConfig | undefined,
   { mirror, now }: CheckContext,
 ): boolean {
-  const nodeName = textOf(dig(resource, 'spec', 'nodeName'));
-  const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === nodeName);
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
-  const pool = node && mirror.lastPools().get(poolNameOf(node) ?? '');
-  if (
-    config?.custom === undefined ||
-    !policies.every(isPolicyReadable) ||
-    modeFor(pool, policies, 'drain') === 'Observe'
-  ) {
-    return true;
-  }
+  if (config?.custom === undefined || !policies.every(isPolicyReadable)) return true;
   const end = (instantOf(resource.metadata.creationTimestamp) ?? Infinity) + config.custom.timeoutMs;
   return !isComplete(resource) && now() < end;
 }

@@ -6,7 +6,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { DrainRequests } from './drain-requests.ts';
 import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
-import { annotationOf, dig, nameOf } from './reading.ts';
+import { annotationOf, dig, listOf, nameOf, textOf } from './reading.ts';
 
 const CORDON = 'curfew.dev/cordoned-by-drain';
 const PUT_ASIDE: readonly string[] = ['StaleEvent', 'OtherCluster', 'NotQuarantined'];
@@ -22,6 +22,8 @@ export function checkDrainNews(
   /** By name: whether it was cordoned at the last minute, and a drain of ours opened it since. */
   const cordoned = new Set<string>();
   const opened = new Set<string>();
+  /** Requests that a drain has ended for, by name of the node and id. */
+  const ended = new Set<string>();
   /** UIDs by name. */
   const nodes = new Map<string, string>();
   const standing = (name: string): readonly string[] =>
@@ -39,7 +41,13 @@ export function checkDrainNews(
       if (id !== undefined) violate('I7', `drain opens ${nameOf(after)}, although the fault of ${id} is not over`);
     },
     onAudit({ function: by, decision, reason, name, details }) {
-      if (by !== 'drain' || decision !== 'answer' || !PUT_ASIDE.includes(reason)) return;
+      if (by !== 'drain') return;
+      if (decision === 'end' || decision === 'cancel') {
+        for (const id of listOf(dig(details, 'ids'))) ended.add(`${name} ${String(id)}`);
+      }
+      const taken = decision === 'take' ? textOf(dig(details, 'id')) : undefined;
+      if (taken !== undefined && !ended.has(`${name} ${taken}`)) requests.onTaken(name, taken);
+      if (decision !== 'answer' || !PUT_ASIDE.includes(reason)) return;
       const id = dig(details, 'id');
       const asked = requests.open(name, Infinity).find(each => each.id === id);
       if (asked !== undefined)

@@ -12,6 +12,8 @@ export interface DrainRequestSeen {
   readonly force: boolean;
   /** When somebody took it back. */
   endTime: number | undefined;
+  /** It was taken back by opening the node, and by nothing else. */
+  isOpened: boolean;
   /** When the last of its parts recovered, for those that did. */
   recovered: boolean;
 }
@@ -22,6 +24,8 @@ export interface DrainRequests {
   readonly open: (node: string, since: number) => readonly DrainRequestSeen[];
   /** A person opened the node: what was asked before keeps it no longer. */
   readonly onOpened: (node: string) => void;
+  /** A drain took the request, for the first time: the event was on its way while somebody opened the node, and counts. */
+  readonly onTaken: (node: string, id: string) => void;
 }
 
 const HOUR = 3_600_000;
@@ -104,10 +108,14 @@ export function createDrainRequests(now: () => number): DrainRequests {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
     known.set(node, requests);
     if (requests.has(id)) return;
-    requests.set(id, { ...request, id, time: now(), endTime: undefined, recovered: false });
+    requests.set(id, { ...request, id, time: now(), endTime: undefined, isOpened: false, recovered: false });
+  };
+  const close = (request: DrainRequestSeen): void => {
+    request.endTime ??= now();
+    request.isOpened = false;
   };
   const end = (node: string, isMeant: (request: DrainRequestSeen) => boolean): void => {
-    for (const request of known.get(node)?.values() ?? []) if (isMeant(request)) request.endTime ??= now();
+    for (const request of known.get(node)?.values() ?? []) if (isMeant(request)) close(request);
   };
   const recover = (node: string, check: string, event: unknown): void => {
     const { entities, codes } = partsOf(event);
@@ -119,13 +127,25 @@ export function createDrainRequests(now: () => number): DrainRequests {
         if (isNamed && (codes.length === 0 || codes.includes(code))) request.left.delete(part);
       }
       if (request.left.size > 0) continue;
-      request.endTime ??= now();
+      close(request);
       request.recovered = true;
     }
     over.set(`${node} ${check}`, madeOf(event, now()) ?? now());
   };
   return {
-    onOpened: node => end(node, ({ time }) => time < now()),
+    onOpened(node) {
+      for (const request of known.get(node)?.values() ?? []) {
+        if (request.time >= now() || request.endTime !== undefined) continue;
+        request.endTime = now();
+        request.isOpened = true;
+      }
+    },
+    onTaken(node, id) {
+      const request = known.get(node)?.get(id);
+      if (request?.isOpened !== true || request.recovered) return;
+      request.endTime = undefined;
+      request.isOpened = false;
+    },
     onBusEvent({ detailType, detail }) {
       const text = (...path: string[]): string => textOf(dig(detail, ...path)) ?? '';
       if (detailType === 'DrainRequested') {

@@ -1,7 +1,7 @@
 /**
  * Drains, by what each run of the function had seen and what went over the bus:
  * - I2 a pod is disrupted for a drain that somebody asked for and nobody took back, in the way that the configuration says, after the
- *   warning that belongs to it, and never in mode Observe; a Node is called drained when no pod is left that counts
+ *   warning that belongs to it, and in mode Observe for a drain alone that had begun; a Node is called drained when no pod is left that counts
  * - I4 a custom resource is made again once at most
  * - I7 only from a Node that is kept free, and only our own custom resources are deleted
  */
@@ -12,7 +12,7 @@ import { checkDrainLeft } from './drain-left.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { annotationOf, dig, instantOf, listOf, nameOf } from './reading.ts';
+import { annotationOf, dig, instantOf, labelOf, listOf, nameOf } from './reading.ts';
 import { isPolicyReadable, modeFor } from './policy-oracle.ts';
 import { poolNameOf } from './node-pool.ts';
 import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
@@ -27,6 +27,11 @@ export const checkDrain: MakeCheck = context => {
   const end = checkDrainEnd(context, requests);
   const lookForLeft = checkDrainLeft(context, requests);
   const news = checkDrainNews(context, requests);
+  /** When a policy or NodePool was changed last, so that another mode may have come into force. */
+  let policyChange = 0;
+  context.mirror.follow(resource => {
+    if (resource === 'nodelifecyclepolicies' || resource === 'nodepools') policyChange = now();
+  });
   /** UIDs of pods that were warned of. */
   const warned = new Set<string>();
   /** Custom resources made, by name. */
@@ -65,6 +70,15 @@ export const checkDrain: MakeCheck = context => {
         }
       }
       const label = dig(call.args[1], 'body', 'metadata', 'labels', STATE_LABEL);
+      if (isKubernetes(call, 'patch') && label === 'draining') {
+        const since = Math.max(policyChange, quietSince() ?? Infinity);
+        const node = lastGet(run, 'nodes')?.object;
+        // What had begun before shows it within that time, unless its change of the Node was refused.
+        const isNew = node !== undefined && !isDraining(node) && context.lastDenial('nodes', node.metadata) <= 0;
+        if (isNew && since + LONGEST_DELAY <= now() && isObserved(node, run, context)) {
+          violate('I7', `drain begins on ${nameOf(node)} although the mode is Observe`);
+        }
+      }
       if (!isKubernetes(call, 'patch') || label !== 'drain-succeeded') return;
       const unknown = failedReads(run, [targetOf(call).name]).filter(read => read.includes('"pods"'));
       if (unknown.length > 0) {
@@ -90,6 +104,9 @@ export const checkDrain: MakeCheck = context => {
   };
 };
 
+/** Its drain has begun. */
+const isDraining = (node: KubernetesObject): boolean => labelOf(node, STATE_LABEL) === 'draining';
+
 /** Cordoned, or in quarantine. */
 const isKeptFree = (node: KubernetesObject): boolean =>
   dig(node, 'spec', 'unschedulable') === true || annotationOf(node, 'quarantineHealthEvent') !== undefined;
@@ -108,7 +125,7 @@ function complainAboutPod(call: PortCall, run: Run, { context, requests, warned 
   const since = Math.max(now() - LONGEST_DELAY, 0);
   const open = requests.open(node.metadata.name, (quietSince() ?? Infinity) <= since ? since : 0);
   if (open.length === 0) return 'nobody asks for a drain of its node';
-  if (isObserved(node, run, context)) return 'the mode is Observe';
+  if (!isDraining(node) && isObserved(node, run, context)) return 'the mode is Observe';
   const config = drainConfig(lastGet(run, 'configmaps')?.object);
   if (config === undefined) return undefined;
   const rule = config.modeOf(pod);

@@ -50,10 +50,10 @@ const isLeaving = (object: KubernetesObject | undefined): boolean => object?.met
 const isNamed = (claim: KubernetesObject, node: KubernetesObject | undefined): boolean =>
   node === undefined || (textOf(dig(claim, 'status', 'nodeName')) ?? node.metadata.name) === node.metadata.name;
 
-function planOf(claim: KubernetesObject, { mirror }: CheckContext) {
+function planOf(claim: KubernetesObject, { mirror, policiesInForce }: CheckContext) {
   const name = poolNameOf(claim);
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
   if (name !== undefined && pool === undefined) return undefined;
-  const plan = terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]);
+  const plan = terminationPlan(pool, policiesInForce([...mirror.all('nodelifecyclepolicies').values()]));
   return plan === 'none' || plan === 'unknown' ? undefined : plan;
 }

@@ -54,13 +54,17 @@ export interface Named {
   readonly namespace?: string | undefined;
 }
 
-/** When a change of that object was denied last, ms; of a Node, also of a pod on it. Minus infinity: never. */
+/** Until when the last denial of a change of that object holds it, ms; of a Node, also of a pod on it. Minus infinity: there was none. */
 export type LastDenial = (resource: string, { name, namespace }: Named) => number;
+
+/** The policies as they are in force for terminations; one stays as it is where nobody here knows which version the function has seen. */
+export type PoliciesInForce = (policies: readonly KubernetesObject[]) => readonly KubernetesObject[];
 
 export interface CheckContext {
   readonly now: () => EpochMs;
   /** What is in the cluster. */
   readonly mirror: Mirror;
+  readonly policiesInForce: PoliciesInForce;
   /** Of the instance in the cloud; undefined when there is none. */
   readonly instanceState: (providerID: string) => string | undefined;
   /** All objects of a resource that is not mirrored, by its plural and group; none when it is not served. */

@@ -83,8 +83,8 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
   const requirements = (policy: KubernetesObject): number => requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
   const holders = policies
     .filter(policy => dig(policy, 'spec', 'protection') !== undefined)
-    // What is only observed changes no protection.
-    .filter(policy => dig(policy, 'spec', 'mode') !== 'Observe')
+    // What is only observed changes no protection; a mode that came with a block that cannot be read is not in force.
+    .filter(({ spec }) => dig(spec, 'mode') !== 'Observe' || !isProtectionReadable(dig(spec, 'protection')))
     .filter(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')))
     .filter(policy =>
       pool === undefined
@@ -95,15 +95,6 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
   return holders
     .toSorted((a, b) => requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
     .map(policy => dig(policy, 'spec', 'protection'))[0];
-}
-
-/** Whether all policies can be read, and what is in force: one that cannot might be meant for any pool, and what was readable last stays in force. */
-export function arePoliciesReadable(facts: ProtectionFacts): boolean {
-  const block = blockFor(facts);
-  return (
-    facts.policies.every(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector'))) &&
-    (block === undefined || isProtectionReadable(block))
-  );
 }
 
 /** The facts about the pods of a node, as the cluster is now; a NodePool that went leaves in force what it had. */

@@ -10,15 +10,16 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { deadlineOf } from './deadline.ts';
 import { groupObjects } from './grouping.ts';
+import type { Mirror } from './mirror.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import {
-  arePoliciesReadable,
+  isProtectionReadable,
   nodeNameOf,
   protectionEnd,
   protectionFactsOf,
   type ProtectionFacts,
 } from './protection-oracle.ts';
-import { annotationOf, dig, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, isFrameReadable, nameOf, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -34,6 +35,16 @@ export const checkProtection: MakeCheck = context => {
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
   const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
+  const lastReadable = lastReadablePolicies(mirror);
+  /** By the rules as they stand, or where one of them cannot be read, by what was readable last. */
+  const lastEnd = (pod: KubernetesObject, run: Run): number | undefined => {
+    const facts = factsOfRun(run, context);
+    return earlier(protectionEnd(pod, facts), protectionEnd(pod, inForce(facts)));
+  };
+  const inForce = (facts: ProtectionFacts): ProtectionFacts => ({
+    ...facts,
+    policies: facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy))),
+  });
 
   return {
     onCall(call, run) {
@@ -41,7 +52,7 @@ export const checkProtection: MakeCheck = context => {
       if (isKubernetes(call, 'delete', 'evict') && targetOf(call).resource === 'pods') {
         const pod = seenPod(call, run);
         if (pod === undefined) return violate('I6', `${run.by} ${does(call)} a pod that the run has not looked at`);
-        const end = protectionEnd(pod, factsOfRun(run, context));
+        const end = lastEnd(pod, run);
         if (isLast(end) || isForced(pod, context, run)) return;
         violate('I2', `${run.by} ${does(call)} ${nameOf(pod)}, which is protected ${until(end ?? Infinity)}`);
       }
@@ -49,7 +60,7 @@ export const checkProtection: MakeCheck = context => {
       const pods = lastList(run, 'pods');
       if (pods === undefined) return violate('I6', `${run.by} lets a node go without having looked at its pods`);
       for (const pod of timedPods(pods, targetOf(call).name)) {
-        const end = protectionEnd(pod, factsOfRun(run, context));
+        const end = lastEnd(pod, run);
         if (!isLast(end))
           violate(
             'I2',
@@ -68,7 +79,12 @@ export const checkProtection: MakeCheck = context => {
       const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
       for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
       for (const [uid, node] of suspects) {
-        const what = complainAboutNode(node, askingPods.get(node.metadata.name), context);
+        const what = complainAboutNode(
+          node,
+          askingPods.get(node.metadata.name),
+          inForce(protectionFactsOf(node, mirror)),
+          context.now(),
+        );
         const known = wrong.get(uid);
         if (what === undefined) {
           wrong.delete(uid);
@@ -84,6 +100,23 @@ export const checkProtection: MakeCheck = context => {
     },
   };
 };
+
+const earlier = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? undefined : Math.min(one, other);
+
+const isReadable = (policy: KubernetesObject): boolean => {
+  const block = dig(policy, 'spec', 'protection');
+  return isFrameReadable(policy) && (block === undefined || isProtectionReadable(block));
+};
+
+/** The newest version of a policy of which mode, selector and protection can be read; the policy itself where none could. */
+function lastReadablePolicies(mirror: Mirror): (policy: KubernetesObject) => KubernetesObject {
+  const readable = new Map<string, KubernetesObject>();
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'nodelifecyclepolicies' && object !== undefined && isReadable(object)) readable.set(uid, object);
+  });
+  return policy => readable.get(policy.metadata.uid) ?? policy;
+}
 
 /** What the run saw of policies and pool, else what is there. */
 function factsOfRun(run: Run, { mirror }: CheckContext): ProtectionFacts {
@@ -112,11 +145,11 @@ function isTimed(pod: KubernetesObject): boolean {
 function complainAboutNode(
   node: KubernetesObject,
   pods: readonly KubernetesObject[],
-  { mirror, now }: CheckContext,
+  facts: ProtectionFacts,
+  now: number,
 ): string | undefined {
-  const facts = protectionFactsOf(node, mirror);
-  if (node.metadata.deletionTimestamp !== undefined || !arePoliciesReadable(facts)) return undefined;
-  const isProtected = pods.some(pod => (protectionEnd(pod, facts) ?? 0) > now());
+  if (node.metadata.deletionTimestamp !== undefined || !facts.policies.every(isReadable)) return undefined;
+  const isProtected = pods.some(pod => (protectionEnd(pod, facts) ?? 0) > now);
   const held = annotationOf(node, DO_NOT_DISRUPT);
   if (isProtected && held === undefined) return 'has a pod that is protected for a time, and is not held';
   if (!isProtected && held === 'true' && annotationOf(node, MARK) !== undefined) return 'is held for no pod';

@@ -5,6 +5,7 @@
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import type { CheckContext, MakeCheck } from './invariant.ts';
 import { dig, textOf } from './reading.ts';
+import { pluralOf } from './served-versions.ts';
 
 /**
  * Runs in one simulated minute that no scenario needs: ten for each object that is there at its first run or at its end, and a
@@ -51,7 +52,7 @@ export const checkRobustness: MakeCheck = context => {
 /** Objects of the kinds that FinalizerRules name. */
 function countOfRules({ mirror, objects }: CheckContext): number {
   return [...mirror.all('finalizerrules').values()].reduce((sum, rule) => {
-    const resource = textOf(dig(rule, 'status', 'resource'));
+    const resource = pluralOf(rule, objects);
     if (resource === undefined) return sum;
     return sum + objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).length;
   }, 0);

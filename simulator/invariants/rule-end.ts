@@ -3,7 +3,7 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
 import { dig, nameOf, textOf } from './reading.ts';
-import { isOutOfSight } from './served-versions.ts';
+import { isOutOfSight, pluralOf } from './served-versions.ts';
 
 export const checkRuleEnd: MakeCheck = context => {
   const { mirror, now, quietSince, lastDenial, violate } = context;
@@ -20,7 +20,7 @@ export const checkRuleEnd: MakeCheck = context => {
           free.delete(uid);
           continue;
         }
-        const resource = textOf(dig(rule, 'status', 'resource')) ?? '';
+        const resource = pluralOf(rule, context.objects) ?? '';
         const denials = [
           lastDenial('finalizerrules', rule.metadata),
           ...held.map(each => lastDenial(resource, each.metadata)),
@@ -37,7 +37,7 @@ export const checkRuleEnd: MakeCheck = context => {
 
 /** What carries the rule's finalizer. */
 function heldBy(rule: KubernetesObject, { objects }: CheckContext): readonly KubernetesObject[] {
-  const resource = textOf(dig(rule, 'status', 'resource'));
+  const resource = pluralOf(rule, objects);
   if (resource === undefined) return [];
   const name = dig(rule, 'spec', 'finalizerName');
   return objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(({ metadata }) =>

@@ -8,7 +8,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { CLUSTER_NAME } from '../scenario/scenario.ts';
 import { rulesWith } from './finalizers.ts';
-import { isOutOfSight } from './served-versions.ts';
+import { isOutOfSight, pluralOf } from './served-versions.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall } from './invariant.ts';
 import { dig, fieldsOf, listOf, nameOf, textOf } from './reading.ts';
 import { lastRecordWrite } from './run-journal.ts';
@@ -110,7 +110,7 @@ interface Kept {
 /** Objects that are being deleted and wait for a clean-up which does not fail. */
 function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly Kept[] {
   return [...mirror.all('finalizerrules').values()].flatMap(rule => {
-    const resource = textOf(dig(rule, 'status', 'resource'));
+    const resource = pluralOf(rule, objects);
     const isAsked = dig(rule, 'spec', 'cleanup', 'event') !== undefined;
     if (resource === undefined || failsCleanup(rule.metadata.name) || isRefused(rule)) return [];
     if (isOutOfSight(rule, objects)) return [];

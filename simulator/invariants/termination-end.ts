@@ -92,12 +92,13 @@ function isHeldUp(object: KubernetesObject, context: CheckContext): boolean {
 
 function planFor(
   object: KubernetesObject,
-  { mirror }: CheckContext,
+  { mirror, policiesInForce }: CheckContext,
 ): { readonly plan: TerminationPlan | 'none' | 'unknown'; readonly isPoolGone: boolean } {
   const poolName = poolNameOf(object);
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
   const isPoolGone = pool === undefined && mirror.lastPools().has(poolName ?? '');
-  return { plan: terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]), isPoolGone };
+  const policies = policiesInForce([...mirror.all('nodelifecyclepolicies').values()]);
+  return { plan: terminationPlan(pool, policies), isPoolGone };
 }
 
 const isReady = (node: KubernetesObject): boolean =>

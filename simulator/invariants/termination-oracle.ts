@@ -9,6 +9,7 @@ import {
   dig,
   fieldsOf,
   instantOf,
+  isFrameReadable,
   isSelected,
   isSelectorReadable,
   listOf,
@@ -83,6 +84,10 @@ export function terminationPlan(
 const FIELDS: readonly string[] = ['finalizerName', 'scope', 'terminationGracePeriod', 'builtin', 'hooks'];
 /** The bound of a duration: a hundred years; ms. */
 const LONGEST = 100 * 8766 * 60 * MINUTE;
+
+/** Whether what the policy says of terminations can be read. */
+export const isTerminationReadable = (policy: KubernetesObject): boolean =>
+  isFrameReadable(policy) && isReadable(dig(policy, 'spec', 'termination'));
 
 /** Of one that cannot be read, the last version that could be is in force, or none. */
 function isReadable(block: unknown): boolean {

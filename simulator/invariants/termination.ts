@@ -167,12 +167,12 @@ function planOf(object: KubernetesObject, run: Run, context: Judged) {
   return hooksInForce(object, run, context).filter(({ at }) => !isKarpenters || at === 'after-terminate');
 }
 
-function hooksInForce(object: KubernetesObject, run: Run, { mirror }: CheckContext) {
+function hooksInForce(object: KubernetesObject, run: Run, { mirror, policiesInForce }: CheckContext) {
   const name = poolNameOf(object);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
   const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [...mirror.all('nodelifecyclepolicies').values()];
-  const plan = terminationPlan(pool, policies);
+  const plan = terminationPlan(pool, policiesInForce(policies));
   return plan === 'none' || plan === 'unknown' ? [] : plan.hooks;
 }
 

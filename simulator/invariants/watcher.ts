@@ -13,6 +13,7 @@ import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
 import { createDenials } from './denials.ts';
 import { CHECKS, CHECKS_OF_GENERATED_CLUSTERS } from './checks.ts';
 import type { BusEventSeen, Check, LastDenial, PortCall, Run, Violation } from './invariant.ts';
+import { createPoliciesInForce } from './last-readable.ts';
 import { createMirror } from './mirror.ts';
 
 /** Violations that are kept; more add nothing. */
@@ -74,6 +75,7 @@ export function createInvariantWatcher({
   const context = {
     now: () => scheduler.now(),
     mirror,
+    policiesInForce: createPoliciesInForce(mirror, () => scheduler.now(), quietSince),
     lastDenial: denials.last,
     lastDenialOfItself: denials.ofItself,
     refusedUntil,

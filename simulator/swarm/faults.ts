@@ -15,11 +15,11 @@ export interface SeedFaults {
 
 export const NO_FAULTS: SeedFaults = { mix: 'none', without: [], more: [], clocksAhead: false };
 
-/** The kinds of fault that a mix injects. */
+/** The kinds of fault that a mix injects, and that a seed may leave out or have more of. `redrive` shows in runs of days alone, and is in each of them. */
 export function kindsOf(name: FaultMixName): readonly FaultKind[] {
   const mix = FAULT_MIXES[name];
   if (mix === undefined) return [];
-  return [...keysOf(mix.probability), ...keysOf(mix.perHour)];
+  return [...keysOf(mix.probability), ...keysOf(mix.perHour)].filter(kind => kind !== 'redrive');
 }
 
 /** @param only the mix of all seeds, in place of one that each seed draws */

@@ -43,7 +43,7 @@ describe('what a reader must read', () => {
 
   it('is a kernel of some hundred lines', () => {
     const kernel = sources.filter(file => file.startsWith('shared/lifecycle/'));
-    expect(kernel.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(800);
+    expect(kernel.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(975);
   });
 });
 

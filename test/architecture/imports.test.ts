@@ -110,9 +110,13 @@ describe('import direction', () => {
     const upward = imports.filter(
       edge =>
         /^(functions|shared|forwarder)\//.test(edge.from) &&
-        /^(runtime|simulator|packages\/(kube-apiserver|local-aws)|cli|infra|deploy|test)\//.test(edge.to),
+        /^(runtime|simulator|packages\/(kube-apiserver|local-aws)|cli|infra|deploy|test|release)\//.test(edge.to),
     );
     expect(upward).toEqual([]);
+  });
+
+  it('nothing imports what makes a release', () => {
+    expect(imports.filter(({ from, to }) => to.startsWith('release/') && !from.startsWith('release/'))).toEqual([]);
   });
 
   it('shared code and the forwarder never import a function', () => {

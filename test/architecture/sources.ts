@@ -11,7 +11,7 @@ export interface Import {
   readonly to: string;
 }
 
-const FOLDERS = 'functions,shared,forwarder,infra,deploy,runtime,simulator,packages,cli,bench,examples';
+const FOLDERS = 'functions,shared,forwarder,infra,deploy,runtime,simulator,packages,cli,bench,examples,release';
 export const sources: readonly string[] = globSync(`{${FOLDERS}}/**/*.ts`, { cwd: root }).toSorted();
 
 function importsOf(file: string): readonly Import[] {

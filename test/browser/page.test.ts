@@ -148,6 +148,7 @@ describe.skipIf(skipped !== undefined)(`the page${skipped === undefined ? '' : `
     expect(words).toBe(
       `24 h, ${nodes.size} nodes: ${repaired.size} terminated by repair, ${rebooted.length} of them rebooted first; ${requested.length} terminated on request; ` +
         `${new Set(cancelled.map(({ name }) => name)).size} drain called off ${cancelled.length}×; ` +
+        '1 waited for a custom drain: SlurmDrainRequest is not served; 1 still being drained at the end; ' +
         `${outage.size} held by a zone outage for up to ${(over - first) / 60_000} min; ${pods.length} protected pod taken`,
     );
     expect([...gone].filter(name => repaired.has(name))).toHaveLength(repaired.size);

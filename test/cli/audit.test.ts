@@ -1,8 +1,9 @@
 /** A day out of audit logs, as CloudWatch exports them, and what other policies would have made of it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { historyOf, linesOf } from '../../cli/audit/history.ts';
 import { runHere } from './run-curfew.ts';
 
 const at = (minute: number): string => new Date(Date.parse('2024-11-01T15:00:00Z') + minute * 60_000).toISOString();
@@ -53,6 +54,9 @@ beforeAll(() => {
   );
   writeFileSync(file('policy.yaml'), POLICY);
   writeFileSync(file('other.txt'), 'hello\nworld\n');
+  // A file with a hole takes no room on the disk.
+  writeFileSync(file('huge.jsonl'), '');
+  truncateSync(file('huge.jsonl'), 100_000_000);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -91,12 +95,39 @@ it('replays it under other policies', async () => {
 });
 
 it.each([
-  [['audit'], 'give --from-audit FILE'],
   [['audit', '--from-audit', 'other.txt'], 'no line of a trace or an audit log: line 1: it is no JSON'],
+  [
+    ['audit', '--from-audit', 'huge.jsonl'],
+    'huge.jsonl has 100 MB, and a page takes 64 MB: give a shorter time with --since, or one node with --node',
+  ],
   [['audit', '--from-audit', 'none.jsonl'], 'none.jsonl does not exist'],
   [['audit', '--from-audit', 'log.jsonl', '--since', 'today'], '--since takes a Go duration'],
 ])('exits 2 for %j, and says what is wrong', async (args, message) => {
   const { code, stderr } = await runHere(args.map(each => (/\.(txt|jsonl)$/.test(each) ? file(each) : each)));
   expect(stderr).toContain(message);
   expect(code).toBe(2);
+});
+
+it('reads a line without an end as far as a line may be, and no further', async () => {
+  const part = 'x'.repeat(1000);
+  const parts = async function* (): AsyncGenerator<string> {
+    yield 'a\nb';
+    for (let index = 0; index < 100; index += 1) yield part;
+    yield '\nc';
+  };
+  const lines: string[] = [];
+  for await (const line of linesOf(parts(), 5000)) lines.push(line);
+  expect(lines.map(({ length }) => length)).toEqual([1, 5000, 1]);
+});
+
+it('keeps no more than a page takes: of a longer log the last part, or a sentence', async () => {
+  const minutesOf = async function* (): AsyncGenerator<string> {
+    for (let minute = 0; minute < 1000; minute += 1) yield JSON.stringify(line(minute, 'ignore', 'Healthy', {}));
+  };
+  const longest = JSON.stringify(line(0, 'ignore', 'Healthy', {})).length * 100;
+  await expect(historyOf(minutesOf(), 'log', { longest })).rejects.toThrow(
+    `log: its lines have more than ${longest / 1e6} MB, which is the most that a page takes: give a shorter time`,
+  );
+  const { lines } = await historyOf(minutesOf(), 'log', { longest, span: 10 * 60_000 });
+  expect(lines.map(({ t }) => t)).toEqual([at(989), ...Array.from({ length: 11 }, (_, index) => at(989 + index))]);
 });

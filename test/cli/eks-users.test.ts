@@ -25,6 +25,7 @@ const fn = (name: string): FunctionModel => ({
 const MODEL = {
   region: 'us-east-1',
   account: '000000000000',
+  stacks: [],
   tables: [],
   queues: [],
   queuePolicies: [],

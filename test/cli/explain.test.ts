@@ -175,22 +175,38 @@ describe('curfew explain', () => {
       'held: mode is Observe, by NodeLifecyclePolicy edge: nothing is done',
     ],
     [
-      'drain-is-held-in-observe-mode.yaml#drain-is-held-on-the-way',
-      '30m',
-      'ml/a: deleted when its time is over, which stands still while the drain is held',
+      'drain-is-held-in-observe-mode.yaml#drain-under-way-goes-on-in-observe-mode',
+      '10m',
+      'ml/a: deleted at 2024-11-01T15:20:00Z unless it ends before',
     ],
-  ])('says what node n1 of %s waits for', async (scenario, at, line) => {
-    const { out } = await run('node', 'n1', { scenario: `examples/scenarios/${scenario}`, at });
+    [
+      'drain-is-held-in-observe-mode.yaml#drain-that-waits-is-held-in-observe-mode',
+      '30m',
+      'ml/b: deleted when its time is over, which stands still while the drain is held',
+      'n2',
+    ],
+  ])('says what a node of %s waits for', async (scenario, at, line, node = 'n1') => {
+    const { out } = await run('node', node, { scenario: `examples/scenarios/${scenario}`, at });
     expect(out).toContain(`    ${line}`);
     expect(out).not.toContain('by force with');
   });
 
-  it.each([
+  it.each<readonly [asked: string, line: string, answer?: string]>([
     ['', 'curfew.dev/drain-requested on the node is empty and asks for nothing: give it an id'],
     [' mine ', 'drain mine is asked for on the node'],
-  ])('says what a person asked for by %j', async (asked, line) => {
+    [' mine ', 'Node n1 is to be drained, and its drain has not begun'],
+    [' mine ', 'the drain waits for userNamespaces, podDrainPolicies or customDrain'],
+    [
+      ' mine ',
+      'drain mine, which was asked for on the node, is over (Succeeded: 1 pod was drained)',
+      '{"id":"mine","status":"Succeeded","message":"1 pod was drained"}',
+    ],
+  ])('says what a person asked for by %j: %s', async (asked, line, answer = '') => {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'curfew-explain-'));
-    const node = { name: 'n1', annotations: { 'curfew.dev/drain-requested': asked } };
+    const node = {
+      name: 'n1',
+      annotations: { 'curfew.dev/drain-requested': asked, 'curfew.dev/drain-answer': answer },
+    };
     const spec = {
       start: '2026-01-01T00:00:00Z',
       duration: '1m',

@@ -40,6 +40,27 @@ const FILES = {
     - { apiVersion: example.com/v1, kind: Drain, metadata: { name: d1 } }
 `,
   ),
+  'not-served.yaml': `apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: not-served }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 1h
+  config: |
+    [customDrain]
+    enabled = true
+    templateFileName = "drain.yaml"
+    namespace = "slurm"
+    apiGroup = "slurm.example.com"
+    version = "v1"
+    kind = "SlurmDrainRequest"
+    timeout = "30m"
+    statusConditionType = "Complete"
+    statusConditionStatus = "True"
+  templates: { drain.yaml: "spec: {}" }
+  objects: [{ apiVersion: v1, kind: Node, metadata: { name: n1 } }]
+  steps: [{ at: 1m, busEvent: { source: m, detail-type: HealthEvent, detail: { id: e1, nodeName: n1, isFatal: true } } }]
+`,
   'typo.yaml': scenario('typo', GOOD).replace('duration', 'dauer'),
 };
 
@@ -64,6 +85,12 @@ describe('curfew simulate', () => {
     expect({ code, error }).toEqual({ code: 0, error: '' });
     expect(out).toMatch(/15:30:00 +repair +delete nodeclaims n1/);
     expect(out).toMatch(/ok good: 1 of 1 expectations hold/);
+  });
+
+  it('says that the custom resource of a drain is not served', async () => {
+    const { out } = await run(['not-served.yaml']);
+    expect(out).toContain('1 drain failed; 1 waited for a custom drain: SlurmDrainRequest is not served');
+    expect(out).not.toContain('nothing happened');
   });
 
   it('exits 1 and prints each expectation that does not hold, with its place and what was seen', async () => {

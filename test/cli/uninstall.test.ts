@@ -8,6 +8,8 @@ import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
+import { createCluster } from '../../simulator/world.ts';
 import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const POOL = { 'karpenter.sh/nodepool': 'web' };
@@ -51,6 +53,110 @@ describe('curfew uninstall', () => {
     });
     expect(nodes.filter(({ metadata }) => Object.keys(metadata.annotations ?? {}).length > 0)).toHaveLength(1);
     expect(said).toHaveLength(3);
+  });
+
+  it('takes the default finalizer off where somebody took the mark off, which says whose it is by its name (I7)', async () => {
+    const core = createCluster({ now: () => toEpochMs(0) });
+    const finalizers = ['curfew.dev/termination'];
+    core.seed(node('pooled', { labels: POOL, finalizers }));
+    core.seed(node('bare', { finalizers: [...finalizers, 'other.example/f'] }));
+    // The mark names another one, which was put on before or after it.
+    core.seed(node('renamed', { annotations: marked, finalizers: [...finalizers, 'example.com/custom'] }));
+    core.seed({
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: { name: 'claim', labels: POOL, finalizers: [...finalizers, 'karpenter.sh/termination'] },
+    });
+    core.seed(node('going', { finalizers, deletionTimestamp: '2024-11-01T15:00:00Z' }));
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const said: string[] = [];
+    expect(await uninstall(kubernetes, { ...RUN, say: line => said.push(line) })).toMatchObject({
+      left: ['Node going'],
+      held: [],
+    });
+    const all = [
+      ...(await objectsIn(kubernetes, RESOURCES.Node)),
+      ...(await objectsIn(kubernetes, RESOURCES.NodeClaim)),
+    ];
+    expect(Object.fromEntries(all.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []]))).toEqual({
+      pooled: ['karpenter.sh/termination'],
+      bare: ['other.example/f'],
+      renamed: [],
+      claim: ['karpenter.sh/termination'],
+      going: finalizers,
+    });
+    expect(said).toContain('taken curfew.dev/termination off Node bare');
+  });
+
+  it('takes off by its name what a policy in force asks for where the mark is missing', async () => {
+    const core = createCluster({ now: () => 0 });
+    const finalizers = ['example.com/custom'];
+    const spec = {
+      nodePoolSelector: { matchLabels: { team: 'ml' } },
+      termination: { finalizerName: 'example.com/custom' },
+    };
+    core.seed({ apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', metadata: { name: 'ml' }, spec });
+    core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'web', labels: { team: 'ml' } } });
+    core.seed(node('unmarked', { labels: POOL, finalizers }));
+    core.seed(node('elsewhere', { finalizers }));
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    await uninstall(kubernetes, { ...RUN, say: () => undefined });
+    const nodes = await objectsIn(kubernetes, RESOURCES.Node);
+    expect(nodes.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []])).toEqual([
+      ['elsewhere', finalizers],
+      ['unmarked', ['karpenter.sh/termination']],
+    ]);
+  });
+
+  it('takes its conditions off Nodes when asked, and none of others', async () => {
+    const core = createApiServer({ clock: { now: () => 0 } });
+    const condition = (type: string, reason: string) => ({
+      type,
+      status: 'True',
+      reason,
+      lastTransitionTime: '2024-11-01T15:00:00Z',
+    });
+    const ready = condition('Ready', 'KubeletReady');
+    const conditions = [ready, condition('DrainInProgress', 'CurfewDraining'), condition('Drained', 'CurfewDrained')];
+    core.seed({ ...node('ours', {}), status: { conditions } });
+    core.seed({ ...node('of-others', {}), status: { conditions: [ready, condition('Drained', 'DrainController')] } });
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const said: string[] = [];
+    const release = () => uninstall(kubernetes, { ...RUN, releaseHolds: true, say: line => said.push(line) });
+    await release();
+    const nodes = await objectsIn(kubernetes, RESOURCES.Node);
+    expect(nodes.map(({ status }) => status?.['conditions'])).toEqual([
+      [ready, condition('Drained', 'DrainController')],
+      [ready],
+    ]);
+    expect(said).toEqual(['taken condition DrainInProgress and condition Drained off Node ours']);
+    await release();
+    expect(said).toHaveLength(1);
+  });
+
+  it('deletes its definitions when asked, last of all: never while something is left that needs them', async () => {
+    const embedded = await startEmbeddedCluster(systemClock, 0);
+    try {
+      const kubernetes = createInProcessKubernetesApi(embedded.core, 'test');
+      const deletionTimestamp = '2024-11-01T15:00:00Z';
+      embedded.core.seed(node('going', { annotations: marked, finalizers: ['example.com/custom'], deletionTimestamp }));
+      const said: string[] = [];
+      const run = { ...RUN, releaseHolds: true, definitions: true, say: (line: string) => said.push(line) };
+      expect(await uninstall(kubernetes, run)).toMatchObject({ left: ['Node going'] });
+      expect(said).toEqual([]);
+      const ref = { type: RESOURCES.Node, name: 'going' };
+      await kubernetes.patch(ref, { type: 'merge', body: { metadata: { finalizers: [] } } });
+      embedded.core.seed(node('marked', { annotations: marked, finalizers: ['example.com/custom'] }));
+      await uninstall(kubernetes, run);
+      expect(said).toEqual([
+        'taken example.com/custom off Node marked',
+        'deleted the definition nodelifecyclepolicies.curfew.dev',
+        'deleted the definition finalizerrules.curfew.dev',
+      ]);
+      expect(await kubernetes.list(RESOURCES.NodeLifecyclePolicy)).toMatchObject({ kind: 'notServed' });
+    } finally {
+      await embedded.close();
+    }
   });
 
   it('takes its holds off Nodes when asked, which Karpenter would leave alone without end, and no annotation of others', async () => {

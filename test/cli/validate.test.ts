@@ -72,6 +72,20 @@ const SCENARIO = (duration: string): string =>
   `apiVersion: curfew.dev/v1alpha1\nkind: Scenario\nmetadata: { name: s }\nspec:\n  start: "2024-11-01T15:00:00Z"\n  ${duration}\n`;
 
 describe('curfew validate', () => {
+  it('warns of a maxEventAge that is longer than what is remembered of ends', async () => {
+    const text = (age: string): string => `# as it was\nmaxEventAge = "${age}"\n`;
+    expect(await validate({ 'config.toml': text('528h') })).toMatchObject({
+      code: 0,
+      out: 'config.toml: Configuration config.toml is valid\n',
+    });
+    const { code, out } = await validate({ 'config.toml': text('528h1s') });
+    expect(code).toBe(0);
+    expect(out)
+      .toBe(`config.toml:2: warning: maxEventAge: how drains ended is remembered for 22 days, more than that counts as 528h0m0s
+config.toml: Configuration config.toml is accepted, with 1 warning
+`);
+  });
+
   it('says line and key of what is wrong with a configuration', async () => {
     expect(await validate({ 'config.toml': BAD_RULE })).toEqual({
       code: 1,

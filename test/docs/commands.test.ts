@@ -16,6 +16,7 @@ import { startSqs, type LocalSqs } from '../../packages/local-aws/src/sqs.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { VERSION } from '../../shared/contract/version.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { runHere } from '../cli/run-curfew.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
@@ -44,8 +45,13 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
-  [/^docker /, 'needs Docker'],
-  [/curfew -- (compare|audit)\b/, 'needs files of the reader: test/cli/compare.test.ts, test/cli/audit.test.ts'],
+  [/^docker |^crane /, 'needs Docker, or a registry'],
+  [/^npm (ci && npm )?run release\b|curfew-cli-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
+  [/^npm (version|sbom)\b/, 'names a command, or changes the repository'],
+  [
+    /curfew (-- )?(compare|audit)\b/,
+    'needs files of the reader, or a deployment: test/cli/compare.test.ts, test/cli/audit.test.ts, test/cli/audit-of-deployment.test.ts',
+  ],
   [/--html day\.html/, 'half a minute: test/browser'],
   [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
   [/^curfew (…|explain$|validate$|drain NODE$|uninstall$|redrive$)/, 'names a command; its full form is run'],
@@ -54,9 +60,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
   [/^helm /, 'needs Helm: test/control-plane/helm'],
   [
-    /^kubectl delete (-k deploy\/$|-f deploy\/crds )/,
+    /^kubectl delete (-k deploy\/|-f deploy\/crds )/,
     'the commands after it need what it deletes: test/control-plane/install.test.ts, test/control-plane/helm',
   ],
+  [/uninstall --definitions$/, 'the commands after it need what it deletes: test/cli/uninstall.test.ts'],
   [/^kubectl apply -f -$/, 'takes what another command prints'],
   [
     /^kubectl (apply|get|wait|delete) .*(manageddatabase|orders\.yaml)/,
@@ -110,6 +117,7 @@ describe('the commands of the documents', () => {
     await sqs.createQueues(['inbox', 'dead'].map(name => ({ name, arn: '', url: '', attributes: {} })));
     const url = (name: string): string => `${sqs.endpoint}/000000000000/${name}`;
     plane.outputs
+      .set('Version', VERSION)
       .set('RepairEventSource', 'mapping-1')
       .set('RepairInbox', url('inbox'))
       .set('RepairDeadLetters', url('dead'));

@@ -15,6 +15,7 @@ import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/sr
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { clusterEventSchema } from '../../shared/contract/cluster-event.ts';
+import { VERSION } from '../../shared/contract/version.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -144,7 +145,9 @@ afterAll(async () => {
 describe('forwarder process', () => {
   it('forwards, answers probes, and ends in order on SIGTERM, its lease released', async () => {
     const { child, logged } = start({ LEASE_NAME: 'curfew-forwarder' });
-    const { healthPort } = z.looseObject({ healthPort: z.number() }).parse(await logged('started'));
+    const { healthPort } = z
+      .looseObject({ healthPort: z.number(), version: z.literal(VERSION) })
+      .parse(await logged('started'));
     await logged('lease acquired');
     await publishedLine('curfew curfew.forwarder NodeChanged Added n1');
     await publishedLine('curfew curfew.forwarder ForwarderHeartbeat');

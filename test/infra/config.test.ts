@@ -24,6 +24,9 @@ describe('configuration', () => {
       logRetentionDays: 180,
       hookFunctions: [],
       fipsEndpoints: false,
+      alarms: 'Full',
+      dashboard: true,
+      terminationsPerHour: 10,
     });
   });
 
@@ -52,18 +55,45 @@ describe('configuration', () => {
   // CloudFormation would find each of these in the middle of a deployment, or the CDK without the name of the key.
   it.each([
     [
-      'alarmTopicArn',
-      { alarmTopicArn: 'arn:aws:sns:oncall' },
-      /curfew\.alarmTopicArn: must be the ARN of an SNS topic/,
+      'alarmTopics.page',
+      { alarmTopics: { page: 'arn:aws:sns:oncall' } },
+      /curfew\.alarmTopics\.page: must be the ARN of an SNS topic/,
     ],
     [
-      'alarmTopicArn',
+      'alarmTopics.ticket',
       {
         env: { account: '123456789012', region: 'eu-west-1' },
-        alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:oncall',
+        alarmTopics: { ticket: 'arn:aws:sns:us-east-1:123456789012:oncall' },
       },
-      /curfew\.alarmTopicArn: must be a topic of eu-west-1/,
+      /curfew\.alarmTopics\.ticket: must be of eu-west-1/,
     ],
+    [
+      'encryptionKeyArn',
+      { encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:alias/curfew' },
+      /curfew\.encryptionKeyArn: must be the ARN of a KMS key, not of an alias/,
+    ],
+    [
+      'encryptionKeyArn, of which the Region must be known',
+      { encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e' },
+      /curfew\.encryptionKeyArn: needs env/,
+    ],
+    [
+      'encryptionKeyArn of another Region',
+      {
+        env: { account: '123456789012', region: 'eu-west-1' },
+        encryptionKeyArn: 'arn:aws:kms:us-east-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e',
+      },
+      /curfew\.encryptionKeyArn: must be of eu-west-1/,
+    ],
+    [
+      'drainPrincipals',
+      { drainPrincipals: ['arn:aws:sts::123456789012:assumed-role/monitor/session'] },
+      /curfew\.drainPrincipals\.0: must be the ARN of an IAM role or user/,
+    ],
+    ['operatorPrincipals', { operatorPrincipals: [] }, /curfew\.operatorPrincipals: /],
+    ['drainSources', { drainSources: ['a b'] }, /curfew\.drainSources\.0: must be the source of events/],
+    ['alarms', { alarms: 'Few' }, /curfew\.alarms: .*"Full"\|"Essential"/],
+    ['terminationsPerHour', { terminationsPerHour: 0 }, /curfew\.terminationsPerHour: .*>=1/],
     ['env.region', { env: { account: '123456789012', region: 'Ireland' } }, /curfew\.env\.region: .*Region/],
     [
       'privateAccess.privateSubnetIds',
@@ -104,9 +134,9 @@ describe('configuration', () => {
       ['aws-us-gov', 'us-gov-west-1'],
       ['aws-eusc', 'eusc-de-east-1'],
     ]) {
-      const alarmTopicArn = `arn:${partition}:sns:${region}:123456789012:on-call`;
+      const alarmTopics = { page: `arn:${partition}:sns:${region}:123456789012:on-call` };
       const env = { account: '123456789012', region };
-      expect(parseConfig({ env, alarmTopicArn }).alarmTopicArn).toBe(alarmTopicArn);
+      expect(parseConfig({ env, alarmTopics }).alarmTopics).toEqual(alarmTopics);
     }
   });
 
@@ -145,13 +175,15 @@ describe('configuration', () => {
           Properties?: Record<string, unknown>;
         };
         return ['Name', ...NAMES_OF_TYPES].flatMap(key =>
-          properties[key] === undefined ? [] : [[type, properties[key]]],
+          typeof properties[key] === 'string' ? [[type, properties[key]]] : [],
         );
       }),
     );
-    expect(named).toEqual([
+    // A saved query has to have a name, which may be of 255 characters.
+    expect(named.filter(([type]) => type !== 'AWS::Logs::QueryDefinition')).toEqual([
       ['AWS::Events::EventBus', name],
       ['AWS::Events::Rule', `${name}-InstancesToFinalizer`],
+      ['AWS::CloudWatch::CompositeAlarm', `${name}-Impaired`],
     ]);
     for (const [, value] of named) expect(JSON.stringify(value).length - 2).toBeLessThanOrEqual(64);
   });

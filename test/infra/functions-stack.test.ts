@@ -6,7 +6,8 @@ import { ENV } from '../../shared/contract/env.ts';
 import { SOURCES, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { ORPHAN_CHECK_WAKE_UP } from '../../shared/contract/wake-up.ts';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
-import { operationOutputId, RECORDS_TABLE_OUTPUT } from '../../shared/contract/operation-outputs.ts';
+import packageFile from '../../package.json' with { type: 'json' };
+import { operationOutputId, RECORDS_TABLE_OUTPUT, VERSION_OUTPUT } from '../../shared/contract/operation-outputs.ts';
 import { ROUTES } from '../../shared/contract/routes.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import { synthesize } from './synthesized.ts';
@@ -202,7 +203,7 @@ describe('routing', () => {
     }
   });
 
-  it('says in its outputs what the command line stops, resumes and redrives', () => {
+  it('says in its outputs what the command line stops, resumes, redrives and reads', () => {
     const outputs = Object.keys(template.findOutputs('*'));
     for (const name of FUNCTION_NAMES) {
       expect(outputs).toEqual(
@@ -210,10 +211,12 @@ describe('routing', () => {
           operationOutputId(name, 'EventSource'),
           operationOutputId(name, 'Inbox'),
           operationOutputId(name, 'DeadLetters'),
+          operationOutputId(name, 'LogGroup'),
         ]),
       );
     }
     expect(outputs).toContain('TimerSchedule');
     expect(outputs).toContain(RECORDS_TABLE_OUTPUT);
+    expect(template.findOutputs(VERSION_OUTPUT)).toMatchObject({ [VERSION_OUTPUT]: { Value: packageFile.version } });
   });
 });

@@ -6,16 +6,25 @@ import { ROUTES } from '../../shared/contract/routes.ts';
 import { TABLE } from '../../shared/contract/table.ts';
 import { synthesize } from './synthesized.ts';
 
-const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:oncall';
+const PAGE = 'arn:aws:sns:eu-west-1:123456789012:page';
+const TICKET = 'arn:aws:sns:eu-west-1:123456789012:ticket';
 const silent = synthesize();
-const loud = synthesize({ alarmTopicArn: TOPIC, runbookUrl: 'https://wiki.example.com/curfew' });
+const loud = synthesize({
+  alarmTopics: { page: PAGE, ticket: TICKET },
+  runbookUrl: 'https://wiki.example.com/curfew',
+});
 
 const alarmsOf = ({ functionsTemplate }: typeof silent) =>
   Object.values(functionsTemplate.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+const compositesOf = ({ functionsTemplate }: typeof silent) =>
+  Object.values(functionsTemplate.findResources('AWS::CloudWatch::CompositeAlarm')).map(({ Properties }) => Properties);
 
 interface MetricQuery {
   readonly Expression?: string;
-  readonly MetricStat?: { readonly Metric: { readonly MetricName: string }; readonly Period: number };
+  readonly MetricStat?: {
+    readonly Metric: { readonly MetricName: string; readonly Dimensions?: readonly { readonly Name: string }[] };
+    readonly Period: number;
+  };
 }
 /** Names of the metrics in an alarm on an expression. */
 const watched = (queries: readonly MetricQuery[] | undefined): string | undefined =>
@@ -72,8 +81,9 @@ describe('what it costs when nothing happens', () => {
     expect(Object.values(perMillion).reduce((sum, each) => sum + each) / 1e6).toBeLessThan(0.5);
   });
 
-  it('and a dashboard of the size that three of are free', () => {
+  it('and a dashboard, unless the deployment wants none', () => {
     expect(count('AWS::CloudWatch::Dashboard')).toBe(1);
+    synthesize({ dashboard: false }).functionsTemplate.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
   });
 });
 
@@ -81,7 +91,7 @@ describe('alarms', () => {
   // They arrive by e-mail, where a relative path leads nowhere.
   it('each name a paragraph of the runbook that exists', () => {
     expect(alarmsOf(silent).length).toBeGreaterThan(10);
-    for (const alarm of alarmsOf(silent)) expect(paragraphs).toContain(headingOf(alarm));
+    for (const alarm of [...alarmsOf(silent), ...compositesOf(silent)]) expect(paragraphs).toContain(headingOf(alarm));
   });
 
   it('are as many, on as many metrics, as the costs in docs/deploying.md say', () => {
@@ -92,19 +102,72 @@ describe('alarms', () => {
     expect(costs).toContain(
       `| ${alarmsOf(silent).length} alarms, on ${metrics.length} metrics at 0.10 each | ${dollars} |`,
     );
+    expect(costs).toContain(`| ${compositesOf(silent).length} composite alarm | 0.50 |`);
   });
 
   it('leave no alarm paragraph of the runbook without an alarm', () => {
     const forAlarms = paragraphs.filter(heading => !['Before anything else', 'Stopping Curfew'].includes(heading));
-    expect(new Set(alarmsOf(silent).map(headingOf))).toEqual(new Set(forAlarms));
+    const named = [...alarmsOf(silent), ...compositesOf(silent)].map(headingOf);
+    expect(new Set(named)).toEqual(new Set(forAlarms));
   });
 
-  it('point to the runbook of the deployment and notify its topic when it has one', () => {
-    for (const alarm of alarmsOf(loud)) {
+  it('point to the runbook of the deployment', () => {
+    for (const alarm of [...alarmsOf(loud), ...compositesOf(loud)]) {
       const anchor = /Runbook: https:\/\/wiki\.example\.com\/curfew#([\w-]+)$/.exec(alarm.AlarmDescription)?.[1];
       expect(paragraphs.map(anchorOf)).toContain(anchor);
-      expect(alarm).toMatchObject({ AlarmActions: [TOPIC], OKActions: [TOPIC] });
     }
+  });
+
+  it('page or ask for a ticket, at recovery as well, or are told of by the one composite', () => {
+    const [composite, ...others] = compositesOf(loud);
+    expect(others).toEqual([]);
+    expect(composite).toMatchObject({ AlarmActions: [PAGE], OKActions: [PAGE] });
+    const alarms = Object.entries(loud.functionsTemplate.findResources('AWS::CloudWatch::Alarm'));
+    const told = alarms.filter(([id]) => JSON.stringify(composite.AlarmRule).includes(`"${id}"`));
+    const byThemselves = alarms.filter(each => !told.includes(each)).map(([, { Properties }]) => Properties);
+    for (const [, { Properties }] of told) expect(Properties).not.toHaveProperty('AlarmActions');
+    for (const { AlarmActions, OKActions } of byThemselves) {
+      expect([[PAGE], [TICKET]]).toContainEqual(AlarmActions);
+      expect(OKActions).toEqual(AlarmActions);
+    }
+    expect(told.length).toBeGreaterThan(10);
+    const pages = byThemselves.filter(({ AlarmActions }) => AlarmActions[0] === PAGE).map(headingOf);
+    expect(new Set(pages.map(text => text.split('#')[1]))).toEqual(
+      new Set(['too-many-terminations', 'undelivered-events']),
+    );
+    for (const { AlarmActions } of [...alarmsOf(silent), ...compositesOf(silent)]) expect(AlarmActions).toBeUndefined();
+  });
+
+  it('tell one topic alone where only one is given', () => {
+    const alarms = alarmsOf(synthesize({ alarmTopics: { ticket: TICKET } }));
+    expect(new Set(alarms.map(({ AlarmActions }) => AlarmActions?.[0]))).toEqual(new Set([TICKET, undefined]));
+  });
+
+  it('leave out with `Essential` only what another alarm says as well', () => {
+    const essential = alarmsOf(synthesize({ alarms: 'Essential' }));
+    expect(new Set(essential.map(headingOf))).toEqual(
+      new Set(
+        alarmsOf(silent)
+          .map(headingOf)
+          .filter(heading => !['Throttled functions', 'Slow functions'].includes(heading)),
+      ),
+    );
+    expect(essential.length).toBeLessThan(alarmsOf(silent).length - 10);
+  });
+
+  // CloudWatch takes ten metrics in one alarm.
+  it('have ten metrics each at most', () => {
+    for (const { Metrics = [] } of alarmsOf(silent)) {
+      expect(Metrics.filter(({ MetricStat }: MetricQuery) => MetricStat !== undefined).length).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it('page from the number of terminations on that the deployment names', () => {
+    const found = alarmsOf(synthesize({ terminationsPerHour: 3 })).find(
+      alarm => headingOf(alarm) === 'Too many terminations',
+    );
+    expect(found).toMatchObject({ Threshold: 3, ComparisonOperator: 'GreaterThanOrEqualToThreshold' });
+    expect(found.AlarmDescription).toContain('3 nodes');
   });
 
   it('ring for each function that has dead letters, a backlog, no access, errors, bugs, throttles or no time left', () => {
@@ -123,9 +186,12 @@ describe('alarms', () => {
   });
 
   it('ring for events that EventBridge gave up on, under both dimensions where a rule is of a custom bus', () => {
-    const failed = alarmsOf(silent).filter(({ MetricName }) => MetricName === 'FailedInvocations');
-    expect(failed).toHaveLength(ROUTES.length);
-    const dimensions = failed.map(({ Dimensions }) => Dimensions.map(({ Name }: { Name: string }) => Name).toSorted());
+    const failed = alarmsOf(silent)
+      .filter(alarm => headingOf(alarm) === 'Undelivered events')
+      .flatMap(({ Metrics }) => Metrics as readonly MetricQuery[])
+      .flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric]));
+    expect(failed.map(({ MetricName }) => MetricName)).toEqual(ROUTES.map(() => 'FailedInvocations'));
+    const dimensions = failed.map(({ Dimensions = [] }) => Dimensions.map(({ Name }) => Name).toSorted());
     expect(dimensions.filter(names => names.length === 1)).toEqual([['RuleName']]);
     for (const names of dimensions.filter(each => each.length > 1)) expect(names).toEqual(['EventBusName', 'RuleName']);
   });

@@ -59,6 +59,21 @@ describe('cdk-nag', () => {
     },
   );
 
+  it('has none with every key that adds something', () => {
+    const topics = { page: 'arn:aws:sns:eu-west-1:123456789012:page' };
+    const roles = ['arn:aws:iam::123456789012:role/monitor'];
+    const reports = audit(() => {}, {
+      env: { account: '123456789012', region: 'eu-west-1' },
+      alarmTopics: topics,
+      encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/0f8fad5b-d9cb-469f-a165-70867728950e',
+      drainPrincipals: roles,
+      operatorPrincipals: roles,
+      drainSources: ['nvsentinel'],
+      hookFunctions: ['deregister'],
+    });
+    expect(reports.filter(({ conclusion }) => conclusion === 'failure')).toEqual([]);
+  });
+
   it('finds what a new resource does wrong', () => {
     const reports = audit(({ state }) => new CfnQueue(state, 'Careless'));
     expect(reports.flatMap(({ violations }) => violations.map(({ ruleName }) => ruleName))).toEqual(

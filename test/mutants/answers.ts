@@ -26,6 +26,28 @@ const withoutNotServed = (name: FunctionName, resource: ResourceName): Mutation 
     },
   }));
 
+/** The function that makes each eviction after the one before, and none after one that was not answered. */
+const withEvictionsInARow = (name: FunctionName): Mutation =>
+  withPortsOfRun(name, ({ kubernetes }) => {
+    let last = Promise.resolve();
+    const evict: typeof kubernetes.evict = async (ref, options) => {
+      const before = last;
+      const own = before.then(() => kubernetes.evict(ref, options));
+      last = own.then(() => undefined);
+      last.catch(() => undefined);
+      return await own;
+    };
+    return { kubernetes: { ...methodsOf(kubernetes), evict } };
+  });
+
+/** A failure that ends the whole run: what is no answer of the API server goes up. */
+const goesUp =
+  (isMeant: boolean) =>
+  (error: unknown): never => {
+    if (isMeant && error instanceof RetryableError) throw new Error(messageOf(error));
+    throw error;
+  };
+
 const NOT_SERVED = 'kinds-not-served.yaml';
 const ONE_FAILURE = 'one-failure-holds-one-thing.yaml';
 
@@ -56,17 +78,32 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     mistake: 'evicts no other pod once an eviction has failed',
     breaks: ['I5'],
     scenario: `${ONE_FAILURE}#one-eviction-fails`,
-    mutation: withPortsOfRun('drain', ({ kubernetes }) => {
-      let last = Promise.resolve();
-      const evict: typeof kubernetes.evict = async (ref, options) => {
-        const before = last;
-        const own = before.then(() => kubernetes.evict(ref, options));
-        last = own.then(() => undefined);
-        last.catch(() => undefined);
-        return await own;
-      };
-      return { kubernetes: { ...methodsOf(kubernetes), evict } };
-    }),
+    mutation: withEvictionsInARow('drain'),
+  },
+  {
+    name: 'one-refused-eviction-holds-the-others',
+    mistake: 'ends the pass of a termination with the first eviction that is refused',
+    breaks: ['I5'],
+    scenario: `${ONE_FAILURE}#a-deadline-ends-what-fails`,
+    mutation: withEvictionsInARow('finalizer'),
+  },
+  {
+    name: 'deadline-waits-for-a-pod',
+    mistake: 'ends no instance past its deadline while the deletion of a pod fails',
+    breaks: ['I5', 'I8'],
+    scenario: `${ONE_FAILURE}#a-deadline-ends-what-fails`,
+    mutation: withKubernetes('finalizer', api => ({
+      delete: (ref, options) => api.delete(ref, options).catch(goesUp(isA('Pod', ref))),
+    })),
+  },
+  {
+    name: 'deadline-waits-for-a-taint',
+    mistake: 'ends no instance past its deadline while its Node cannot be changed',
+    breaks: ['I5', 'I8'],
+    scenario: `${ONE_FAILURE}#a-deadline-waits-for-no-taint`,
+    mutation: withKubernetes('finalizer', api => ({
+      patch: (ref, patch, options) => api.patch(ref, patch, options).catch(goesUp(isA('Node', ref))),
+    })),
   },
   {
     name: 'deadline-waits-for-attachments',
@@ -74,12 +111,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     breaks: ['I5', 'I8'],
     scenario: `${ONE_FAILURE}#a-deadline-ends-what-fails`,
     mutation: withKubernetes('finalizer', api => ({
-      list: (type, query, options) =>
-        api.list(type, query, options).catch((error: unknown) => {
-          // What is no answer of the API server goes up.
-          if (isA('VolumeAttachment', type) && error instanceof RetryableError) throw new Error(messageOf(error));
-          throw error;
-        }),
+      list: (type, query, options) => api.list(type, query, options).catch(goesUp(isA('VolumeAttachment', type))),
     })),
   },
   {

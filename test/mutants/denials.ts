@@ -10,7 +10,7 @@ const withoutEvents = (name: FunctionName, ...reasons: readonly string[]): Mutat
     events: { record: async event => (reasons.includes(event.reason) ? undefined : await events.record(event)) },
   }));
 
-const isRefused = ({ state }: NewRecord): boolean => JSON.stringify(state).includes('"kind":"refused"');
+const isRefused = ({ state }: NewRecord): boolean => 'refusals' in state;
 
 export const DENIAL_MUTANTS: readonly Mutant[] = [
   {

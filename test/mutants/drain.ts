@@ -1,14 +1,21 @@
 /** Mistakes in drains. */
 import { createReconciler } from '../../functions/drain/reconcile.ts';
+import { toFinished } from '../../functions/drain/admission.ts';
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision, Preparation } from '../../functions/drain/decision.ts';
+import type { DrainRequest, FinishedDrain } from '../../functions/drain/model.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
+import { FULL } from '../../functions/drain/scope.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
-import { hours, seconds } from '../../shared/domain/time.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import { hours, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { textOf } from '../../simulator/invariants/reading.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail } from './fault.ts';
 import {
   annotated,
+  isA,
+  methodsOf,
   takenForNone,
   withKubernetes,
   withListed,
@@ -33,6 +40,49 @@ const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
 
 const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
 
+/** Begins by what it saw before it marked its Node: shows only when the looks of two nodes meet. */
+export const BEGINS_WITHOUT_A_SECOND_LOOK: Mutation = seeing(seen =>
+  seen.record.active?.queue?.takes === true && seen.neighbours !== undefined
+    ? { ...seen, neighbours: { ...seen.neighbours, draining: 0 } }
+    : seen,
+);
+
+const refusal = (request: DrainRequest, now: EpochMs): FinishedDrain =>
+  toFinished(
+    request,
+    { status: 'Failed', reason: 'TooManyRequests', message: 'too many requests wait', left: [] },
+    { now, scope: FULL, drained: 0 },
+  );
+
+/** Texts of the event are put into the template before it is rendered: they are read as its own. */
+const pastingMessages: Mutation = {
+  reconcilers: {
+    drain(deps) {
+      const messages: string[] = [];
+      const { kubernetes } = deps;
+      const paste = (text: string): string => text.replace('{{ .HealthEvent.Message }}', messages.at(-1) ?? '');
+      const reconcile = createReconciler({
+        ...deps,
+        kubernetes: {
+          ...methodsOf(kubernetes),
+          async get(ref) {
+            const answer = await kubernetes.get(ref);
+            if (answer.kind !== 'there' || !isA('ConfigMap', ref)) return answer;
+            const { data } = answer.object;
+            if (!isJsonObject(data)) return answer;
+            const pasted = Object.entries(data).map(([key, text]) => [key, paste(textOf(text) ?? '')]);
+            return { kind: 'there', object: { ...answer.object, data: Object.fromEntries(pasted) } };
+          },
+        },
+      });
+      return message => {
+        if (message.kind === 'busEvent') messages.push(textOf(message.detail['message']) ?? '');
+        return reconcile(message);
+      };
+    },
+  },
+};
+
 export const DRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-of-the-whole-pool-at-once',
@@ -47,6 +97,68 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     scenario: 'drain-limits.yaml#drain-limits-one-after-the-other',
     mutation: seeing(seen => ({ ...seen, neighbours: seen.neighbours && { ...seen.neighbours, draining: 0 } })),
+  },
+  {
+    name: 'drain-pastes-texts-into-its-template',
+    mistake: 'lets a text of the event become a field of the custom resource',
+    breaks: ['I8'],
+    scenario: 'drain-template-injected.yaml#drain-template-injected',
+    mutation: pastingMessages,
+  },
+  {
+    name: 'drain-never-hides-its-conditions',
+    mistake: 'leaves Drained on a node that was opened',
+    breaks: ['I7'],
+    scenario: 'drain-conditions.yaml#drain-conditions',
+    mutation: seeing(seen => ({
+      ...seen,
+      node: { ...seen.node, shown: seen.record.active === undefined ? 'nothing' : seen.node.shown },
+    })),
+  },
+  {
+    name: 'drain-shows-nothing-on-its-node',
+    mistake: 'writes no conditions of a drain',
+    breaks: ['I6'],
+    scenario: 'drain-conditions.yaml#drain-conditions',
+    mutation: withKubernetes('drain', api => ({
+      async patch(ref, patch, options) {
+        if (options?.subresource !== 'status' || !isA('Node', ref)) return await api.patch(ref, patch, options);
+        const answer = await api.get(ref);
+        return answer.kind === 'there' ? { kind: 'ok', object: answer.object } : { kind: 'notFound' };
+      },
+    })),
+  },
+  {
+    name: 'drain-refuses-where-many-wait',
+    mistake: 'refuses what comes to a node on which as many requests wait as its record holds',
+    breaks: ['I5'],
+    scenario: 'drain-crowded.yaml#drain-crowded',
+    mutation: deciding((decision, seen) =>
+      decision.kind === 'take' && (seen.record.active?.requests.length ?? 0) >= 50
+        ? { kind: 'answer', answer: refusal(decision.request, seen.now), repeated: false, record: seen.record }
+        : decision,
+    ),
+  },
+  {
+    name: 'drain-does-not-see-who-opens-a-node',
+    mistake: 'does not see that somebody has opened the node after its drain',
+    breaks: ['I5'],
+    scenario: 'drain-opened-by-a-person.yaml#drain-opened-by-a-person',
+    mutation: seeing(seen => {
+      const isOver = seen.record.active === undefined && seen.record.requests.length === 0;
+      return isOver ? { ...seen, node: { ...seen.node, unschedulable: true } } : seen;
+    }),
+  },
+  {
+    name: 'drain-closes-again-what-a-person-opened',
+    mistake: 'begins what was to follow a drain that somebody has called off by opening the node',
+    breaks: ['I7'],
+    scenario: 'drain-opened-by-a-person.yaml#drain-opened-before-the-next-drain',
+    mutation: deciding((decision, { record: { active } }) =>
+      decision.kind === 'finish' && decision.outcome.reason === 'Uncordoned' && active !== undefined
+        ? { ...decision, active }
+        : decision,
+    ),
   },
   {
     name: 'drain-deadline-forces-protected-pods',

@@ -3,11 +3,14 @@ import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import type { TerminationContext } from '../../functions/finalizer/steps/context.ts';
 import { hooksAt } from '../../functions/finalizer/steps/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
+import type { Instances } from '../../shared/ports/instances.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import {
   isA,
   original,
+  takenForNone,
   withFinalizerRules,
   withKubernetes,
   withListed,
@@ -25,6 +28,19 @@ const hooksSeeing = (change: (context: TerminationContext) => TerminationContext
       return { name: step.name, run: context => hooksAt(point).run(change(context)) };
     }),
   });
+
+/** What EC2 says of an instance is read in another way. */
+const describing = (read: (found: Described) => Described): Mutation =>
+  withPorts('finalizer', ({ instances }) => ({
+    instances: {
+      list: () => instances.list(),
+      terminate: id => instances.terminate(id),
+      reboot: id => instances.reboot(id),
+      terminateInAutoScalingGroup: id => instances.terminateInAutoScalingGroup(id),
+      describe: async id => read(await instances.describe(id)),
+    },
+  }));
+type Described = Awaited<ReturnType<Instances['describe']>>;
 
 const WITHOUT_WAITING = 'finalizer-hooks-nobody-waits-for.yaml';
 const RULES = 'finalizer-rules-that-do-not-clean-up.yaml';
@@ -64,22 +80,67 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'forced-hook-does-not-know',
+    mistake: 'does not tell a hook at the deadline that nobody waits for it',
+    breaks: ['I8'],
+    scenario: `${WITHOUT_WAITING}#at-the-deadline-each-kind-of-hook-is-told-that-it-is-forced`,
+    mutation: withPorts('finalizer', ({ hooks }) => ({
+      hooks: { invoke: call => hooks.invoke({ ...call, details: { ...call.details, forced: false } }) },
+    })),
+  },
+  {
+    name: 'forced-resource-does-not-know',
+    mistake: 'gives the template of a hook nothing that tells the deadline',
+    breaks: ['I8'],
+    scenario: `${WITHOUT_WAITING}#at-the-deadline-each-kind-of-hook-is-told-that-it-is-forced`,
+    mutation: withKubernetes('finalizer', api => ({
+      create: (type, manifest) =>
+        api.create(type, type.resource === 'snapshots' ? { ...manifest, spec: { forced: false } } : manifest),
+    })),
+  },
+  {
+    name: 'hooks-delay-each-by-itself',
+    mistake: 'counts the delay of each hook at the deadline, and not that of all of them',
+    breaks: ['I5'],
+    scenario: `${WITHOUT_WAITING}#hooks-delay-a-forced-end-by-fifteen-seconds-at-most`,
+    mutation: hooksSeeing(context => ({
+      ...context,
+      progress() {
+        const progress = context.progress();
+        const hooks = Object.entries(progress.hooks).map(([name, hook]) => {
+          const isSpent = hook.phase === 'failed' && hook.attempts > 1;
+          return [name, isSpent ? { ...hook, lastSeenTime: hook.firstInvokedTime } : hook] as const;
+        });
+        return { ...progress, hooks: Object.fromEntries(hooks) };
+      },
+    })),
+  },
+  {
     name: 'stopped-instance-waited-for',
     mistake: 'drains a node whose instance is stopped',
     breaks: ['I5'],
     scenario: `${THERE}#a-stopped-instance-is-not-waited-for`,
-    mutation: withPorts('finalizer', ({ instances }) => ({
-      instances: {
-        list: () => instances.list(),
-        terminate: id => instances.terminate(id),
-        reboot: id => instances.reboot(id),
-        terminateInAutoScalingGroup: id => instances.terminateInAutoScalingGroup(id),
-        async describe(id) {
-          const found = await instances.describe(id);
-          return found?.state === 'stopped' ? { ...found, state: 'running' } : found;
-        },
-      },
+    mutation: describing(found => (found?.state === 'stopped' ? { ...found, state: 'running' } : found)),
+  },
+  {
+    name: 'deadline-waits-for-settings',
+    mistake: 'waits past the deadline until NodePool and policies can be read',
+    breaks: ['I5', 'I8', 'I9'],
+    scenario: 'finalizer-deadline.yaml#settings-that-cannot-be-read-put-no-deadline-off',
+    mutation: withKubernetes('finalizer', api => ({
+      list: (type, query, options) =>
+        api.list(type, query, options).catch((error: unknown) => {
+          // Thrown as what is no answer of the API server, it ends the run.
+          throw isA('NodeLifecyclePolicy', type) ? new Error(messageOf(error)) : error;
+        }),
     })),
+  },
+  {
+    name: 'young-not-found-is-gone',
+    mistake: 'takes "not found" of an instance that was just launched for its end',
+    breaks: ['I6'],
+    scenario: `${THERE}#not-found-is-no-end-of-a-young-instance`,
+    mutation: describing(found => found ?? { state: 'terminated' }),
   },
   {
     name: 'volumes-of-an-earlier-node',
@@ -131,6 +192,51 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
         return decision.kind === 'release' ? { kind: 'free' } : decision;
       },
     }),
+  },
+  {
+    name: 'rule-goes-at-once',
+    mistake: 'looks for the last time while somebody may not know of the deletion of a rule',
+    breaks: ['I1'],
+    scenario: `${RULES}#a-rule-that-is-deleted-stays-for-a-minute`,
+    mutation: withListed('finalizer', 'FinalizerRule', object => {
+      const { deletionTimestamp, ...metadata } = object.metadata;
+      return deletionTimestamp === undefined
+        ? object
+        : { ...object, metadata: { ...metadata, deletionTimestamp: '2000-01-01T00:00:00Z' } };
+    }),
+  },
+  {
+    name: 'rule-goes-by-its-status-alone',
+    mistake: 'looks for no object of a rule whose status does not say which they are',
+    breaks: ['I1'],
+    scenario: `${RULES}#a-rule-whose-resource-was-cleared-waits-for-its-objects`,
+    mutation: withKubernetes('finalizer', api => {
+      let isAsked = false;
+      return {
+        async list(type, query, options) {
+          const answer = await api.list(type, query, options);
+          if (isA('FinalizerRule', type) && answer.kind === 'there') {
+            isAsked = answer.objects.some(
+              ({ metadata, status }) => metadata.deletionTimestamp !== undefined && status?.['resource'] === undefined,
+            );
+          }
+          return answer;
+        },
+        resolve: async kind => (isAsked && kind.kind === 'ManagedDatabase' ? undefined : await api.resolve(kind)),
+      };
+    }),
+  },
+  {
+    name: 'rule-goes-unlooked',
+    mistake: 'takes a list of the objects of a deleted rule that fails for an empty one',
+    breaks: ['I1', 'I6'],
+    scenario: `${RULES}#a-rule-whose-objects-cannot-be-listed-stays-and-says-so`,
+    mutation: withKubernetes('finalizer', api => ({
+      list: (type, query, options) =>
+        type.resource === 'manageddatabases'
+          ? api.list(type, query, options).catch(takenForNone)
+          : api.list(type, query, options),
+    })),
   },
   {
     name: 'rule-is-gone-without-a-word',

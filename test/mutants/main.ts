@@ -11,6 +11,7 @@ import { CI_SEEDS } from '../../simulator/swarm/ci.ts';
 import { formatFailure, type SeedReport } from '../../simulator/swarm/seed.ts';
 import { runTasks } from '../../simulator/swarm/tasks.ts';
 import { findByScenario } from './by-scenario.ts';
+import { findByProperty } from './by-property.ts';
 import type { Mutant } from './mutant.ts';
 import { MUTANTS } from './mutants.ts';
 
@@ -29,8 +30,8 @@ async function findMutants({ mutants, seeds, jobs }: Command): Promise<number> {
   const width = Math.max(...mutants.map(({ name }) => name.length));
   let missed = 0;
   for (const [index, mutant] of mutants.entries()) {
-    const { name, mistake, scenario = '' } = mutant;
-    const noticed = await findByScenario(mutant);
+    const { name, mistake, scenario = mutant.property ?? '' } = mutant;
+    const noticed = (await findByScenario(mutant)) ?? (await findByProperty(mutant));
     if (noticed !== undefined) {
       process.stdout.write(`${name.padEnd(width)}  ${shorten(`${scenario}  ${noticed}`)}  (${mistake})\n`);
       continue;

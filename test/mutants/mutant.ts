@@ -16,6 +16,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import type { PropertyName } from './by-property.ts';
 import type { ObjectsAnswer } from '../../shared/ports/read-answer.ts';
 import type { NewRecord, RecordStore } from '../../shared/ports/record-store.ts';
 
@@ -29,6 +30,8 @@ export interface Mutant {
   readonly seed?: number;
   /** `FILE#NAME` of an example scenario that finds it: by `breaks`, or by an expectation of its own. */
   readonly scenario?: string;
+  /** A property of modes that finds it. */
+  readonly property?: PropertyName;
   /** What goes wrong beside the mistake, in the scenario: what is right copes with it. Anew for each run. */
   readonly fault?: () => Fault;
   readonly mutation: Mutation;

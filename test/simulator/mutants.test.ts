@@ -3,8 +3,9 @@
  * tells the first seed for each, among the seeds of continuous integration.
  */
 import { describe, expect, it } from 'vitest';
-import { CI_NEWS_SEEDS, CI_SEEDS } from '../../simulator/swarm/ci.ts';
+import { CI_NEWS_SEEDS, CI_SEEDS, CI_UNREADABLE_SEEDS } from '../../simulator/swarm/ci.ts';
 import { runTrial, trialOf, type Failure } from '../../simulator/swarm/seed.ts';
+import { findByProperty } from '../mutants/by-property.ts';
 import { findByScenario } from '../mutants/by-scenario.ts';
 import { MUTANTS, mutationOf } from '../mutants/mutants.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
@@ -38,7 +39,9 @@ describe('the swarm finds a Curfew that', () => {
 
   it('does nothing wrong is tried with the same seeds: the swarm of continuous integration has them all', () => {
     const isTried = (seed: number): boolean =>
-      (seed >= CI_SEEDS.from && seed <= CI_SEEDS.to) || CI_NEWS_SEEDS.includes(seed);
+      (seed >= CI_SEEDS.from && seed <= CI_SEEDS.to) ||
+      CI_NEWS_SEEDS.includes(seed) ||
+      CI_UNREADABLE_SEEDS.includes(seed);
     expect(SEEDS.filter(seed => !isTried(seed))).toEqual([]);
   });
 });
@@ -53,9 +56,19 @@ describe('an example scenario finds a Curfew that', () => {
   );
 });
 
+describe('a property of modes finds a Curfew that', () => {
+  it.each(MUTANTS.filter(({ property }) => property !== undefined).map(mutant => [mutant.mistake, mutant] as const))(
+    '%s',
+    async (_mistake, mutant) => {
+      expect(await findByProperty(mutant)).toBeDefined();
+    },
+    TIMEOUT_MS,
+  );
+});
+
 describe('the mutants', () => {
-  it('are found, each by a seed or by a scenario', () => {
-    const unknown = MUTANTS.filter(({ seed, scenario }) => seed === undefined && scenario === undefined);
+  it('are found, each by a seed, a scenario or a property', () => {
+    const unknown = MUTANTS.filter(each => (each.seed ?? each.scenario ?? each.property) === undefined);
     expect(unknown.map(({ name }) => name)).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { orRefused } from '../../../shared/lifecycle/refused.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';

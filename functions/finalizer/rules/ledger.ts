@@ -16,6 +16,7 @@ export function nextEntry({ inForce, observation, entry }: ObjectLook): LedgerEn
   const {
     slotTime: _,
     withoutRule: __,
+    refusals: ___,
     ...rest
   } = entry ?? {
     attempts: 0,

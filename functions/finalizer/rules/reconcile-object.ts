@@ -6,6 +6,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
+import { createTries, isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
@@ -17,7 +18,6 @@ import { hold, orphan, strip } from './hold.ts';
 import { entryRecord, nextEntry, rulesIn, saveEntry } from './ledger.ts';
 import { observeObject, type ObjectLook } from './observe-object.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
-import { tryLaterWhenRefused } from './refused.ts';
 import { reportObject } from './report.ts';
 import { loadRules, rulesOver, standingOf } from './rule-set.ts';
 import { isAnswered, keepWithoutRule, type WorkerAnswer } from './without-rule.ts';
@@ -57,11 +57,16 @@ export async function reconcileObject(
       continue;
     }
     const run: Run = { ownAttempt: undefined, answer };
+    const tries = createTries(deps.clock);
     await settle<ObjectLook, RuleDecision>({
       what: `${kind} ${name}`,
       observe: () => observeObject(deps, { subject, inForce: each, type, record, ownAttempt: run.ownAttempt }),
       decide: look => parts.decideRule(look.observation),
-      apply: (decision, look) => tryLaterWhenRefused(parts, look, record, apply(parts, run, decision, look)),
+      // An answer of a worker is written down first, whatever is refused.
+      apply: (decision, look) =>
+        run.answer === undefined
+          ? applyUnlessRefused({ ...parts, tries }, decision, look, () => apply(parts, run, decision, look))
+          : apply(parts, run, decision, look),
     });
   }
   for (const rule of known) {
@@ -69,6 +74,36 @@ export async function reconcileObject(
     const because = whyNothingCleansUp(rule, all);
     await keepWithoutRule(parts, { subject, record: entryRecord(deps, ledger, rule), rule, because }, answer);
   }
+}
+
+/** What is refused is remembered in the entry, and said on the object. */
+async function applyUnlessRefused(
+  { reporter, tries }: RuleParts & { readonly tries: Tries },
+  { kind }: RuleDecision,
+  look: ObjectLook,
+  call: () => Promise<Turn>,
+): Promise<Turn> {
+  const { entry, object, inForce, record } = look;
+  const say = (message: string, isRepeated: boolean): Promise<void> =>
+    reportObject(reporter, look, {
+      decision: 'retry',
+      reason: EVENT_REASONS.finalizationError,
+      message,
+      type: 'Warning',
+      isRepeated,
+    });
+  const restsOn = [object, inForce.object, entry?.phase, entry?.attempts];
+  const outcome = await tries.make({ key: kind, stored: entry?.refusals, restsOn, say }, call);
+  if (!isRefusal(outcome)) return outcome;
+  // This turn may have written it.
+  const held = await record.load();
+  if (held.kind === 'newer') return again('a newer version wrote its entry');
+  const refusals = tries.after(entry?.refusals);
+  const known = held.kind === 'held' ? held.value : nextEntry(look);
+  const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
+  const saved = await saveEntry(look, value, outcome.until);
+  if (outcome.goesBack !== undefined) throw outcome.goesBack;
+  return saved;
 }
 
 /** What became of a rule by which nothing is cleaned up. */

@@ -11,13 +11,12 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { RetryableError } from '../../../shared/errors.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import { orRefused, type Refused } from '../../../shared/lifecycle/refused.ts';
+import { createTries, isRefusal, warn, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
 import { CHANGED, endUnused, endWhenFree, isHeldNow, listed, type SeenRule } from './rule-finalizer.ts';
-import { tryRuleLater } from './refused.ts';
 import { closeRuleRecord, isLater, openRuleRecords } from './rule-record.ts';
 import { cleanUpOf, loadRules, standingOf, type Standing } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
@@ -44,6 +43,7 @@ export async function reconcileRule(parts: RuleEndParts, name: string, message: 
   const { deps } = parts;
   const { timer } = message;
   const recordOf = openRuleRecords(deps, timer?.wakeUp);
+  const tries = createTries(deps.clock);
   await settle<Look, Standing>({
     what: `FinalizerRule ${name}`,
     async observe() {
@@ -55,33 +55,48 @@ export async function reconcileRule(parts: RuleEndParts, name: string, message: 
       return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
     },
     decide: ({ object, all }) => standingOf(object, all),
-    apply: (standing, look) => applyUnlessRefused(parts, look, standing, message),
+    apply: (standing, look) => applyUnlessRefused({ ...parts, tries }, look, standing, message),
   });
 }
 
-/** A change of the rule that the API server refuses is said once on it, and tried again with all that the message in hand says (I8). */
+/** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 async function applyUnlessRefused(
-  parts: RuleEndParts,
+  parts: RuleEndParts & { readonly tries: Tries },
   look: Look,
   standing: Standing,
   message: RuleMessage,
 ): Promise<Turn> {
+  const { tries, reporter } = parts;
   const { object, record } = look;
-  const held = message.timer === undefined ? undefined : await record.load();
-  const kept = held?.kind === 'held' ? held.value.watch : undefined;
-  const outcome = await orRefused(applyRule(parts, look, standing, { ...message, watch: message.watch ?? kept }));
-  if (outcome.kind === 'refused') return tryRuleLater(parts, look, outcome, message.watch);
-  // Nothing of it waits any more, unless it is being deleted.
-  const isDone = outcome.kind === 'done' && held !== undefined && object.metadata.deletionTimestamp === undefined;
-  return isDone ? record.release() : outcome;
+  const held = await record.load();
+  if (held.kind === 'newer') return DONE;
+  const before = held.kind === 'held' ? held.value : {};
+  const { watch = before.watch, timer } = message;
+  const change = {
+    key: 'rule',
+    stored: before.refusals,
+    restsOn: [object, standing.kind],
+    say: warn(reporter, object, EVENT_REASONS.changeRefused),
+  };
+  const outcome = await tries.make(change, () => applyRule(parts, look, standing, { ...message, watch }));
+  if (!isRefusal(outcome)) {
+    // Nothing of it waits any more, unless it is being deleted.
+    const isWaiting = timer !== undefined || before.refusals !== undefined;
+    const isDone = outcome.kind === 'done' && isWaiting && object.metadata.deletionTimestamp === undefined;
+    return isDone ? record.release() : outcome;
+  }
+  await record.load();
+  const { kind, apiVersion, metadata } = object;
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const refusals = tries.after(before.refusals);
+  const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
+  const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
+  const saved = await record.save({ subject, value, wakeTime: outcome.until });
+  if (outcome.goesBack !== undefined) throw outcome.goesBack;
+  return saved;
 }
 
-async function applyRule(
-  parts: RuleEndParts,
-  look: Look,
-  standing: Standing,
-  message: RuleMessage,
-): Promise<Turn | Refused> {
+async function applyRule(parts: RuleEndParts, look: Look, standing: Standing, message: RuleMessage): Promise<Turn> {
   const { deps } = parts;
   const { object } = look;
   const { watch, timer } = message;
@@ -106,7 +121,8 @@ async function applyRule(
   if (status === 'changed') return CHANGED;
   const turn = await lookAtObjects(parts, look, standing, { ...message, resource });
   // Of a rule that ends nobody reads it any more.
-  return status === 'ok' || object.metadata.deletionTimestamp !== undefined ? turn : status;
+  if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
+  return turn;
 }
 
 /**
@@ -137,15 +153,18 @@ async function lookAtObjects(
   const cleaning = cleanUpOf(standing);
   if (cleaning === undefined) return endUnused(deps, look);
   const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
-  // A status that says neither how the kind is watched nor what its plural is was emptied by others, or the rule is new.
-  const isUnwatched = known === undefined && conditionsOf(look.object).some(({ type }) => type === 'Watching');
   // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
-  const isAsked = deletionTimestamp !== undefined && !isUnwatched;
-  const type = (isAsked ? await deps.kubernetes.resolve(cleaning.rule) : undefined) ?? known;
+  const type = (deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(cleaning.rule)) ?? known;
   if (type === undefined) return endUnused(deps, look);
   const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
-  if (concernsObjects || timer !== undefined) await rules.request(name);
-  return deletionTimestamp === undefined ? DONE : endWhenFree(deps, look, inForce);
+  const asked = concernsObjects || timer !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
+  if (deletionTimestamp === undefined) {
+    if (asked.kind === 'notKnown') throw asked.error;
+    return DONE;
+  }
+  // Objects that cannot be listed are said by its condition, each minute anew.
+  const watching = conditionsOf(look.object).find(condition => condition.type === 'Watching');
+  return endWhenFree(deps, look, inForce, known === undefined && watching?.status === 'False');
 }
 
 const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);

@@ -5,6 +5,7 @@
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { checkedCodec } from '../checked-codec.ts';
 
 const entry = {
@@ -21,6 +22,8 @@ const entry = {
   /** When the next call may be made: a place in the rule's queue. */
   slotTime: z.exactOptional(instant),
   message: z.exactOptional(z.string()),
+  /** Changes that are refused, by what was decided. */
+  refusals: z.exactOptional(refusalsSchema),
   /** The deadline passed and was reported. */
   overdue: z.exactOptional(z.boolean()),
   /** Its rule is gone or cannot be read: when that was said last, and whether the object was being deleted then. */

@@ -1,15 +1,17 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, isDue, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
+import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
-import { setConditions } from '../set-condition.ts';
+import { setConditions, type Condition } from '../set-condition.ts';
 import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type Standing } from './rule-set.ts';
 import { objectsOf } from './wake-ups.ts';
-import { objectOf } from '../../../shared/ports/read-answer.ts';
+import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 /** A rule with its record. */
 export interface SeenRule {
@@ -38,18 +40,26 @@ const LISTED_MAX = 5;
 /**
  * A rule that is being deleted goes when no object carries its finalizer, in sight or out of it; that is looked at once a minute, and its
  * condition `ObjectsReleased` names how many there are.
+ *
+ * @param isUnwatched its kind was never watched, as far as its status says
  */
-export async function endWhenFree(deps: Deps, { object, record }: SeenRule, inForce: RuleInForce): Promise<Turn> {
+export async function endWhenFree(
+  deps: Deps,
+  { object, record }: SeenRule,
+  inForce: RuleInForce,
+  isUnwatched: boolean,
+): Promise<Turn> {
   const { kind, apiVersion, metadata } = object;
-  const objects = await objectsOf(deps, inForce);
+  const left = await findLeft(deps, inForce);
+  // Of a kind that nobody ever granted nothing carries a finalizer of ours, and nobody will grant it for the end of its rule.
+  if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return endUnused(deps, { object, record });
   const now = deps.clock.now();
-  const left = objects === 'hidden' ? 'hidden' : objects.filter(each => isCarrying(each, inForce));
   // The last list counts once nobody is left who did not know of the deletion.
   const deletion = parseTimestamp(metadata.deletionTimestamp ?? '') ?? now;
   const settled = addDuration(deletion, HOLDS_SETTLE_AFTER);
-  const isSettled = !inForce.holdsNew || isDue(now, settled);
-  if (left !== 'hidden' && left.length === 0 && isSettled) return endUnused(deps, { object, record });
-  await showLeft(deps, object, left, inForce);
+  const isSettled = isDue(now, settled);
+  if (left.kind === 'none' && isSettled) return endUnused(deps, { object, record });
+  await showLeft(deps, object, reasonOf(left, inForce.rule, settled));
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   await record.load();
   const next = addDuration(now, minutes(1));
@@ -57,28 +67,64 @@ export async function endWhenFree(deps: Deps, { object, record }: SeenRule, inFo
   return DONE;
 }
 
+/** What carries the finalizer of a rule. `hidden`: its kind is not served in the version that the rule names. */
+type Left =
+  | { readonly kind: 'none' | 'hidden' }
+  | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
+  | NotKnown;
+
+async function findLeft(deps: Deps, inForce: RuleInForce): Promise<Left> {
+  return await orNotKnown(
+    objectsOf(deps, inForce).then((found): Left => {
+      if (found === 'hidden') return { kind: 'hidden' };
+      const objects = found.filter(each => isCarrying(each, inForce));
+      return objects.length === 0 ? { kind: 'none' } : { kind: 'some', objects };
+    }),
+  );
+}
+
+const isForbidden = (error: unknown): boolean => error instanceof RetryableError && error.reason === 'Forbidden';
+
 /** Only informs: where it cannot be written, the rule waits all the same. */
 async function showLeft(
   deps: Deps,
   { metadata: { name, uid } }: KubernetesObject,
-  left: readonly KubernetesObject[] | 'hidden',
-  { rule }: RuleInForce,
+  shown: Pick<Condition, 'status' | 'reason' | 'message'>,
 ): Promise<void> {
-  if (left !== 'hidden' && left.length === 0) return;
   const ref = { type: RESOURCES.FinalizerRule, name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
   if (current?.metadata.uid !== uid) return;
-  const message =
-    left === 'hidden'
-      ? `${rule.kind} is not served in version ${rule.version}: its objects are out of sight`
-      : `${listed(left)} ${left.length === 1 ? 'carries' : 'carry'} ${rule.finalizerName}`;
-  const change = {
-    type: RELEASED,
-    status: 'False',
-    reason: left === 'hidden' ? 'NotServed' : 'Waiting',
-    message,
-  } as const;
-  await setConditions(deps, ref, current, { conditions: [change], now: deps.clock.now() });
+  const conditions = [{ type: RELEASED, ...shown }];
+  await setConditions(deps, ref, current, { conditions, now: deps.clock.now() });
+}
+
+/** Why the rule stays. */
+function reasonOf(left: Left, rule: FinalizerRule, settled: EpochMs): Pick<Condition, 'status' | 'reason' | 'message'> {
+  const { kind, version, finalizerName } = rule;
+  switch (left.kind) {
+    case 'none':
+      return {
+        status: 'True',
+        reason: 'Released',
+        message: `no object carries ${finalizerName}; the rule goes at ${toTimestamp(settled)}, for somebody may have read it before its deletion`,
+      };
+    case 'hidden':
+      return {
+        status: 'False',
+        reason: 'NotServed',
+        message: `${kind} is not served in version ${version}: its objects are out of sight`,
+      };
+    case 'notKnown':
+      return {
+        status: 'False',
+        reason: 'ListFailed',
+        message: `which objects carry ${finalizerName} is not known: ${messageOf(left.error)}`,
+      };
+    case 'some': {
+      const carries = left.objects.length === 1 ? 'carries' : 'carry';
+      return { status: 'False', reason: 'Waiting', message: `${listed(left.objects)} ${carries} ${finalizerName}` };
+    }
+  }
 }
 
 /** `3 objects (prod/a, prod/b, c)`. */

@@ -3,13 +3,14 @@ import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluste
 import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { checkedCodec } from '../checked-codec.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 
 const schema = z.object({
-  /** Why a change of the rule was refused, as it was said. */
-  refused: z.exactOptional(z.string()),
+  /** Changes of the rule that are refused. Records of before have the text alone, as `refused`. */
+  refusals: z.exactOptional(refusalsSchema),
   /** How the forwarder's watch of the kind stands, which the status cannot show yet: nobody repeats it. */
   watch: z.exactOptional(kindWatchSchema),
 });

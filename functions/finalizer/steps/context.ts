@@ -11,6 +11,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
+import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
@@ -52,6 +53,8 @@ export interface RunMemory {
   readonly answers: Map<string, HookAnswer>;
   /** Something was carried out, and the next look starts from there. */
   progressed: boolean;
+  /** Of changes and steps that are refused. */
+  readonly tries: Tries;
   /** Writes of steps that were not made, because the object had changed or gone. */
   lostRaces: number;
 }

@@ -31,7 +31,7 @@ export const keyOfHook = (context: TerminationContext, { name }: TerminationHook
 export async function makeResource(
   context: TerminationContext,
   hook: TerminationHook & { readonly target: ByResource },
-  { firstInvokedTime }: HookProgress,
+  { firstInvokedTime, unawaited }: HookProgress,
 ): Promise<ResourceAnswer> {
   const { kubernetes } = context.deps;
   const { look } = context;
@@ -44,6 +44,7 @@ export async function makeResource(
     at: hook.at,
     providerID: look.providerID,
     deadline: toTimestamp(addDuration(firstInvokedTime, hook.deadline)),
+    forced: unawaited === 'forced',
     claim: look.claim,
     node: look.nodes[0],
     owner: look.object,

@@ -3,7 +3,7 @@
  * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can hold anything.
  */
 import type { HookPoint } from '../../../shared/domain/termination.ts';
-import { orRefused } from '../../../shared/lifecycle/refused.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import { KARPENTER_FINALIZER } from '../decide.ts';
 import { isGone, lookAtInstance } from './instance.ts';
 import type { TerminationContext } from './context.ts';

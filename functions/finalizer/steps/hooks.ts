@@ -4,6 +4,7 @@
  * its heartbeat; what happens then, its `onTimeout`. At the termination's own deadline, and where Karpenter ends the instance by itself,
  * nothing waits for them (`unawaited-hooks.ts`).
  */
+import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
 import {
@@ -249,7 +250,7 @@ async function timedOut(
       reason: EVENT_REASONS.terminationHookFailed,
       message,
       details: { hook: name, onTimeout, attempts: progress.attempts },
-      metric: { name: 'TerminationHookTimedOut', dimensions: { onTimeout } },
+      metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout } },
       event: { type: 'Warning' },
     });
     await store(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });

@@ -112,13 +112,15 @@ export async function stateOf(
   return found === undefined && isUnknownYet(launchTimeOf(look), now) ? 'notFoundYet' : found?.state;
 }
 
-/** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue. */
+/** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal. */
 export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<SeenState | undefined> {
   const { forced } = context;
   try {
     return await stateOf(context, providerID);
   } catch (error) {
-    if (!(error instanceof RetryableError)) throw error;
+    const { refusals = {} } = context.progress();
+    const isSaid = Object.values(refusals).some(({ saidTime }) => saidTime !== undefined);
+    if (!(error instanceof RetryableError) || isSaid) throw error;
     const reported = `${forced ? FORCED : ''}instance ${providerID} cannot be looked at`;
     if (context.progress().reported !== reported) {
       const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;

@@ -50,17 +50,17 @@ export async function callUnawaited(
   const isNew = progress === undefined || (progress.phase === 'intended' && progress.unawaited === undefined);
   if (isNew) return await caller.note(hook, { unawaited: how });
   if (progress.unawaited === undefined) return stepDone;
-  const left = timeLeft(context, progress);
   if (progress.phase === 'intended') {
     if (caller.isOwn(hook, progress)) return await call(context, hook, progress, caller);
     const settled = addDuration(progress.lastSeenTime, EACH);
     if (!isDue(now, settled)) return waitFor(`hook ${hook.name} is being called`, settled);
     if (progress.attempts < TRIES) return await caller.note(hook, { unawaited: how });
-    return await giveUp(hook, progress, caller, 'nobody knows whether it was called');
+    return await giveUp(context, hook, { ...progress, message: 'nobody knows whether it was called' }, caller);
   }
   if (progress.phase !== 'failed' || how === 'once') return stepDone;
-  if (progress.attempts >= TRIES || left <= 0) return stepDone;
   const retryTime = addDuration(progress.lastSeenTime, RETRY_AFTER);
+  const isInTime = addDuration(now, timeLeft(context, hook, progress)) > retryTime;
+  if (progress.attempts >= TRIES || !isInTime) return stepDone;
   if (isDue(now, retryTime)) return await caller.note(hook, { unawaited: how });
   return waitFor(`hook ${hook.name} was not taken on: ${progress.message ?? ''}`, retryTime);
 }
@@ -71,8 +71,14 @@ async function call(
   progress: HookProgress,
   caller: HookCaller,
 ): Promise<StepOutcome> {
-  const within = progress.unawaited === 'forced' ? timeLeft(context, progress) : EACH;
-  if (within <= 0) return await giveUp(hook, progress, caller, 'the hooks before it took all the time that there was');
+  const within = progress.unawaited === 'forced' ? timeLeft(context, hook, progress) : EACH;
+  if (within <= 0)
+    return await giveUp(
+      context,
+      hook,
+      { ...progress, message: 'the hooks before it took all the time that there was' },
+      caller,
+    );
   const answer = await caller.call(hook, progress, within);
   const { message: _, ...rest } = progress;
   const next: HookProgress = {
@@ -87,23 +93,26 @@ async function call(
 }
 
 async function giveUp(
+  { now }: TerminationContext,
   hook: TerminationHook,
   progress: HookProgress,
   { store }: HookCaller,
-  message: string,
 ): Promise<StepOutcome> {
-  await store(hook, { ...progress, phase: 'passed', message });
+  await store(hook, { ...progress, phase: 'passed', lastSeenTime: now });
   return stepDone;
 }
 
 /** How much longer this hook may delay a forced end. */
-function timeLeft(context: TerminationContext, own: HookProgress): DurationMs {
-  const spentBy = ({ firstInvokedTime, lastSeenTime }: HookProgress): number =>
-    Math.min(durationBetween(firstInvokedTime, lastSeenTime), EACH);
-  const forced = Object.values(context.progress().hooks).filter(({ unawaited }) => unawaited === 'forced');
-  const spent = forced.reduce((sum, each) => sum + spentBy(each), 0);
-  const ofOwn = EACH - durationBetween(own.firstInvokedTime, context.now);
-  return toDurationMs(Math.min(ofOwn, ALL - spent));
+function timeLeft(context: TerminationContext, { name }: TerminationHook, own: HookProgress): DurationMs {
+  const others = Object.entries(context.progress().hooks).filter(
+    ([other, { unawaited }]) => unawaited === 'forced' && other !== name,
+  );
+  const spent = others.reduce(
+    (sum, [, { firstInvokedTime, lastSeenTime }]) =>
+      sum + Math.min(durationBetween(firstInvokedTime, lastSeenTime), EACH),
+    0,
+  );
+  return toDurationMs(Math.min(EACH, ALL - spent) - durationBetween(own.firstInvokedTime, context.now));
 }
 
 /** Which hooks of the point were called and which were not: said once, before it is noted down (I9). */

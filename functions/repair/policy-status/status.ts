@@ -15,7 +15,7 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { REFUSED_CHECK, reportOfRefused } from '../../../shared/lifecycle/refused.ts';
+import { REFUSED_CHECK, reportOfRefused } from './refused.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { Held, RecordCodec } from '../../../shared/lifecycle/record-codec.ts';

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { orRefused, type Refused } from '../../../shared/lifecycle/refused.ts';
+import { orRefused, type TurnedAway as Refused } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';

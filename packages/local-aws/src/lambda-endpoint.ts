@@ -1,4 +1,4 @@
-/** Lambda's `Invoke` for the unchanged SDK, for functions that others call by name. Synchronous invocations only. */
+/** Lambda's `Invoke` for the unchanged SDK, for functions that others call by name: synchronous ones, and `Event`, whose answer nobody gets. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { InvokeOutcome } from './execution-environment.ts';
@@ -49,12 +49,15 @@ export async function startLambdaEndpoint(options: LambdaEndpointOptions): Promi
       return refuse(status, code, message);
     }
     const type = request.headers['x-amz-invocation-type'] ?? 'RequestResponse';
-    if (type !== 'RequestResponse') {
+    if (type !== 'RequestResponse' && type !== 'Event') {
       return refuse(400, 'InvalidParameterValueException', `invocations of type ${String(type)} do not run locally`);
     }
-    const outcome = await invoke(name, payload === '' ? '{}' : payload);
-    if (outcome === undefined) return refuse(404, 'ResourceNotFoundException', `Function not found: ${resource}`);
-    answer(response, outcome);
+    const invoked = invoke(name, payload === '' ? '{}' : payload);
+    if (invoked === undefined) return refuse(404, 'ResourceNotFoundException', `Function not found: ${resource}`);
+    if (type === 'Event') {
+      response.writeHead(202, HEADERS).end();
+      await invoked;
+    } else answer(response, await invoked);
   }
 
   const server = createServer((request, response) => {
@@ -70,14 +73,15 @@ export async function startLambdaEndpoint(options: LambdaEndpointOptions): Promi
   };
 }
 
+const HEADERS = { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST' };
+
 function answer(response: ServerResponse, outcome: InvokeOutcome): void {
-  const headers = { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST' };
   if (outcome.kind === 'answered') {
-    response.writeHead(200, headers).end(outcome.payload);
+    response.writeHead(200, HEADERS).end(outcome.payload);
     return;
   }
   // The call itself succeeded: what the function did is in the payload.
-  response.writeHead(200, { ...headers, 'x-amz-function-error': 'Unhandled' }).end(JSON.stringify(toError(outcome)));
+  response.writeHead(200, { ...HEADERS, 'x-amz-function-error': 'Unhandled' }).end(JSON.stringify(toError(outcome)));
 }
 
 function toError(outcome: Exclude<InvokeOutcome, { kind: 'answered' }>): object {

@@ -4,6 +4,7 @@ import type { Statement, TrustModel } from './iam/statements.ts';
 export interface AwsModel {
   readonly region: string;
   readonly account: string;
+  readonly stacks: readonly StackModel[];
   readonly tables: readonly TableModel[];
   readonly queues: readonly QueueModel[];
   readonly queuePolicies: readonly QueuePolicyModel[];
@@ -15,6 +16,12 @@ export interface AwsModel {
   readonly roles: readonly RoleModel[];
   readonly accessEntries: readonly AccessEntryModel[];
   readonly podIdentities: readonly PodIdentityModel[];
+}
+
+/** A stack as CloudFormation describes it. */
+export interface StackModel {
+  readonly name: string;
+  readonly outputs: Readonly<Record<string, string>>;
 }
 
 /** A role with all statements of its policies. */
@@ -71,6 +78,8 @@ export interface QueueModel {
 export interface QueuePolicyModel {
   readonly queueUrls: readonly string[];
   readonly statements: readonly Statement[];
+  /** Patterns of the principals of the account that alone may send; undefined: whoever has the permission. */
+  readonly senders: readonly string[] | undefined;
 }
 
 export interface RuleModel {

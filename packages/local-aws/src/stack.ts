@@ -10,6 +10,7 @@ import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import { clientEnvironment, NOBODY, type Endpoints } from './client-environment.ts';
 import type { DynamoDbServer } from './dynamodb-server.ts';
+import { startCloudFormation } from './cloudformation.ts';
 import { startDynamoDb, type DynamoDbOptions } from './dynamodb.ts';
 import { startEc2, type LocalEc2 } from './ec2/ec2.ts';
 import { startEventBus } from './event-bus.ts';
@@ -21,6 +22,7 @@ import { guardDynamoDb } from './iam/dynamodb-guard.ts';
 import { mayBeSent } from './iam/trust.ts';
 import { startLambdaEndpoint } from './lambda-endpoint.ts';
 import { startLambda } from './lambda-runtime.ts';
+import { startLogs } from './logs.ts';
 import type { LogLine } from './log-lines.ts';
 import type { AwsModel } from './model.ts';
 import { toFunctionModel, type OtherFunction } from './other-functions.ts';
@@ -135,12 +137,18 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
       functions.some(fn => fn.physicalName === name) ? lambda.invoke(name, payload) : undefined,
   });
   parts.defer(() => lambdaEndpoint.stop());
+  const logs = await startLogs({ groups: functions.map(fn => fn.logGroup), clock, access: known });
+  parts.defer(() => logs.stop());
+  const cloudFormation = await startCloudFormation({ model, access: known });
+  parts.defer(() => cloudFormation.stop());
   const endpoints = {
     dynamoDb: guard.endpoint,
     sqs: sqs.endpoint,
     eventBridge: bus.endpoint,
     ec2: ec2.endpoint,
     lambda: lambdaEndpoint.endpoint,
+    logs: logs.endpoint,
+    cloudFormation: cloudFormation.endpoint,
   };
   const clientEnv = clientEnvironment(REGION, endpoints, FAKE_CREDENTIALS);
   const limit = options.maxConcurrency ?? availableParallelism();
@@ -155,7 +163,11 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
       ...options.extraEnv,
     }),
     maxConcurrency: physicalName => concurrencyOf(sources, physicalName),
-    onLog,
+    onLog(line) {
+      const group = functions.find(fn => fn.name === line.function)?.logGroup;
+      if (group !== undefined) logs.add(group, line.text);
+      onLog(line);
+    },
   });
   const pollers = sources.map(source =>
     startPoller({

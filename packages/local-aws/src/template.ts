@@ -80,6 +80,12 @@ export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsMode
   const model: AwsModel = {
     region,
     account,
+    stacks: stacks.map(stack => ({
+      name: stack.stackName,
+      outputs: Object.fromEntries(
+        Object.entries(stack.outputs).map(([id, { Value }]) => [id, String(resolver.resolve(stack, Value))]),
+      ),
+    })),
     tables: read(READERS.tables),
     queues: read(READERS.queues),
     queuePolicies: read(READERS.queuePolicies),

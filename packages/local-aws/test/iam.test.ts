@@ -8,6 +8,7 @@ import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
 import { createAccess } from '../src/iam/access.ts';
 import { guardDynamoDb, type DynamoDbGuard } from '../src/iam/dynamodb-guard.ts';
 import { isAllowed } from '../src/iam/evaluate.ts';
+import { queuePolicySchema } from '../src/iam/queue-policies.ts';
 import { policyDocumentSchema, type Statement } from '../src/iam/statements.ts';
 import { startSqs, type LocalSqs } from '../src/sqs.ts';
 
@@ -91,6 +92,47 @@ describe('statements', () => {
     ],
   ])('in another form are refused: %s', (_, statement, message) => {
     expect(() => statements(statement)).toThrow(message);
+  });
+});
+
+describe('a queue that denies all but some', () => {
+  const roleOf = (name: string, arnOfRole: string) => ({ name, arn: arnOfRole, statements: POLICY });
+  const [own, other, ofPattern] = ['RepairRole', 'OtherRole', 'OnCallAtNight'].map(name =>
+    roleOf(name, `arn:aws:iam::${ACCOUNT}:role/${name}`),
+  );
+  const policy = queuePolicySchema.parse({
+    Queues: ['repair'],
+    PolicyDocument: {
+      Statement: [
+        {
+          Sid: 'OnlyCurfew',
+          Effect: 'Deny',
+          Principal: { AWS: '*' },
+          Action: 'sqs:SendMessage',
+          Resource: arn('sqs', 'repair'),
+          Condition: {
+            ArnNotLike: { 'aws:PrincipalArn': [own?.arn, `arn:aws:iam::${ACCOUNT}:role/OnCall*`] },
+            Bool: { 'aws:PrincipalIsAWSService': 'false' },
+          },
+        },
+      ],
+    },
+  });
+  const queues = [{ name: 'repair', arn: arn('sqs', 'repair'), url: 'repair', attributes: {} }];
+  const roles = [own, other, ofPattern].flatMap(each => each ?? []);
+  const access = createAccess({ account: ACCOUNT, roles, queues, queuePolicies: [policy] });
+  const send = { action: 'sqs:SendMessage', resource: arn('sqs', 'repair'), context: {} };
+  const answerTo = (name: string) => access.check(`AWS4-HMAC-SHA256 Credential=${name}/x/x/sqs/aws4_request`, [send]);
+
+  it('takes messages of those that it names, by a pattern too', () => {
+    expect([answerTo('RepairRole'), answerTo('OnCallAtNight')]).toEqual([undefined, undefined]);
+  });
+
+  it('refuses whoever else has the permission, and says that it is the resource that denies', () => {
+    expect(answerTo('OtherRole')).toMatchObject({
+      kind: 'denied',
+      message: expect.stringContaining('explicit deny in a resource-based policy'),
+    });
   });
 });
 

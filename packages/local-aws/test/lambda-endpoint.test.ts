@@ -74,6 +74,13 @@ describe('Lambda', () => {
     });
   });
 
+  it('takes an Event on, and says nothing of what becomes of it', async () => {
+    const role = as(access.credentialsOf(ROLE));
+    const answer = await role.send(new InvokeCommand({ FunctionName: 'cleanup', InvocationType: 'Event' }));
+    expect(answer).toMatchObject({ StatusCode: 202 });
+    expect(answer.FunctionError).toBeUndefined();
+  });
+
   it('refuses what no statement allows, and what does not run here', async () => {
     const role = as(access.credentialsOf(ROLE));
     await expect(role.send(new InvokeCommand({ FunctionName: 'slow' }))).rejects.toMatchObject({
@@ -81,7 +88,7 @@ describe('Lambda', () => {
       message: expect.stringContaining(`lambda:InvokeFunction on resource: ${arnOf('slow')}`),
     });
     await expect(
-      role.send(new InvokeCommand({ FunctionName: 'cleanup', InvocationType: 'Event' })),
+      role.send(new InvokeCommand({ FunctionName: 'cleanup', InvocationType: 'DryRun' })),
     ).rejects.toMatchObject({ name: 'InvalidParameterValueException' });
     await expect(
       as({ accessKeyId: 'nobody', secretAccessKey: 'x' }).send(new InvokeCommand({ FunctionName: 'cleanup' })),

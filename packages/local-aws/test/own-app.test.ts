@@ -1,5 +1,7 @@
 /** Curfew's own bundles in the local stack: what is deployed and what is run here are held together. */
 import { EC2Client, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { Template } from 'aws-cdk-lib/assertions';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -80,6 +82,21 @@ describe('the synthesized bundles', () => {
     expect([Namespace, Metrics[0].Name]).toEqual(['Curfew', alarm.MetricName]);
     expect(Dimensions.map(names => names.toSorted())).toEqual([['cluster', 'service']]);
     expect(record).toMatchObject({ cluster: aws.model.functions[0]?.environment['CLUSTER_NAME'] });
+  });
+
+  it('have their logs where the outputs of the stack say', async () => {
+    await line(({ text }) => text.includes('OldestOverdueTimer'));
+    const of = (endpoint: string): object => ({ endpoint, region: 'us-east-1', credentials: FAKE_CREDENTIALS });
+    const [stacks, logs] = [
+      new CloudFormationClient(of(aws.endpoints.cloudFormation)),
+      new CloudWatchLogsClient(of(aws.endpoints.logs)),
+    ];
+    const { Stacks } = await stacks.send(new DescribeStacksCommand({ StackName: functions.stackName }));
+    const logGroupName = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'TimerLogGroup')?.OutputValue;
+    const { events = [] } = await logs.send(new FilterLogEventsCommand({ logGroupName }));
+    expect(events.map(({ message }) => message)).toContainEqual(expect.stringContaining('OldestOverdueTimer'));
+    stacks.destroy();
+    logs.destroy();
   });
 
   it('park an event that is not valid in the dead letters, with the reason', async () => {

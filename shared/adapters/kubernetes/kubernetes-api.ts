@@ -83,12 +83,12 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
       return { kind: 'ok', object: parseWritten(response.body, doing) };
     },
 
-    async delete(ref, { preconditions, gracePeriodSeconds }) {
+    async delete(ref, { preconditions, ...options }) {
       const doing = describeCall('deleting', ref);
       const response = await transport.request({
         method: 'DELETE',
         path: objectPath(ref),
-        body: { contentType: JSON_TYPE, json: deleteOptions(preconditions, gracePeriodSeconds) },
+        body: { contentType: JSON_TYPE, json: deleteOptions(preconditions, options) },
         doing,
       });
       return succeeded(response) ? { kind: 'ok' } : toDeleteOutcome(failureOf(response), doing);
@@ -161,14 +161,12 @@ function parseWritten(body: string, doing: string): KubernetesObject {
   }
 }
 
-function deleteOptions(preconditions: Preconditions, gracePeriodSeconds?: number): Record<string, unknown> {
-  return {
-    kind: 'DeleteOptions',
-    apiVersion: 'v1',
-    preconditions,
-    // JSON leaves out what is undefined.
-    gracePeriodSeconds,
-  };
+function deleteOptions(
+  preconditions: Preconditions,
+  more: { readonly gracePeriodSeconds?: number | undefined; readonly propagationPolicy?: 'Background' },
+): Record<string, unknown> {
+  // JSON leaves out what is undefined.
+  return { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, ...more };
 }
 
 function evictionOf(
@@ -180,6 +178,6 @@ function evictionOf(
     kind: 'Eviction',
     apiVersion: apiVersionOf({ group: 'policy', version: 'v1' }),
     metadata: { name: ref.name, namespace: ref.namespace },
-    deleteOptions: deleteOptions(preconditions, gracePeriodSeconds),
+    deleteOptions: deleteOptions(preconditions, { gracePeriodSeconds }),
   };
 }

@@ -2,7 +2,8 @@
  * `AuditLog` as one JSON line per decision on the function's log; queries select by `ispresent(audit)`. The fields are those of the logger's lines,
  * which cost five times as much to make. Lines that are written in one go leave in one write.
  */
-import type { AuditLog } from '../../ports/audit-log.ts';
+import { VERSION } from '../../contract/version.ts';
+import { AUDIT_VERSION, type AuditLog } from '../../ports/audit-log.ts';
 import { boundedAuditLog } from './bounded-audit.ts';
 
 export interface AuditLogOptions {
@@ -26,7 +27,17 @@ export function createAuditLog({ serviceName, fields, print, now }: AuditLogOpti
   return boundedAuditLog({
     write({ message, ...record }) {
       const timestamp = new Date(now()).toISOString();
-      const line = { level: 'INFO', message, timestamp, service: serviceName, ...fields(), audit: true, ...record };
+      const line = {
+        level: 'INFO',
+        message,
+        timestamp,
+        service: serviceName,
+        version: VERSION,
+        ...fields(),
+        audit: true,
+        auditVersion: AUDIT_VERSION,
+        ...record,
+      };
       if (lines === '') queueMicrotask(flush);
       lines += `${JSON.stringify(line)}\n`;
     },

@@ -12,7 +12,7 @@ const config = (mode: string): KubernetesManifest => ({
   metadata: { namespace: 'curfew', name: 'curfew-config', uid: 'uid-config' },
   data: { 'config.toml': `[[userNamespaces]]\nname = "*"\nmode = "${mode}"\n` },
 });
-const CONFIG = config('Immediate');
+export const CONFIG = config('Immediate');
 
 const healthEvent = (id: string, detail: JsonObject = {}): Message => ({
   name: `HealthEvent ${id}`,
@@ -39,7 +39,7 @@ const nodeEvent = (change: 'Modified' | 'Deleted' = 'Modified'): Message =>
 
 /** An eviction that a run made, and died or was overtaken before it could count it. */
 const INEXACT = ['finished.drained', 'finished.message'];
-const BASE = { concern: 'drain', start: START, inexact: INEXACT, caches: ['configuration'] } as const;
+export const BASE = { concern: 'drain', start: START, inexact: INEXACT, caches: ['configuration'] } as const;
 
 export const DRAIN_SITUATIONS: readonly Situation[] = [
   {

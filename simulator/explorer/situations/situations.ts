@@ -1,5 +1,6 @@
 /** All situations; one line for each concern. */
 import type { Situation } from '../situation.ts';
+import { DRAIN_LIMITS_SITUATIONS } from './drain-limits.ts';
 import { DRAIN_SITUATIONS } from './drain.ts';
 import { FINALIZER_SITUATIONS } from './finalizer.ts';
 import { GRACE_PERIOD_SITUATIONS } from './grace-period.ts';
@@ -22,4 +23,5 @@ export const SITUATIONS: readonly Situation[] = [
   ...ORPHAN_SITUATIONS,
   ...RULE_SITUATIONS,
   ...DRAIN_SITUATIONS,
+  ...DRAIN_LIMITS_SITUATIONS,
 ];

@@ -75,6 +75,34 @@ for (const { major, skipped, helm, rendered } of HELMS)
       expect(byKey(actual)).toEqual(byKey(expected));
     });
 
+    it('makes what only some clusters have a use for, when it is asked for', () => {
+      expect(rendered({}).filter(({ kind }) => ['NetworkPolicy', 'PodMonitor'].includes(kind))).toEqual([]);
+      const metricsFrom = [{ namespaceSelector: { matchLabels: { a: 'b' } } }];
+      const egress = [{ ports: [{ port: 6443 }] }];
+      const objects = rendered({
+        replicas: 3,
+        serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/f' } },
+        networkPolicy: { enabled: true, metricsFrom, egress },
+        podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+      });
+      expect(find(objects, 'Deployment', 'curfew-forwarder')).toMatchObject({ spec: { replicas: 3 } });
+      expect(find(objects, 'ServiceAccount', 'curfew-forwarder')?.metadata).toMatchObject({
+        annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/f' },
+      });
+      expect(find(objects, 'NetworkPolicy', 'curfew-forwarder')).toMatchObject({
+        spec: {
+          ingress: [{ from: metricsFrom, ports: [{ port: 'health' }] }],
+          egress: expect.arrayContaining([expect.objectContaining({ ports: [{ port: 80 }] }), egress[0]]),
+        },
+      });
+      expect(find(objects, 'PodMonitor', 'curfew-forwarder')).toMatchObject({
+        metadata: { labels: { release: 'prometheus' } },
+        spec: { podMetricsEndpoints: [{ port: 'health', path: '/metrics', interval: '30s' }] },
+      });
+      const closed = find(rendered({ networkPolicy: { enabled: true } }), 'NetworkPolicy', 'curfew-forwarder');
+      expect(closed).toMatchObject({ spec: { ingress: [] } });
+    });
+
     const TOLERATION = { key: 'gpu', operator: 'Exists' };
     const SPREAD = [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }];
     const DIGEST = `sha256:${'0f'.repeat(32)}`;
@@ -89,6 +117,16 @@ for (const { major, skipped, helm, rendered } of HELMS)
       ],
       ['resources', { resources: { requests: { cpu: 1 } } }, container({ resources: { requests: { cpu: 1 } } })],
       ['resources, none', { resources: {} }, container({ resources: {} })],
+      [
+        'extraEnv',
+        { extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/ca.pem' }] },
+        container({
+          env: expect.arrayContaining([
+            { name: 'LEASE_NAME', value: 'curfew-forwarder' },
+            { name: 'NODE_EXTRA_CA_CERTS', value: '/ca.pem' },
+          ]),
+        }),
+      ],
       ['priorityClassName', { priorityClassName: 'high' }, { spec: { priorityClassName: 'high' } }],
       [
         'affinity',
@@ -166,7 +204,7 @@ for (const { major, skipped, helm, rendered } of HELMS)
       ],
       ['no Region', { settings: { ...SETTINGS, AWS_REGION: '' } }, 'settings.AWS_REGION must be set: the AWS Region'],
       ['no image', { image: {} }, 'image.repository must be set: where you pushed the image'],
-      ['an unknown value', { replicas: 3 }, "additional properties 'replicas' not allowed"],
+      ['an unknown value', { replicaCount: 3 }, "additional properties 'replicaCount' not allowed"],
       ['an unknown setting', withSettings({ RESYNC_HOUR: '8' }), "additional properties 'RESYNC_HOUR' not allowed"],
       [
         'a setting that is no string',

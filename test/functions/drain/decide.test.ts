@@ -41,7 +41,7 @@ describe('a request that needs no drain', () => {
     const decision = decide(observation({ ...given, incoming: drain(asked) }));
     return decision.kind === 'answer' ? `${decision.answer.status} ${decision.answer.reason}` : decision.kind;
   };
-  const listed = (...ids: string[]) => ({ node: { quarantine: ids } });
+  const listed = (...ids: string[]) => ({ node: { unschedulable: true, quarantine: ids } });
 
   it.each([
     ['E5 a recovery', {}, request('e2', { isHealthy: true }, 'AlreadyQuarantined'), 'AlreadyDrained Recovered'],
@@ -126,7 +126,7 @@ describe('a request that needs no drain', () => {
       answer: { reason: 'Covered' },
     });
     expect(decide(observation({ ...listed(), record }))).toMatchObject({ kind: 'begin' });
-    const unreadable = { node: { quarantine: 'unreadable' as const }, record };
+    const unreadable = { node: { unschedulable: true, quarantine: 'unreadable' as const }, record };
     expect(decide(observation(unreadable))).toMatchObject({ kind: 'hold', reason: 'UnreadableQuarantine' });
   });
 });
@@ -268,6 +268,14 @@ describe('the drain under way', () => {
     ]);
   });
 
+  it('goes on in Observe, which holds what would begin: of those under way the one that waits for its turn', () => {
+    expect(step({ mode: 'Observe' })).toMatchObject({ kind: 'drain' });
+    const waiting = active({ queue: { since: NOW, takes: false } });
+    expect(step({ mode: 'Observe' }, waiting)).toMatchObject({ kind: 'hold', reason: 'ObserveMode' });
+    const following = { active: active(), requests: [request('e2')] };
+    expect(step({ mode: 'Observe', record: following })).toMatchObject({ kind: 'drain' });
+  });
+
   it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
     const time = addDuration(NOW, minutes(-50));
     const late = { ...request('e2'), time: addDuration(NOW, minutes(-10)) };
@@ -276,10 +284,10 @@ describe('the drain under way', () => {
       active: drained,
       requests: [],
       finished: [],
-      reported: 'ObserveMode',
+      reported: 'NoConfiguration',
       heldSince: addDuration(NOW, minutes(-30)),
     };
-    expect(step({ record, mode: 'Observe' })).toMatchObject({ kind: 'hold' });
+    expect(step({ record, rules: undefined })).toMatchObject({ kind: 'hold' });
     const resumed = step({ record });
     expect(resumed).toMatchObject({
       kind: 'note',
@@ -462,7 +470,7 @@ describe('what calls a drain off', () => {
 
   it('takes our cordon back when nothing else holds the node', () => {
     const record = { finished: [finished('e1')] };
-    const cordoned = { node: { cordonMark: 'e1' }, record };
+    const cordoned = { node: { cordonMark: 'e1', unschedulable: true }, record };
     expect(on({ kind: 'unQuarantined', id: 'h' }, cordoned)).toMatchObject({ releases: true });
     expect(
       on({ kind: 'cancelled', id: 'e1' }, { ...cordoned, record: { finished: [finished('e1'), finished('e2')] } }),
@@ -482,7 +490,18 @@ describe('what calls a drain off', () => {
 
 describe('a node that a drain has left as it was', () => {
   const tidied = (cordonMark: string | undefined, finishedDrain: FinishedDrain) =>
-    decide(observation({ node: { watched: true, cordonMark }, record: { finished: [finishedDrain] } }));
+    decide(
+      observation({ node: { watched: true, unschedulable: true, cordonMark }, record: { finished: [finishedDrain] } }),
+    );
+
+  it('is remembered for no later cordon once somebody has opened the node', () => {
+    const record = { finished: [finished('e1')] };
+    expect(decide(observation({ node: { unschedulable: true }, record }))).toMatchObject({ kind: 'rest', record });
+    for (const cordonMark of ['e1', undefined]) {
+      const open = observation({ node: { cordonMark }, record, incoming: drain(request('e2')) });
+      expect(decide(open)).toMatchObject({ record: { finished: [{ id: 'e1', recovered: true }] } });
+    }
+  });
 
   it('is uncordoned where the cordon is ours, and no fault stands behind it any more', () => {
     expect(tidied('e1', finished('e1', { recovered: true }))).toMatchObject({ kind: 'tidy', uncordon: true });
@@ -672,7 +691,8 @@ describe('the end of a fault', () => {
       record: { active: under },
     });
     const ended = [finished('e1', { fault, said: later })];
-    expect(decide(observation({ record: { finished: ended }, incoming: over }))).toMatchObject({
+    const cordoned = { node: { unschedulable: true }, record: { finished: ended } };
+    expect(decide(observation({ ...cordoned, incoming: over }))).toMatchObject({
       kind: 'rest',
       record: { finished: ended },
     });
@@ -746,12 +766,13 @@ describe('whatever comes', () => {
       });
     });
 
-  it('nothing is begun, prepared or drained while it is held', () => {
+  it('nothing is begun while it is held, and nothing prepared or drained that has not begun', () => {
     fc.assert(
       fc.property(any, seen => {
         const { kind } = decide(seen);
         const acts = ['begin', 'prepare', 'drain'].includes(kind);
-        return !acts || (seen.rules !== undefined && seen.mode === 'Enforce');
+        const mayAct = seen.mode === 'Enforce' || seen.record.active !== undefined;
+        return !acts || (seen.rules !== undefined && mayAct);
       }),
     );
   });

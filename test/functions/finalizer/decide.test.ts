@@ -17,8 +17,10 @@ const object = (kind: 'NodeClaim' | 'Node', fields: Partial<TerminatedObject> = 
 const custom = {
   kind: 'custom',
   mode: 'Enforce',
+  isBraked: false,
   settings: { finalizerName: OURS, scope: 'NodeClaimAndNode', builtin: 'Keep', hooks: [], gracePeriod: undefined },
 } as const;
+const NONE = { kind: 'none', mode: 'Enforce', isBraked: false } as const;
 const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservation => ({
   now: NOW,
   claim: object('NodeClaim'),
@@ -52,7 +54,7 @@ describe('while they live', () => {
   it('a marked finalizer goes when no settings apply and another one ends the instance, one of somebody else stays', () => {
     const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], mark: OURS });
     const node = object('Node', { finalizers: [OURS] });
-    expect(decide(seen({ claim, nodes: [node], settings: { kind: 'none' } }))).toMatchObject({
+    expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({
       kind: 'prepare',
       changes: [{ object: claim, finalizers: ['karpenter.sh/termination'], mark: undefined }],
     });
@@ -61,12 +63,12 @@ describe('while they live', () => {
   it('I1: ours stays when no settings apply and nothing else ends the instance', () => {
     const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], mark: OURS });
     const node = object('Node', { finalizers: ['curfew.dev/termination'] });
-    expect(decide(seen({ claim, nodes: [node], settings: { kind: 'none' } }))).toMatchObject({ kind: 'ignore' });
+    expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({ kind: 'ignore' });
   });
 
   it("a mark never makes Karpenter's finalizer ours", () => {
     const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], mark: 'karpenter.sh/termination' });
-    expect(decide(seen({ claim, nodes: [], settings: { kind: 'none' } }))).not.toMatchObject({
+    expect(decide(seen({ claim, nodes: [], settings: NONE }))).not.toMatchObject({
       changes: [{ finalizers: [] }],
     });
   });
@@ -100,9 +102,7 @@ describe('the deadline', () => {
     expect(deadlineOf({ storedDeadline, settings: pool(7200, 'NodeLifecyclePolicy x') })?.deadline).toBe(
       storedDeadline,
     );
-    expect(deadlineOf({ storedDeadline, settings: { kind: 'none' }, storedNames: [OURS] })?.deadline).toBe(
-      storedDeadline,
-    );
+    expect(deadlineOf({ storedDeadline, settings: NONE, storedNames: [OURS] })?.deadline).toBe(storedDeadline);
   });
 
   it('goes back when somebody takes back what set it, the annotation included, and not when that became unreadable', () => {
@@ -121,5 +121,38 @@ describe('the deadline', () => {
     const storedDeadline = { time: NOW, source: 'NodePool default' };
     expect(deadlineOf({ storedDeadline })?.forced).toBe(true);
     expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.forced).toBe(false);
+  });
+});
+
+describe('in mode Observe', () => {
+  const INVALID = {
+    kind: 'invalid',
+    message: 'no block',
+    gracePeriod: { period: seconds(0), source: 'NodePool default' },
+  } as const;
+  const observed = { mode: 'Observe', isBraked: false } as const;
+  const braked = { mode: 'Observe', isBraked: true } as const;
+
+  it.each([
+    ['a block holds what would begin', { ...custom, ...observed }, false, 'wouldTerminate'],
+    ['a block holds what has begun', { ...custom, ...observed }, true, 'wouldTerminate'],
+    [
+      'a block that cannot be read holds, whatever deadline there is',
+      { ...INVALID, ...observed },
+      false,
+      'wouldTerminate',
+    ],
+    ['the brake holds what would begin', { ...custom, ...braked }, false, 'wouldTerminate'],
+    ['the brake holds what would begin without a block', { kind: 'none', ...braked }, false, 'wouldTerminate'],
+    [
+      'the brake holds what would begin by a block that cannot be read',
+      { ...INVALID, ...braked },
+      false,
+      'wouldTerminate',
+    ],
+    ['the brake lets what has begun go on', { ...custom, ...braked }, true, 'terminate'],
+    ['the brake lets what has begun go on without a block', { kind: 'none', ...braked }, true, 'terminate'],
+  ] as const)('%s', (_name, settings, hasBegun, kind) => {
+    expect(decide(seen({ claim: deleted, storedNames: [OURS], settings, hasBegun }))).toMatchObject({ kind });
   });
 });

@@ -12,6 +12,14 @@ import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';
 
 const END = '2024-01-01T14:00:00Z';
+const REFUSED = {
+  cause: 'request',
+  message: 'no',
+  basis: 'as it is',
+  count: 1,
+  firstTime: CREATED,
+  lastTime: CREATED,
+} as const;
 
 function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDecision {
   return decide({
@@ -22,6 +30,7 @@ function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDeci
     policyName: undefined,
     observed: undefined,
     record: undefined,
+    basis: 'as it is',
     ownClaimTime: undefined,
     dueTime: undefined,
     ...overrides,
@@ -165,11 +174,7 @@ describe('announcements', () => {
     ['a node that stays held', { pods: [aPod('4h'), aPod('8h', { name: 'late' })] }, 'keep'],
     ['a mark that a new pod may rely on', { node: { ...held, protectedUntil: 'indefinite' } }, 'keep'],
     ['nothing to say', { record: due.outcome.record }, 'keep'],
-    [
-      'a change that was refused before',
-      { record: { announced: {}, effort: { kind: 'refused' as const, times: 1, lastTime: CREATED } } },
-      'keep',
-    ],
+    ['a change that was refused before', { record: { announced: {}, refusals: { release: REFUSED } } }, 'keep'],
   ])('wait for the releases of other nodes, or not: %s', (_name, overrides, kind) => {
     expect(check({ ...late, ...overrides })).toMatchObject({ kind });
   });
@@ -186,21 +191,24 @@ describe('announcements', () => {
 });
 
 describe('a change of the node that the API server refuses', () => {
-  const record = { announced: {}, effort: { kind: 'refused' as const, times: 1, lastTime: CREATED, message: 'no' } };
+  const record = { announced: {}, refusals: { release: REFUSED } };
   const held = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
 
   it('is tried again, though no annotated pod is left: the node would stay held', () => {
-    const { node, outcome, announcements } = kept({ pods: [], node: held, record });
+    const { node, outcome } = kept({ pods: [], node: held, record });
     expect({ node, wakeTime: outcome.wakeTime }).toEqual({
       node: { kind: 'leave' },
       wakeTime: addDuration(CREATED, minutes(1)),
     });
-    expect(announcements).toMatchObject([{ topic: 'refused', about: { kind: 'Node' } }]);
     const later = addDuration(CREATED, minutes(1));
     expect(check({ now: later, pods: [], node: held, record })).toMatchObject({
       kind: 'close',
       node: { kind: 'release' },
     });
+  });
+
+  it('is tried at once when the Node or its settings are not what they were', () => {
+    expect(check({ pods: [], node: held, record, basis: 'another' })).toMatchObject({ node: { kind: 'release' } });
   });
 
   it('is forgotten when somebody else has made it', () => {
@@ -209,7 +217,7 @@ describe('a change of the node that the API server refuses', () => {
 
   it('is not said of one that waits because somebody removes the annotation again and again', () => {
     const node = { ...held, doNotDisrupt: undefined };
-    const quarrel = { announced: {}, effort: { kind: 'restored' as const, times: 3, lastTime: CREATED } };
+    const quarrel = { announced: {}, effort: { times: 3, lastTime: CREATED } };
     expect(kept({ node, record: quarrel })).toMatchObject({ node: { kind: 'leave' }, announcements: [] });
   });
 });

@@ -1,8 +1,12 @@
 /** The lines as CloudWatch gets them: written by Powertools, read back from what it prints. */
 import { Metrics } from '@aws-lambda-powertools/metrics';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuditLog } from '../../../shared/adapters/log/audit-log.ts';
+import { VERSION } from '../../../shared/contract/version.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import { createMetricSink } from '../../../shared/adapters/log/metrics.ts';
 import { anyText } from '../../builders/any-text.ts';
@@ -67,11 +71,27 @@ describe('AuditLog', () => {
       level: 'INFO',
       timestamp: '2026-01-01T00:00:00.000Z',
       service: SERVICE,
+      version: VERSION,
       function_request_id: '0f8fad5b-d9cb-469f-a165-70867728950e',
       messageId: 'm1',
       audit: true,
+      auditVersion: 1,
       ...record,
     });
+  });
+
+  it('writes what deploy/schemas/audit.schema.json describes', async () => {
+    const file = join(import.meta.dirname, '../../../deploy/schemas/audit.schema.json');
+    const isAudit = new Ajv2020({ validateFormats: false }).compile(JSON.parse(readFileSync(file, 'utf8')));
+    const small = { ...record, uid: undefined, details: undefined } as unknown as AuditRecord;
+    for (const each of [record, small, { ...record, namespace: 'prod' }]) {
+      const [text = ''] = await printed(each);
+      expect(isAudit(JSON.parse(text))).toBe(true);
+      const missing = ['decision', 'auditVersion', 'message', 'timestamp'].filter(
+        field => !isAudit({ ...JSON.parse(text), [field]: undefined }),
+      );
+      expect(missing).toHaveLength(4);
+    }
   });
 
   it('writes lines of one go together, each with its end', async () => {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { createLifetime } from '../../../runtime/lifetime.ts';
 import { createFaultInjector } from '../../../simulator/faults/injector.ts';
 import { deliverWithFaults } from '../../../simulator/faults/messages.ts';
-import type { FaultMix } from '../../../simulator/faults/mix.ts';
+import type { FaultMix, MessageFault } from '../../../simulator/faults/mix.ts';
 import { faultyForwarder } from '../../../simulator/faults/ports.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import { createVirtualTime } from '../../../simulator/virtual-time.ts';
-import { addDuration, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, hours, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import type { ForwarderPorts } from '../../../runtime/system-parts.ts';
 import type { BusEntry } from '../../../shared/contract/envelope.ts';
 import { NO_FAULTS } from './no-faults.ts';
@@ -114,11 +114,11 @@ describe('a clock', () => {
 });
 
 describe('a message', () => {
-  const deliveries = async (kind: 'duplicate' | 'delay' | 'redelivery' | 'none'): Promise<number[]> => {
+  const deliveries = async (kind: MessageFault | 'none'): Promise<number[]> => {
     const { time, injector } = start(kind === 'none' ? {} : { [kind]: 1 });
     const times: number[] = [];
     deliverWithFaults(seconds(0), () => times.push(time.now() - START), injector, time);
-    await time.runUntil(addDuration(START, minutes(10)));
+    await time.runUntil(addDuration(START, hours(48)));
     return times;
   };
 
@@ -135,5 +135,9 @@ describe('a message', () => {
     expect(more).toEqual([]);
     expect(time).toBeGreaterThan(0);
     expect(await deliveries('redelivery')).toEqual([180_000]);
+  });
+
+  it('may come once more after days', async () => {
+    expect(await deliveries('redrive')).toEqual([0, hours(30)]);
   });
 });

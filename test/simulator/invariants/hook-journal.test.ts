@@ -20,6 +20,7 @@ describe('the time of a hook whose resource could not be made', () => {
     const journal = createHookJournal({
       now: () => now,
       mirror: mirrorOf({}),
+      policiesInForce: policies => policies,
       instanceState: () => 'running',
       objects: () => [],
       failsCleanup: () => false,

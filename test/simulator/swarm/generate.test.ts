@@ -2,12 +2,65 @@ import { describe, expect, it } from 'vitest';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { printScenario } from '../../../simulator/scenario/print.ts';
 import type { Scenario } from '../../../simulator/scenario/scenario.ts';
+import { textOf } from '../../../simulator/invariants/reading.ts';
+import { NEWS_FROM } from '../../../simulator/swarm/generate/focus.ts';
 import { generateScenario } from '../../../simulator/swarm/generate/scenario.ts';
+import { hours } from '../../../shared/domain/time.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
 
 const SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
 /** What they draw once made a file that is not valid: steps on a kind that is not served, a field that is null. */
 const ONCE_NOT_VALID = [134, 217, 333];
+
+/** Seeds that draw news: `NEWS_FROM`, and each fourth from there on. */
+const NEWS_SEEDS = Array.from({ length: 40 }, (_, index) => NEWS_FROM + 4 * index);
+
+describe('generated news', () => {
+  const runs = NEWS_SEEDS.map(generateScenario);
+  const eventsOf = ({ steps }: Scenario) =>
+    steps.flatMap(({ time, action }) => (action.kind === 'busEvent' ? [{ time, detail: action.detail }] : []));
+
+  it('is, in some of the seeds, old by more than a day', () => {
+    const isOld = ({ time, detail }: ReturnType<typeof eventsOf>[number]): boolean => {
+      const said = Date.parse(textOf(detail['generatedTimestamp']) ?? '');
+      return time - said > hours(24);
+    };
+    expect(runs.filter(run => eventsOf(run).some(isOld)).length).toBeGreaterThan(4);
+  });
+
+  it('is, in some of the seeds, of a clock that is ahead', () => {
+    const isAhead = ({ time, detail }: ReturnType<typeof eventsOf>[number]): boolean =>
+      Date.parse(textOf(detail['generatedTimestamp']) ?? '') - time > hours(1);
+    expect(runs.filter(run => eventsOf(run).some(isAhead)).length).toBeGreaterThan(2);
+  });
+
+  it('comes, in some of the seeds, a hundred times and more to one node', () => {
+    const most = runs.map(run => {
+      const names = Map.groupBy(eventsOf(run), ({ detail }) => detail['nodeName']);
+      return Math.max(0, ...[...names.values()].map(({ length }) => length));
+    });
+    expect(most.filter(count => count > 100).length).toBeGreaterThan(2);
+  });
+
+  it('is, in some of the seeds, exported again under another id, within the hour and after more than a day', () => {
+    const gaps = runs.flatMap(run => {
+      const exported = Map.groupBy(eventsOf(run), ({ detail }) => JSON.stringify(detail['data']));
+      return [...exported].flatMap(([data, events]) => {
+        const ids = new Set(events.map(({ detail }) => detail['id']));
+        const times = events.map(({ time }) => time);
+        return data === undefined || ids.size < 2 ? [] : [Math.max(...times) - Math.min(...times)];
+      });
+    });
+    expect(gaps.some(gap => gap < hours(1))).toBe(true);
+    expect(gaps.some(gap => gap > hours(24))).toBe(true);
+  });
+
+  it('lasts for longer than it takes until a message is redriven, which other runs do not', () => {
+    const lengthOf = ({ start, end }: Scenario): number => end - start;
+    expect(Math.min(...runs.map(lengthOf))).toBeGreaterThan(hours(60));
+    expect(Math.max(...SEEDS.map(generateScenario).map(lengthOf))).toBeLessThan(hours(29));
+  });
+});
 
 describe('a generated scenario', () => {
   it('is the same for the same seed', () => {

@@ -1,4 +1,4 @@
-/** An error as EC2 and Auto Scaling answer it. */
+/** An error as a service answers it. */
 export class AwsError extends Error {
   readonly code: string;
   readonly status: number;

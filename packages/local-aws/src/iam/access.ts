@@ -5,6 +5,7 @@
 import { FAKE_CREDENTIALS } from '../fake-credentials.ts';
 import type { AwsModel, RoleModel } from '../model.ts';
 import { isAllowed, type AccessRequest } from './evaluate.ts';
+import { isSender } from './queue-policies.ts';
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -33,11 +34,16 @@ export interface Access {
 
 const SECRET = 'local';
 
-/** Checks what the statements of the role allow, and nothing else: resource policies are `queue-policies.ts`. */
+/** Checks what the statements of the role allow, and what the policy of a queue denies. */
 export function createAccess({
   account,
   roles,
-}: Pick<AwsModel, 'account'> & { readonly roles: readonly Omit<RoleModel, 'trust'>[] }): Access {
+  queues = [],
+  queuePolicies = [],
+}: Pick<AwsModel, 'account'> &
+  Partial<Pick<AwsModel, 'queues' | 'queuePolicies'>> & {
+    readonly roles: readonly Omit<RoleModel, 'trust'>[];
+  }): Access {
   return {
     credentialsOf(roleArn) {
       const role = roles.find(({ arn }) => arn === roleArn);
@@ -51,10 +57,19 @@ export function createAccess({
       if (accessKeyId === FAKE_CREDENTIALS.accessKeyId) return undefined;
       const role = roles.find(({ name }) => name === accessKeyId);
       if (role === undefined) return { kind: 'unknownKey' };
-      const denied = requests.find(request => !isAllowed(role.statements, request));
-      if (denied === undefined) return undefined;
       const user = `arn:aws:sts::${account}:assumed-role/${role.name}/local`;
+      const notAllowed = requests.find(request => !isAllowed(role.statements, request));
+      const closed = requests.find(
+        ({ action, resource }) =>
+          action === 'sqs:SendMessage' && !isSender(role.arn, resource, { queues, queuePolicies }),
+      );
+      const denied = notAllowed ?? closed;
+      if (denied === undefined) return undefined;
       const { action, resource } = denied;
+      if (notAllowed === undefined) {
+        const message = `User: ${user} is not authorized to perform: ${action} on resource: ${resource} with an explicit deny in a resource-based policy`;
+        return { kind: 'denied', message };
+      }
       return {
         kind: 'denied',
         message:

@@ -38,7 +38,7 @@ function holds(
 }
 
 /** `*` is any text, `?` any one character. */
-function isLike(text: string, pattern: string): boolean {
+export function isLike(text: string, pattern: string): boolean {
   const known = patterns.get(pattern);
   if (known !== undefined) return known.test(text);
   const source = pattern

@@ -4,18 +4,27 @@
  */
 import { z } from 'zod';
 import type { AwsModel, QueuePolicyModel, RuleModel } from '../model.ts';
-import { isAllowed } from './evaluate.ts';
+import { isAllowed, isLike } from './evaluate.ts';
 import { oneOrMore } from './statements.ts';
 
 const sources = z.strictObject({ 'aws:SourceArn': oneOrMore(z.string()) });
-const statementSchema = z.discriminatedUnion('Effect', [
+const deny = { Effect: z.literal('Deny'), Sid: z.string().optional(), Resource: z.string() };
+const statementSchema = z.union([
   z.strictObject({
-    Effect: z.literal('Deny'),
-    Sid: z.string().optional(),
+    ...deny,
     Action: z.literal('sqs:*'),
     Principal: z.strictObject({ AWS: z.literal('*') }),
-    Resource: z.string(),
     Condition: z.strictObject({ Bool: z.strictObject({ 'aws:SecureTransport': z.literal('false') }) }),
+  }),
+  // To all principals of the account but these.
+  z.strictObject({
+    ...deny,
+    Action: z.literal('sqs:SendMessage'),
+    Principal: z.strictObject({ AWS: z.literal('*') }),
+    Condition: z.strictObject({
+      ArnNotLike: z.strictObject({ 'aws:PrincipalArn': oneOrMore(z.string()) }),
+      Bool: z.strictObject({ 'aws:PrincipalIsAWSService': z.literal('false') }),
+    }),
   }),
   z.strictObject({
     Effect: z.literal('Allow'),
@@ -38,10 +47,25 @@ export const queuePolicySchema = z
       const { ArnEquals = {}, ArnLike = {} } = Condition;
       return [{ Effect: 'Allow' as const, Action, Resource, Condition: { StringLike: { ...ArnEquals, ...ArnLike } } }];
     }),
+    senders: PolicyDocument.Statement.flatMap(statement =>
+      'ArnNotLike' in statement.Condition ? [statement.Condition.ArnNotLike['aws:PrincipalArn']] : [],
+    )[0],
   }));
 
 /** Whether events of a rule reach a queue. */
 export type MayDeliver = (rule: Pick<RuleModel, 'arn'>, queueName: string) => boolean;
+
+/** Whether a role may send to a queue as far as the queue's own policy goes. */
+export function isSender(
+  roleArn: string,
+  queueArn: string,
+  { queues, queuePolicies }: Pick<AwsModel, 'queues' | 'queuePolicies'>,
+): boolean {
+  const url = queues.find(({ arn }) => arn === queueArn)?.url;
+  return queuePolicies
+    .filter(({ queueUrls }) => url !== undefined && queueUrls.includes(url))
+    .every(({ senders }) => senders?.some(pattern => isLike(roleArn, pattern)) ?? true);
+}
 
 /** A queue that is not in the template gets nothing. */
 export function createQueuePolicies({ queues, queuePolicies }: Pick<AwsModel, 'queues' | 'queuePolicies'>): MayDeliver {

@@ -1,5 +1,5 @@
 /** How a node's day went, in a few words beside its bars: what stood before the last bar, and how it ended. */
-import { shortClock, spanText, unitOf } from './text.ts';
+import { notServedText, shortClock, spanText, unitOf } from './text.ts';
 import type { Bar, Day, Lane, Wait } from './types.ts';
 
 export type Tone = 'plain' | 'red' | 'amber' | 'green' | 'violet' | 'blue';
@@ -154,8 +154,7 @@ function flapsOf({ bars }: Lane): string | undefined {
 }
 
 function shortReason({ reason, detail }: Wait): string {
-  if (reason === 'CustomDrainNotServed')
-    return `${/serve (\w+)/.exec(detail)?.[1] ?? 'the custom resource'} is not served`;
+  if (reason === 'CustomDrainNotServed') return notServedText({ detail });
   if (reason === 'AwaitingPodCompletion') return `waits for ${/\[([^\]]*)\]/.exec(detail)?.[1] ?? 'its pods'}`;
   return reason === 'FailedDraining' ? 'pods are left that must not go' : reason;
 }

@@ -72,6 +72,7 @@ export function endText({ end, drains, bars, reboots }: Lane): string {
   const cancelled = drains.filter(({ outcome }) => outcome === 'cancelled').length;
   if (cancelled > 0) return cancelled === 1 ? 'drain called off' : `drain called off ${cancelled}×`;
   if (drains.some(({ isOpen }) => isOpen)) return 'drain goes on';
+  if (drains.at(-1)?.outcome === 'failed') return 'drain failed';
   const guards = [...new Set(bars.flatMap(({ guard }) => (guard === undefined ? [] : [guard])))];
   return guards.length === 0 ? '' : `held by ${guards.map(guardName).join(', ')}`;
 }

@@ -54,3 +54,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   Observe: 'mode Observe',
 };
 export const guardName = (guard: string): string => GUARDS[guard] ?? guard;
+
+/** That a kind is not served, from the message of the wait for it. */
+export const notServedText = ({ detail }: { readonly detail: string }): string =>
+  `${/serves? (\w+)/.exec(detail)?.[1] ?? 'the custom resource'} is not served${/ in (.*), not in (\S+):/.test(detail) ? ' in the version that is asked for' : ''}`;

@@ -1,8 +1,8 @@
 /** What a day cost, in one sentence: each number counts nodes, which a page can show. */
 import type { LineOf, TraceLine } from '../trace/lines.ts';
 import { lengthOf } from './spans.ts';
-import { guardName, spanText, unitOf } from './text.ts';
-import type { Bar, Lane, Phrase } from './types.ts';
+import { guardName, notServedText, spanText, unitOf } from './text.ts';
+import type { Bar, Lane, Phrase, Wait } from './types.ts';
 
 export function verdictOf(
   lanes: readonly Lane[],
@@ -15,7 +15,10 @@ export function verdictOf(
     terminated(lanes, 'request', 'terminated on request'),
     terminated(lanes, 'others', 'gone by others'),
     drained(lanes),
+    failed(lanes),
     calledOff(lanes),
+    notServed(lanes),
+    drainedStill(lanes),
     ...held(lanes),
     taken(lanes),
     observed(lanes),
@@ -61,6 +64,27 @@ function drained(lanes: readonly Lane[]): Clause {
     drains.some(({ outcome, isRepair }) => outcome === 'succeeded' && !isRepair),
   );
   return found.length === 0 ? [] : [numberOf(namesOf(found)), { text: ' drained' }];
+}
+
+function failed(lanes: readonly Lane[]): Clause {
+  const found = lanes.filter(({ drains }) => drains.some(({ outcome }) => outcome === 'failed'));
+  return found.length === 0
+    ? []
+    : [numberOf(namesOf(found)), { text: ` drain${found.length === 1 ? '' : 's'} failed` }];
+}
+
+/** Nodes that nobody was asked to drain, since the kind of the custom resource was not served. */
+function notServed(lanes: readonly Lane[]): Clause {
+  const isNotServed = ({ reason }: Wait): boolean => reason === 'CustomDrainNotServed';
+  const found = lanes.filter(({ waits }) => waits.some(isNotServed));
+  const wait = found.flatMap(({ waits }) => waits.filter(isNotServed))[0];
+  if (wait === undefined) return [];
+  return [numberOf(namesOf(found)), { text: ` waited for a custom drain: ${notServedText(wait)}` }];
+}
+
+function drainedStill(lanes: readonly Lane[]): Clause {
+  const found = lanes.filter(({ drains }) => drains.some(({ isOpen, isRepair }) => isOpen && !isRepair));
+  return found.length === 0 ? [] : [numberOf(namesOf(found)), { text: ' still being drained at the end' }];
 }
 
 function calledOff(lanes: readonly Lane[]): Clause {

@@ -18,19 +18,23 @@ export class UnreadableTrace extends Error {
   }
 }
 
-/**
- * @param translate turns what stands in a line into a line of a trace, for logs that wrap it; undefined: the line is somebody else's
- * @param keeps which lines are wanted; a large log is cut down while it is read
- * @throws UnreadableTrace for another version, half a trace, and what has no line of a trace at all
- */
+export interface ReadOptions {
+  /** Turns what stands in a line into a line of a trace, for logs that wrap it; undefined: the line is somebody else's. */
+  readonly translate?: (value: unknown) => unknown;
+  /** Which lines are wanted; a large log is cut down while it is read. */
+  readonly keeps?: (line: TraceLine) => boolean;
+  /** The last part alone: how far before its newest line, in milliseconds. */
+  readonly span?: number;
+  /** Most characters of the lines that are kept. */
+  readonly longest?: number;
+}
+
+/** @throws UnreadableTrace for another version, half a trace, more lines than are wanted, and what has no line of a trace at all */
 export async function readTrace(
   lines: AsyncIterable<string> | Iterable<string>,
-  {
-    translate = value => value,
-    keeps = () => true,
-  }: { readonly translate?: (value: unknown) => unknown; readonly keeps?: (line: TraceLine) => boolean } = {},
+  { translate = value => value, keeps = () => true, span = Infinity, longest = Infinity }: ReadOptions = {},
 ): Promise<ReadTrace> {
-  const kept: TraceLine[] = [];
+  const kept = new LatestLines(span, longest);
   let header: TraceHeader | undefined;
   let isEnded = false;
   let leftOut = 0;
@@ -50,15 +54,53 @@ export async function readTrace(
       header = answer;
     }
     isEnded ||= answer.kind === 'end';
-    if (keeps(answer)) kept.push(answer);
+    if (keeps(answer)) kept.add(answer, text.length);
   }
-  if (kept.length === 0) {
+  const found = kept.lines();
+  if (found.length === 0) {
     const why = firstLeftOut === undefined ? 'it is empty' : `line ${firstLeftOut.number}: ${firstLeftOut.why}`;
     throw new UnreadableTrace(`this holds no line of a trace or an audit log: ${why}`);
   }
   if (header?.source === 'simulation' && !isEnded)
     throw new UnreadableTrace('the trace is cut off: its last line, of kind end, is missing');
-  return { lines: kept, header, leftOut, firstLeftOut };
+  return { lines: found, header, leftOut, firstLeftOut };
+}
+
+/** Lines of the last part; only of that part is there a limit. */
+class LatestLines {
+  readonly #span: number;
+  readonly #longest: number;
+  #kept: { readonly line: TraceLine; readonly time: number; readonly length: number }[] = [];
+  #length = 0;
+  #newest = -Infinity;
+
+  constructor(span: number, longest: number) {
+    this.#span = span;
+    this.#longest = longest;
+  }
+
+  add(line: TraceLine, length: number): void {
+    const time = Date.parse(line.t);
+    this.#kept.push({ line, time, length });
+    this.#length += length;
+    if (line.kind !== 'trace') this.#newest = Math.max(this.#newest, time);
+    if (this.#length <= this.#longest) return;
+    this.#drop();
+    if (this.#length > this.#longest)
+      throw new UnreadableTrace(
+        `its lines have more than ${this.#longest / 1e6} MB, which is the most that a page takes`,
+      );
+  }
+
+  lines(): readonly TraceLine[] {
+    this.#drop();
+    return this.#kept.map(({ line }) => line);
+  }
+
+  #drop(): void {
+    this.#kept = this.#kept.filter(({ line, time }) => line.kind === 'trace' || time >= this.#newest - this.#span);
+    this.#length = this.#kept.reduce((sum, { length }) => sum + length, 0);
+  }
 }
 
 /** The line, or why it is none. */

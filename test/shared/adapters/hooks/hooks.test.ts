@@ -8,7 +8,9 @@ import { createHooks } from '../../../../shared/adapters/hooks/hooks.ts';
 import { createInvokeFunction, INVOKE_CLIENT_DEFAULTS } from '../../../../shared/adapters/lambda/invoke-function.ts';
 import type { BusEntry } from '../../../../shared/contract/envelope.ts';
 import type { HookTarget } from '../../../../shared/domain/termination.ts';
+import { seconds } from '../../../../shared/domain/time.ts';
 import type { PublishOutcome } from '../../../../shared/ports/event-bus.ts';
+import type { HookCall } from '../../../../shared/ports/hooks.ts';
 
 const says = (payload: string): InvokeOutcome => ({ kind: 'answered', payload });
 const FUNCTIONS: Readonly<Record<string, InvokeOutcome>> = {
@@ -65,7 +67,14 @@ describe('a hook', () => {
       endpoint = lambda.endpoint,
       published = { kind: 'published' },
       sent = [],
-    }: { requestTimeout?: number; endpoint?: string; published?: PublishOutcome; sent?: BusEntry[] } = {},
+      forced = {},
+    }: {
+      requestTimeout?: number;
+      endpoint?: string;
+      published?: PublishOutcome;
+      sent?: BusEntry[];
+      forced?: Partial<HookCall>;
+    } = {},
   ) {
     const { requestHandler } = INVOKE_CLIENT_DEFAULTS;
     const client = new LambdaClient({
@@ -82,7 +91,10 @@ describe('a hook', () => {
         return entries.map(() => published);
       },
     };
-    return createHooks({ bus, cluster: 'prod', invokeFunction: createInvokeFunction(client) }).invoke(callOf(target));
+    return createHooks({ bus, cluster: 'prod', invokeFunction: createInvokeFunction(client) }).invoke({
+      ...callOf(target),
+      ...forced,
+    });
   }
   const lambdaOf = (functionName: string): HookTarget => ({ kind: 'lambda', functionName });
 
@@ -132,6 +144,20 @@ describe('a hook', () => {
       key: 'uid-1/deregister',
       about: { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'nc1', uid: 'uid-1' },
       at: 'before-drain',
+    });
+  });
+
+  it('that nobody waits for is handed over, whatever becomes of it', async () => {
+    const takenOnWithin = seconds(5);
+    const forced = { takenOnWithin, details: { at: 'after-terminate', forced: true } };
+    // Its answer comes never, and a failure of its own is not heard.
+    for (const name of ['silent', 'throws', 'done']) {
+      expect(await invoke(lambdaOf(name), { forced })).toEqual({ kind: 'pending' });
+      expect(payloads.at(-1)).toMatchObject({ hook: 'deregister', at: 'after-terminate', forced: true });
+    }
+    expect(await invoke(lambdaOf('unknown'), { forced })).toEqual({
+      kind: 'failed',
+      message: 'function unknown cannot be run: ResourceNotFoundException',
     });
   });
 

@@ -46,6 +46,12 @@ describe('KubernetesApi over HTTP', () => {
     });
   });
 
+  it('deletes with what the object owns', async () => {
+    const { api, requests } = await apiWith((_, response) => json(response, 200, {}));
+    await api.delete(pod, { preconditions: { uid: 'u1' }, propagationPolicy: 'Background' });
+    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ propagationPolicy: 'Background' });
+  });
+
   it('encodes what users may call things', async () => {
     const { api, requests } = await apiWith((_, response) => json(response, 404, status(404, 'NotFound', 'no')));
     await api.get({ type: RESOURCES.ConfigMap, namespace: 'a/b', name: '../x?y#z' });
