@@ -115,8 +115,9 @@ export function createConditionHistory({
       const older =
         wasUnseen && stood !== undefined && stood.status === standing.status ? (stood.stated ?? Infinity) : Infinity;
       const start = Math.min(least, Math.max(created, older));
-      // Times of conditions are whole seconds.
-      const earliest = hasReason ? Math.max(start, Math.floor(reasonSeen / 1000) * 1000) : start;
+      // Times of conditions are whole seconds; and the entry may be one that the reason before met, too.
+      const firstReason = reasonSeen > seen ? seen : reasonSeen;
+      const earliest = hasReason ? Math.max(start, Math.floor(firstReason / 1000) * 1000) : start;
       // Who was cut off learns of it late, and cannot tell that from a clock that is behind.
       const quiet = quietSince() ?? Infinity;
       const isLate = quiet > seen || (hasReason && quiet > reasonSeen);

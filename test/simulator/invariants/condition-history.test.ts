@@ -92,16 +92,6 @@ describe('an illness begins', () => {
       23,
     ],
     [
-      'with the reason that is asked for',
-      [
-        [0, WELL],
-        [10, ill(10, 'A')],
-        [20, ill(10, 'B')],
-      ],
-      true,
-      20,
-    ],
-    [
       'with the status where no reason is asked for',
       [
         [0, WELL],
@@ -125,5 +115,18 @@ describe('an illness begins', () => {
         [20.5, ill(20.5)],
       ]),
     ).toEqual([10, 20.5]);
+  });
+
+  it('with the status or with its reason, which the entry may have met before', () => {
+    expect(
+      startBy(
+        [
+          [0, WELL],
+          [10, ill(10, 'A')],
+          [20, ill(10, 'B')],
+        ],
+        true,
+      ),
+    ).toEqual([10, 20]);
   });
 });
