@@ -12,6 +12,7 @@ import { checkHeldSaid } from './held-said.ts';
 import { checkLadderLeft } from './ladder-left.ts';
 import { checkLadder } from './ladder-order.ts';
 import { checkLeftBehind } from './left-behind.ts';
+import { checkMaintenanceLeft } from './maintenance-left.ts';
 import { checkOwnership } from './ownership.ts';
 import { checkProtection } from './protection.ts';
 import { checkRamp } from './ramp.ts';
@@ -45,6 +46,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkTimers,
   checkOwnership,
   checkLeftBehind,
+  checkMaintenanceLeft,
   checkRobustness,
   checkExplained,
   checkDenialsSaid,

@@ -10,11 +10,19 @@ import { dig, fieldsOf, instantOf, listOf, textOf } from './reading.ts';
 /** A transition that lies further back than this before the news of it was written by a clock that is behind. */
 const OLDEST_NEWS = 10 * 60_000;
 
+/** A status that stood so long, with nothing disturbed, was seen. */
+const SURELY_SEEN = 65_000;
+
 interface Standing {
   readonly status: unknown;
   readonly before: unknown;
+  /** When the status before was shown first, and since when this status had stood before that one. */
+  readonly beforeSeen: number;
+  readonly stood: { readonly status: unknown; readonly stated: number | undefined } | undefined;
   /** The first transition time that was stated with this status. */
   readonly stated: number | undefined;
+  /** The same of the status before. */
+  readonly statedBefore: number | undefined;
   /** When the cluster showed this status first, and this reason. */
   readonly seen: number;
   readonly reason: string;
@@ -73,7 +81,12 @@ export function createConditionHistory({
       if (old === undefined || old.status !== status) {
         const isInitial = known.size === 0 && now() === began;
         const since = { stated, seen: now(), reason: why, reasonSeen: now(), isInitial };
-        standings.set(type, { status, before: old?.status, ...since });
+        const past = {
+          before: old?.status,
+          beforeSeen: old?.seen ?? now(),
+          stood: old && { status: old.before, stated: old.statedBefore },
+        };
+        standings.set(type, { status, ...past, statedBefore: old?.stated, ...since });
       } else if (old.reason !== why || old.stated === undefined) {
         const reasonSeen = old.reason === why ? old.reasonSeen : now();
         standings.set(type, { ...old, stated: old.stated ?? stated, reason: why, reasonSeen });
@@ -93,12 +106,22 @@ export function createConditionHistory({
       if (stated === undefined) return undefined;
       const created = instantOf(node.metadata.creationTimestamp) ?? -Infinity;
       const isNotBelieved = stated > seen || stated < seen - OLDEST_NEWS;
-      const least = Math.max(created, isNotBelieved && !(isInitial && stated < seen) ? seen : stated);
-      const earliest = hasReason ? Math.max(least, reasonSeen) : least;
+      // What has lasted since before anybody looked is news to nobody.
+      const isOld = isInitial && stated < seen;
+      const least = Math.max(created, isNotBelieved && !isOld ? seen : stated);
+      // Who has not seen the short time in between takes it for a status that stayed.
+      const { stood, beforeSeen } = standing;
+      const wasUnseen = seen - beforeSeen < SURELY_SEEN || (quietSince() ?? Infinity) > beforeSeen;
+      const older =
+        wasUnseen && stood !== undefined && stood.status === standing.status ? (stood.stated ?? Infinity) : Infinity;
+      const start = Math.min(least, Math.max(created, older));
+      // Times of conditions are whole seconds; and the entry may be one that the reason before met, too.
+      const firstReason = reasonSeen > seen ? seen : reasonSeen;
+      const earliest = hasReason ? Math.max(start, Math.floor(firstReason / 1000) * 1000) : start;
       // Who was cut off learns of it late, and cannot tell that from a clock that is behind.
       const quiet = quietSince() ?? Infinity;
       const isLate = quiet > seen || (hasReason && quiet > reasonSeen);
-      const latest = Math.max(earliest, isNotBelieved ? seen : stated, isLate ? quiet : -Infinity);
+      const latest = Math.max(least, hasReason ? reasonSeen : -Infinity, isLate && !isOld ? quiet : -Infinity);
       return { earliest, latest };
     },
     statusBefore: (uid, type) => nodes.get(uid)?.get(type)?.before,

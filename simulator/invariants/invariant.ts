@@ -89,6 +89,8 @@ export interface CheckContext {
 export interface Check {
   /** A function is about to make a call. */
   readonly onCall?: (call: PortCall, run: Run) => void;
+  /** A call that took effect before the checks began to look: to be remembered, not judged. */
+  readonly onPast?: (call: PortCall, run: Run) => void;
   /** A call has its answer, or failed. */
   readonly onAnswer?: (call: PortCall, run: Run) => void;
   /** A write of Curfew that the API server accepted. */

@@ -116,6 +116,7 @@ export const checkLadder: MakeCheck = context => {
 
   return {
     onBusEvent,
+    onPast: (call, run) => past.onCall(call, run),
     onCall(call, run) {
       for (const entry of call.port === 'bus' ? listOf(call.args[0]) : [])
         onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });

@@ -22,9 +22,9 @@ interface Release {
   readonly nodes: Set<string>;
 }
 
-export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
+export const checkRamp: MakeCheck = ({ mirror, now, quietSince, violate }) => {
   /** By UID of the node that was due and held: its pool, and why it was held last. */
-  const held = new Map<string, { readonly pool: string; readonly reason: string }>();
+  const held = new Map<string, { readonly pool: string; readonly reason: string; readonly time: number }>();
   /** By pool: what was repaired since the hold. */
   const releases = new Map<string, Release>();
   mirror.follow((resource, uid, object) => {
@@ -38,7 +38,7 @@ export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
       if (node === undefined) return;
       const pool = poolOf(node, mirror) ?? '';
       releases.delete(pool);
-      held.set(node.metadata.uid, { pool, reason });
+      held.set(node.metadata.uid, { pool, reason, time: now() });
     },
     onCall(call, run) {
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
@@ -49,7 +49,8 @@ export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
       // The first minute begins with the first act, whichever node it is of.
       const release = releases.get(pool) ?? { since: run.startTime, nodes: new Set() };
       releases.set(pool, release);
-      if (hold === undefined) return;
+      // A run that died may have begun the first minute.
+      if (hold === undefined || (quietSince() ?? Infinity) > hold.time) return;
       release.nodes.add(act.node.metadata.uid);
       const steps = Math.floor((now() - release.since + SLACK) / STEP) + 1;
       const most = 2 ** steps - 1;

@@ -27,18 +27,30 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
   const reboots = new Map<string, PortCall[]>();
   const deletions = new Map<string, PortCall[]>();
   const edits: number[] = [];
-  const said = new Map<string, { readonly message: string; readonly time: number }>();
+  /** What was said last, by the UID of the object and the reason. */
+  const said = new Map<string, Map<string, { readonly message: string; readonly time: number }>>();
+  const statuses = new Map<string, string>();
   const reports = new Map<string, number[]>();
   /** Reboots that a Node must show, by its UID. */
   const unshown = new Map<string, number>();
   const settings = new Map<string, string>();
   mirror.follow((resource, uid, object) => {
-    if (resource === 'nodes' && object === undefined) {
-      reboots.delete(uid);
-      unshown.delete(uid);
+    if (resource === 'nodes') {
+      // What was said of another state of the node was another cause.
+      const text = object && statusesOf(object);
+      if (statuses.get(uid) !== text) said.delete(uid);
+      if (text !== undefined) statuses.set(uid, text);
+      else for (const known of [statuses, reboots, unshown]) known.delete(uid);
     }
     if (!['nodepools', 'nodelifecyclepolicies', 'nodeclaims', 'configmaps'].includes(resource)) return;
-    const text = JSON.stringify([object?.spec, object?.metadata.annotations, object?.metadata.finalizers]);
+    const text = JSON.stringify([
+      object?.spec,
+      object?.metadata.annotations,
+      object?.metadata.finalizers,
+      dig(object, 'data'),
+    ]);
+    // After an edit or a switch the cause is another one.
+    if (settings.get(uid) !== text && resource !== 'nodeclaims') said.clear();
     if (settings.get(uid) !== text) edits.push(now());
     settings.set(uid, text);
   });
@@ -68,12 +80,16 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
   };
 
   return {
+    onPast(call, run) {
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act?.kind === 'Reboot')
+        reboots.set(act.node.metadata.uid, [...(reboots.get(act.node.metadata.uid) ?? []), call]);
+    },
     onCall(call, run) {
       if (run.by !== 'repair') return;
-      if (call.port === 'instances' && call.method === 'reboot') {
-        const act = actOf(call, mirror);
-        if (act !== undefined) onReboot(act.node, call);
-      }
+      const act = actOf(call, mirror);
+      if (act !== undefined) said.delete(act.node.metadata.uid);
+      if (act?.kind === 'Reboot') onReboot(act.node, call);
       if (!isKubernetes(call, 'delete') || targetOf(call).resource !== 'nodeclaims') return;
       const name = targetOf(call).name ?? '';
       const hour = (deletions.get(name) ?? []).filter(({ time }) => time > now() - HOUR);
@@ -114,9 +130,10 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
     const uid = textOf(dig(event, 'involvedObject', 'uid')) ?? '';
     const reason = textOf(dig(event, 'reason')) ?? '';
     const message = textOf(dig(event, 'message')) ?? '';
-    const key = `${uid} ${reason}`;
-    const last = said.get(key);
-    said.set(key, { message, time: now() });
+    const known = said.get(uid) ?? new Map<string, { readonly message: string; readonly time: number }>();
+    said.set(uid, known);
+    const last = known.get(reason);
+    known.set(reason, { message, time: now() });
     if (last?.message !== message || now() - last.time > HOUR - SLACK) return;
     if ((quietSince() ?? Infinity) > last.time) return;
     const name = textOf(dig(event, 'involvedObject', 'name')) ?? '';
@@ -139,6 +156,15 @@ const mayHaveBeen = ({ outcome }: PortCall): boolean => {
   if (outcome.kind === 'answered') return !isRefused(outcome.value);
   return outcome.kind === 'pending' || dig(outcome.error, 'outcomeUnknown') === true;
 };
+
+const statusesOf = (node: KubernetesObject): string =>
+  JSON.stringify(
+    listOf(dig(node, 'status', 'conditions')).map(each => [
+      dig(each, 'type'),
+      dig(each, 'status'),
+      dig(each, 'reason'),
+    ]),
+  );
 
 /** Nothing but numbers changes, and none of them becomes zero or ceases to be. */
 function saysNoMore(before: KubernetesObject, after: KubernetesObject): boolean {

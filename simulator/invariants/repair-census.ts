@@ -14,7 +14,8 @@ const STOPPED = 'node.cloudprovider.kubernetes.io/shutdown';
 const RESERVED = 'curfew.dev/reserved';
 const VETO = 'curfew.dev/do-not-repair';
 const VETO_OF_KARPENTER = 'karpenter.sh/do-not-repair';
-const LONG_GONE = 3_600_000;
+/** An hour, but for the time between two clocks. */
+const LONG_GONE = 3_600_000 - 5_000;
 const RECENT = 5 * 60_000;
 const OLD_ENOUGH = 10 * 60_000;
 
@@ -76,7 +77,7 @@ export function censusOf(facts: CensusFacts): Census {
     return { ill, total };
   };
   const isLongGone = ({ metadata }: KubernetesObject): boolean =>
-    now - (instantOf(metadata.deletionTimestamp) ?? Infinity) > LONG_GONE;
+    now - (instantOf(metadata.deletionTimestamp) ?? Infinity) >= LONG_GONE;
   const isNoSign = (other: KubernetesObject): boolean => isStopped(other) || isLongGone(other);
   const isOutside = (other: KubernetesObject): boolean =>
     isStopped(other) ||
@@ -130,6 +131,27 @@ function claimedIn(mirror: Mirror): (node: KubernetesObject) => boolean {
 
 const isStopped = (node: KubernetesObject): boolean =>
   listOf(dig(node, 'spec', 'taints')).some(taint => dig(taint, 'key') === STOPPED);
+
+const MARKS: readonly string[] = ['karpenter.sh/rebooting', 'karpenter.sh/disrupted'];
+const AUTOSCALER = 'ToBeDeletedByClusterAutoscaler';
+const AUTOSCALER_TAKES = 15 * 60_000;
+
+/** Somebody else is at work on the node, by a mark of Node or NodeClaim. */
+export function isOthersWork(node: KubernetesObject, claim: KubernetesObject | undefined, now: number): boolean {
+  const taints = listOf(dig(node, 'spec', 'taints'));
+  const isTrue = (object: KubernetesObject | undefined, type: string): boolean =>
+    listOf(dig(object, 'status', 'conditions')).some(
+      each => dig(each, 'type') === type && dig(each, 'status') === 'True',
+    );
+  const isBeingRemoved = (taint: unknown): boolean =>
+    dig(taint, 'key') === AUTOSCALER && now < Number(dig(taint, 'value') ?? 0) * 1000 + AUTOSCALER_TAKES;
+  return (
+    taints.some(taint => MARKS.includes(String(dig(taint, 'key'))) || isBeingRemoved(taint)) ||
+    isTrue(node, 'MaintenanceInProgress') ||
+    isTrue(claim, 'Rebooting') ||
+    isTrue(claim, 'DisruptionReason')
+  );
+}
 
 /** By an annotation of the Node, its NodeClaim or its NodePool. */
 export function isVetoed(node: KubernetesObject, mirror: Mirror, now: number): boolean {

@@ -8,7 +8,7 @@ import type { CheckContext, MakeCheck, Run } from './invariant.ts';
 import { actOf, type ActSeen } from './ladder-acts.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { nameOf } from './reading.ts';
+import { dig, nameOf } from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { censusOf, heldBy, type CensusFacts } from './repair-census.ts';
 import { ownershipOf } from './repair-ownership.ts';
@@ -28,7 +28,8 @@ export const checkRepairGuards: MakeCheck = context => {
   const acted = new Map<string, { readonly kind: string; readonly time: number }>();
   /** When Curfew said first of a node that is ill that others settle, by name. */
   const settling = new Map<string, number>();
-  let settled = now();
+  const began = now();
+  let settled = began;
   const settings = new Map<string, string>();
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodepools' || resource === 'nodelifecyclepolicies') {
@@ -39,13 +40,17 @@ export const checkRepairGuards: MakeCheck = context => {
     if (resource === 'nodes' && object === undefined) acted.delete(uid);
   });
 
+  const isDisturbed = (run: Run): boolean => {
+    const quiet = quietSince() ?? Infinity;
+    return quiet > began && quiet > run.startTime - CARRIED_ON;
+  };
   /** Whether what was granted to an earlier run, or refused, is tried again, or goes on by itself. */
   const isCarriedOn = ({ kind, node }: ActSeen, run: Run): boolean => {
     const last = acted.get(node.metadata.uid);
-    if (last === undefined) return (quietSince() ?? Infinity) > run.startTime - CARRIED_ON;
-    const isSame = last.kind === kind && now() - last.time < CARRIED_ON;
-    return isSame || last.kind === 'Drain' || (quietSince() ?? Infinity) > run.startTime - CARRIED_ON;
+    const isSame = last?.kind === kind && now() - last.time < CARRIED_ON;
+    return isSame || last?.kind === 'Drain' || isDisturbed(run);
   };
+  const isNew = (time: number, run: Run): boolean => time > began && time >= run.startTime - SLACK;
 
   return {
     onAudit({ function: by, reason, kind, name }) {
@@ -54,7 +59,7 @@ export const checkRepairGuards: MakeCheck = context => {
     onCall(call, run) {
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       if (act === undefined) return;
-      const why = isCarriedOn(act, run) || settled >= run.startTime ? undefined : complaint(act.node, run);
+      const why = isCarriedOn(act, run) || isNew(settled, run) ? undefined : complaint(act.node, run);
       acted.set(act.node.metadata.uid, { kind: act.kind, time: now() });
       if (why !== undefined) violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: ${why}`);
     },
@@ -76,8 +81,14 @@ export const checkRepairGuards: MakeCheck = context => {
       [...mirror.all('nodes').values()],
       [...mirror.all('nodeclaims').values()],
     ).neighboursIn(poolName);
-    const isUncertain = ({ metadata }: KubernetesObject): boolean =>
-      metadata.uid !== node.metadata.uid && history.changed(metadata.uid) >= run.startTime - SLACK;
+    // A node whose NodeClaim is on its way is on its way itself; one that neither says its pool nor is named is nobody's for certain.
+    const isUnclear = (other: KubernetesObject): boolean => {
+      const claim = claimOf(other, mirror);
+      const isNamed = poolNameOf(other) !== undefined || dig(claim, 'status', 'nodeName') !== undefined;
+      return claim !== undefined && (claim.metadata.deletionTimestamp !== undefined || !isNamed);
+    };
+    const isUncertain = (other: KubernetesObject): boolean =>
+      other.metadata.uid !== node.metadata.uid && (isNew(history.changed(other.metadata.uid), run) || isUnclear(other));
     const facts = { now: now(), mirror, node, poolName, neighbours, isUncertain };
     const held = heldBy(block, censusOf(facts));
     if (held !== undefined) return held;

@@ -201,7 +201,7 @@ function complainAboutAct(
   const named = textOf(dig(claim, 'status', 'nodeName'));
   if (named !== undefined && named !== node.metadata.name) return `it is not the NodeClaim of ${nameOf(node)}`;
   const nodes = lastList(run, 'nodes');
-  // Of nodes without a NodePool no NodeClaims are listed.
+  // Nodes without a NodePool have none that could be listed.
   const claims = lastList(run, 'nodeclaims') ?? (poolNameOf(claim ?? node) === undefined ? [] : undefined);
   if (nodes === undefined || claims === undefined) return 'the run has not counted the unhealthy nodes';
   const ownership = ownershipOf(nodes, claims);
