@@ -75,7 +75,15 @@ async function print({ lines, notices }: History, options: AuditOptions, output:
   const day = readDay(lines);
   if (policies.length > 0) {
     const replayed = await replayOf(day, await readObjects(policies), fromAudit ?? stack);
-    return printComparison([lines, replayed], ['as it was', policies.join(', ')], options, output);
+    for (const notice of replayed.notices) output.error(`${notice}\n`);
+    const names = ['as it was', policies.join(', ')] as const;
+    const all = { ...options, notices: [...notices, ...replayed.notices] };
+    return printComparison([lines, replayed.lines], names, all, output);
+  }
+  // First, since a reader of the text that has seen enough ends the process.
+  if (html !== undefined) {
+    const { writePage } = await import('./page/write.ts');
+    await writePage(html, day.header.name, { lines, notices });
   }
   if (options.output === 'jsonl') output.out(lines.map(line => `${JSON.stringify(line)}\n`).join(''));
   else {
@@ -87,10 +95,7 @@ async function print({ lines, notices }: History, options: AuditOptions, output:
     ];
     output.out(`${text.map(onOneLine).join('\n')}\n`);
   }
-  if (html === undefined) return;
-  const { writePage } = await import('./page/write.ts');
-  await writePage(html, day.header.name, { lines, notices });
-  output.error(`the page is ${html}\n`);
+  if (html !== undefined) output.error(`the page is ${html}\n`);
 }
 
 const fileOf = (file: string, { since, node }: AuditOptions): Promise<History> =>

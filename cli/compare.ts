@@ -88,11 +88,20 @@ async function runBoth(a: Scenario, b: Scenario): Promise<TwoTraces> {
 export async function printComparison(
   [a, b]: TwoTraces,
   files: readonly [string, string],
-  { output: form, html }: Pick<CompareOptions, 'output' | 'html'>,
+  {
+    output: form,
+    html,
+    notices = [],
+  }: Pick<CompareOptions, 'output' | 'html'> & { readonly notices?: readonly string[] },
   output: CommandOutput,
 ): Promise<void> {
   const [dayA, dayB] = [readDay(a), readDay(b)];
   const comparison = compareDays(dayA, dayB, files);
+  // First, since a reader of the text that has seen enough ends the process.
+  if (html !== undefined) {
+    const { writePage } = await import('./page/write.ts');
+    await writePage(html, comparison.sentence, { lines: a, other: b, runs: files, notices });
+  }
   if (form === 'json')
     output.out(
       `${JSON.stringify({ ...comparison, verdicts: [verdictText(dayA.verdict), verdictText(dayB.verdict)] })}\n`,
@@ -103,10 +112,7 @@ export async function printComparison(
         .map(onOneLine)
         .join('\n')}\n`,
     );
-  if (html === undefined) return;
-  const { writePage } = await import('./page/write.ts');
-  await writePage(html, comparison.sentence, { lines: a, other: b, runs: files, notices: [] });
-  output.error(`the page is ${html}\n`);
+  if (html !== undefined) output.error(`the page is ${html}\n`);
 }
 
 function textOf({ names, sentence, differences }: Comparison, verdicts: readonly [string, string]): readonly string[] {

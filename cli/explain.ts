@@ -1,5 +1,5 @@
 /** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`: on a cluster, or on a scenario at some moment of its run. */
-import { readUnderWay } from '../functions/drain/under-way.ts';
+import { readUnderWay } from '../functions/drain/node-annotations.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';

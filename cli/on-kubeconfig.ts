@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { ClusterAccessError, checkReachable, loadKubeconfig } from '../shared/adapters/kubernetes/kubeconfig.ts';
 import { createKubernetesApi } from '../shared/adapters/kubernetes/kubernetes-api.ts';
 import { warningOn } from '../shared/adapters/kubernetes/server-version.ts';
-import { createTransport } from '../shared/adapters/kubernetes/transport.ts';
+import { createTransport, type Transport } from '../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
-import type { Look } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { PROCESS_OUTPUT } from './command-output.ts';
 import { chooseKubeconfig } from './kubeconfig-files.ts';
 import { UsageError } from './usage-error.ts';
@@ -17,7 +17,7 @@ const sayWait = (what: string): void => PROCESS_OUTPUT.error(`waiting for ${what
 /** Throws `UsageError` when the cluster cannot be reached. */
 export async function onKubeconfig<Answer>(
   { kubeconfig, context }: { readonly kubeconfig?: string; readonly context?: string },
-  look: Look<Answer>,
+  look: (cluster: Cluster, transport: Transport) => Promise<Answer>,
 ): Promise<Answer> {
   const chosen =
     kubeconfig === undefined
@@ -29,7 +29,7 @@ export async function onKubeconfig<Answer>(
     try {
       const warning = warningOn(await checkReachable(transport, access));
       if (warning !== undefined) PROCESS_OUTPUT.error(`${warning}\n`);
-      return await look({ kubernetes: createKubernetesApi(transport), now: systemClock.now() });
+      return await look({ kubernetes: createKubernetesApi(transport), now: systemClock.now() }, transport);
     } finally {
       transport.close();
     }

@@ -79,11 +79,13 @@ export function simulateCommand(
         process.stderr,
       );
       good &&= isGood(result);
+      // First, since a reader of the text that has seen enough ends the process.
+      if (html !== undefined) {
+        const { writePage } = await import('./page/write.ts');
+        await writePage(html, run.scenario.name, { lines: traceOf(result), notices: [] });
+      }
       print(result, { form: options.output, isOnly, only, hasWrites: options.writes !== false, output });
-      if (html === undefined) continue;
-      const { writePage } = await import('./page/write.ts');
-      await writePage(html, run.scenario.name, { lines: traceOf(result), notices: [] });
-      output.error(`the page is ${html}\n`);
+      if (html !== undefined) output.error(`the page is ${html}\n`);
     }
     return good ? 0 : 1;
   });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createProgress, type Terminal } from './progress.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
-import { CI_NEWS_SEEDS, CI_SEEDS, CI_UNREADABLE_SEEDS, readRegressions } from '../simulator/swarm/ci.ts';
+import { CI_NEWS_SEEDS, CI_SEEDS, CI_MORE_SEEDS, readRegressions } from '../simulator/swarm/ci.ts';
 import { formatFailing, formatTotals, whole } from '../simulator/swarm/report.ts';
 import { runTrial, trialOf, type SeedReport } from '../simulator/swarm/seed.ts';
 import { shrink } from '../simulator/swarm/shrink.ts';
@@ -58,7 +58,7 @@ export async function swarmCommand(options: SwarmOptions, output: CommandOutput)
     return 2;
   }
   const regressionsHold = options.ci !== true || (await runRegressions(output));
-  const all = options.ci === true ? [...seeds, ...CI_NEWS_SEEDS, ...CI_UNREADABLE_SEEDS] : seeds;
+  const all = options.ci === true ? [...seeds, ...CI_NEWS_SEEDS, ...CI_MORE_SEEDS] : seeds;
   const swarmHolds = await runSeeds(
     { seeds: all, jobs, folder, ...(mix !== 'drawn' && { mix }) },
     output,

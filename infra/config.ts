@@ -96,6 +96,11 @@ export const configSchema = z
       .default([]),
     /** Functions call the FIPS endpoints of AWS, which only some Regions have. */
     fipsEndpoints: z.boolean().default(false),
+    /** A table that was restored, in place of that of the state stack, which stays. */
+    recordsTable: z
+      .string()
+      .regex(/^[\w.-]{3,255}$/, 'must be the name of a table of DynamoDB')
+      .optional(),
     /** KMS key for table, queues, log groups and variables; without it those of AWS are used. */
     encryptionKeyArn: z.string().regex(KEY_ARN, 'must be the ARN of a KMS key, not of an alias').optional(),
     /** Who, beside Curfew's own roles, may send to inboxes: operators who redrive dead letters or close entries of the ledger. */

@@ -63,7 +63,7 @@ export function watchDeeds(alarms: Alarms, { cluster, count, config }: DeedWatch
   });
   alarms.add('RepairsStuck', {
     metric: count('RepairsStuck', FIVE_MINUTES),
-    says: 'No action is left for a node that is still ill.',
+    says: 'No action is left for a node that is still ill, or its NodeClaim does not go.',
     runbook: 'Repairs stuck',
     urgency: 'ticket',
   });

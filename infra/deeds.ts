@@ -30,8 +30,11 @@ export const DEEDS = {
     pattern: `{ $.${REPAIR_METRICS.held} >= 1 && $.reason != "DoNotRepair" }`,
     value: `$.${REPAIR_METRICS.held}`,
   },
-  /** Nodes for which no action is left. */
-  RepairsStuck: { of: ['repair'], pattern: '{ $.audit IS TRUE && $.decision = "exhausted" }' },
+  /** Nodes for which no action is left, or whose NodeClaim does not go. */
+  RepairsStuck: {
+    of: ['repair'],
+    pattern: '{ $.audit IS TRUE && ($.decision = "exhausted" || $.decision = "stuck") }',
+  },
   /** Configurations, policies and rules that are not valid, or that lose against another one. */
   ConfigurationRefused: {
     of: FUNCTION_NAMES.filter(name => name !== 'timer'),

@@ -1,5 +1,6 @@
 /** Everything that can be thrown away and deployed again: functions with their inboxes, rules, the tick, cluster access, alarms. */
 import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -11,6 +12,7 @@ import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
 import {
+  EVENT_BUS_OUTPUT,
   OPERATION_OUTPUTS,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
@@ -20,6 +22,7 @@ import {
 import { PERMISSIONS } from '../shared/contract/permissions.ts';
 import { VERSION } from '../shared/contract/version.ts';
 import { ROUTES, type EventPattern } from '../shared/contract/routes.ts';
+import { TABLE } from '../shared/contract/table.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
@@ -62,9 +65,16 @@ export class FunctionsStack extends Stack {
     const cluster = clusterConnection(this, config);
     this.privateAccess = config.privateAccess && new PrivateAccess(this, 'PrivateAccess', config.privateAccess);
     this.functions = this.createFunctions(props);
+    const table =
+      config.recordsTable === undefined
+        ? state.table
+        : Table.fromTableAttributes(this, 'RestoredRecords', {
+            tableName: config.recordsTable,
+            globalIndexes: [TABLE.dueIndex.name],
+          });
     for (const fn of this.functions.values()) {
       fn.connectsTo(cluster);
-      fn.uses(state.table);
+      fn.uses(table);
       fn.publishesTo(state.bus);
       fn.actsOnInstances(cluster);
       fn.invokes(config.hookFunctions);
@@ -83,11 +93,11 @@ export class FunctionsStack extends Stack {
       closeBus(this, state.bus, { publishers, others: config.drainPrincipals });
     }
     this.monitoring = new Monitoring(this, 'Monitoring', { config, cluster, state, functions, rules: this.rules });
-    new CfnOutput(this, 'EventBusName', {
+    new CfnOutput(this, EVENT_BUS_OUTPUT, {
       description: 'EVENT_BUS_NAME of the forwarder',
       value: state.bus.eventBusName,
     });
-    new CfnOutput(this, 'RecordsTable', { value: state.table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
+    new CfnOutput(this, 'RecordsTable', { value: table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
     new CfnOutput(this, VERSION_OUTPUT, { description: 'Version of Curfew', value: VERSION });
     this.createOperationOutputs(state);
   }

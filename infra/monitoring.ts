@@ -67,6 +67,18 @@ export class Monitoring extends Construct {
       runbook: 'Overdue timers',
       urgency: 'impaired',
     });
+    this.alarms.add('RecordsVanished', {
+      metric: new Metric({
+        namespace: METRIC_NAMESPACE,
+        metricName: METRICS.recordsVanished,
+        dimensionsMap: metricDimensions('timer', this.cluster),
+        statistic: Stats.SUM,
+        period: FIVE_MINUTES,
+      }),
+      says: 'The table is new, or its records have vanished.',
+      runbook: 'Records vanished',
+      urgency: 'page',
+    });
     this.alarms.addSilence('SweepSilent', {
       metric: overdue,
       says: `The timer function has not swept for ${SILENT_MINUTES} minutes: timers fire late or not at all.`,

@@ -36,6 +36,9 @@ export class StateStack extends Stack {
     super(scope, id, { ...props, terminationProtection: true });
     this.encryptionKey = encryptionKeyOf(this, props.encryptionKeyArn);
     this.table = this.createTable();
+    // Also while functions use a restored one: CloudFormation takes no export away that is in use, nor would it come back in time.
+    this.exportValue(this.table.tableName);
+    this.exportValue(this.table.tableArn);
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: props.name,
       description: 'Changes of the cluster and events between the functions of Curfew',

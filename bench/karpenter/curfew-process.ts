@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import { shareReads } from '../../shared/adapters/kubernetes/shared-reads.ts';
 import { createSystem } from '../../runtime/system.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
@@ -33,7 +32,7 @@ answerQuestions({
     };
     const apis = new Map<FunctionName, KubernetesApi>();
     const readsOf = (by: FunctionName): KubernetesApi => {
-      const api = apis.get(by) ?? shareReads(createKubernetesApi(transportOf(userOf(by))));
+      const api = apis.get(by) ?? createKubernetesApi(transportOf(userOf(by)));
       apis.set(by, api);
       return api;
     };

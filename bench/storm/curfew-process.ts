@@ -1,7 +1,6 @@
 /** Forwarder and functions in one process, with records in memory: as many runs of a function at once as are deployed. */
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import { shareReads } from '../../shared/adapters/kubernetes/shared-reads.ts';
 import { createSystem } from '../../runtime/system.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
@@ -37,9 +36,9 @@ const transportOf = (user: string): Transport => {
   return transport;
 };
 const apis = new Map<FunctionName, KubernetesApi>();
-/** As `npm start -- --kubeconfig` puts it together: runs of one function at the same time share their reads. */
+/** As `npm start -- --kubeconfig` puts it together. */
 const apiOf = (name: FunctionName): KubernetesApi => {
-  const api = apis.get(name) ?? shareReads(createKubernetesApi(transportOf(userOf(name))));
+  const api = apis.get(name) ?? createKubernetesApi(transportOf(userOf(name)));
   apis.set(name, api);
   return api;
 };

@@ -1,9 +1,10 @@
 /** Commands that operate a deployment in an AWS account. */
+import type { DoctorOptions } from '../doctor.ts';
 import type { OrphansOptions } from '../orphans.ts';
 import type { RedriveCommandOptions } from '../redrive.ts';
 import type { SwitchOptions } from '../stop-resume.ts';
 import { addAudit } from './audit.ts';
-import { onDeployment, withExamples, type Place } from './place.ts';
+import { onCluster, onDeployment, withExamples, type Place } from './place.ts';
 
 export function addDeployment(place: Place): void {
   const { program, output, ends } = place;
@@ -26,6 +27,20 @@ export function addDeployment(place: Place): void {
       ends(await resumeCommand(options, { output }));
     });
   withExamples(resume, { 'curfew resume --stack Staging --region eu-west-1': 'what waited is worked on now' });
+
+  const doctor = onCluster(program.command('doctor'))
+    .description('look whether an installation can do its work; every failure says what to do')
+    .option('--stack <name>', 'the functions stack alone, without --kubeconfig and --context (default: Curfew)')
+    .option('--region <name>', 'default: $AWS_REGION, else that of the AWS profile')
+    .action(async (options: DoctorOptions) => {
+      const { doctorCommand } = await import('../doctor.ts');
+      ends(await doctorCommand(options, output));
+    });
+  withExamples(doctor, {
+    'curfew doctor': 'the stack Curfew and the current cluster',
+    'curfew doctor --stack Staging --region eu-west-1': 'what is in AWS alone',
+    'curfew doctor --kubeconfig kubeconfig': 'what is in the cluster alone',
+  });
 
   const redrive = onDeployment(program.command('redrive'))
     .description("move a function's dead letters back into its inbox")

@@ -4,7 +4,7 @@ import type { ActiveDrain } from '../../functions/drain/model.ts';
 import type { DrainRules } from '../../functions/drain/observation.ts';
 import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
 import { compileSettings } from '../../functions/drain/settings.ts';
-import { readUnderWay, type UnderWay } from '../../functions/drain/under-way.ts';
+import { readUnderWay, type UnderWay } from '../../functions/drain/node-annotations.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';

@@ -8,7 +8,7 @@ import { DO_NOT_REPAIR_ANNOTATION, readConditions, readNode, type NodeView } fro
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { readAnswer, requestedId, type Answer } from '../../functions/drain/node-request.ts';
+import { readAnswer, requestedId, type Answer } from '../../functions/drain/node-annotations.ts';
 import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
 import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';

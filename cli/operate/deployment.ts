@@ -2,6 +2,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import {
+  EVENT_BUS_OUTPUT,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
   VERSION_OUTPUT,
@@ -60,11 +61,18 @@ export async function readLogGroups(stack: string, options: ClientOptions): Prom
 }
 
 /** The name of the stack's table of records. Throws `UsageError` as `readDeployment` does. */
-export async function readRecordsTable(stack: string, options: ClientOptions): Promise<string> {
-  const name = (await readOutputs(stack, options)).get(RECORDS_TABLE_OUTPUT);
-  if (name !== undefined) return name;
+export const readRecordsTable = (stack: string, options: ClientOptions): Promise<string> =>
+  readOutput(stack, RECORDS_TABLE_OUTPUT, options);
+
+/** The name of the deployment's bus. Throws `UsageError` as `readDeployment` does. */
+export const readBusName = (stack: string, options: ClientOptions): Promise<string> =>
+  readOutput(stack, EVENT_BUS_OUTPUT, options);
+
+async function readOutput(stack: string, output: string, options: ClientOptions): Promise<string> {
+  const value = (await readOutputs(stack, options)).get(output);
+  if (value !== undefined) return value;
   throw new UsageError(
-    `the stack ${stack} has no ${RECORDS_TABLE_OUTPUT} in its outputs: name the functions stack with --stack, and deploy this version first`,
+    `the stack ${stack} has no ${output} in its outputs: name the functions stack with --stack, and deploy this version first`,
   );
 }
 

@@ -18,7 +18,6 @@ import { createMemoryRecordStore, type MemoryRecordStore } from '../../runtime/m
 import { ANY_CUSTOM_KIND } from '../../runtime/permissions/kubernetes.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import { shareReads } from '../../shared/adapters/kubernetes/shared-reads.ts';
 import type { SystemParts } from '../../runtime/system-parts.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
@@ -90,12 +89,11 @@ export function systemPartsOf(
   const withheld = (write: WithheldWrite): void => {
     if (write.ref.type.resource !== 'events') timeline.line('curfew', `would ${describeWrite(write)}`);
   };
-  const reads = shareReads(api);
   return {
     cluster: context ?? 'cluster',
     scheduler,
     permissions: withCustomKinds(),
-    kubernetes: () => (enforce ? reads : toReadOnly(reads, withheld)),
+    kubernetes: () => (enforce ? api : toReadOnly(api, withheld)),
     watch,
     records: store,
     dueIndex: store,

@@ -1,7 +1,7 @@
 /** Checks a configuration as the functions do, and renders the custom resource of its drain template. */
 import { parse, stringify } from 'yaml';
-import { SAMPLE_EVENT, SAMPLE_PODS } from '../../shared/cluster/drain-sample.ts';
-import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
+import { SAMPLE_EVENT, SAMPLE_PODS } from '../../shared/custom-resource/drain-sample.ts';
+import { renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
 import { readConfiguration } from '../../shared/cluster/read-configuration.ts';
 import { parseConfig, type ConfigFault } from '../../shared/contract/config-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';

@@ -6,10 +6,10 @@ import * as gotemplate from '../../packages/gotemplate/src/index.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonValue } from '../../shared/domain/kubernetes-object.ts';
-import { SAMPLE_EVENT, SAMPLE_PODS, type PodsToDrain } from '../../shared/cluster/drain-sample.ts';
-import { drainTemplate, templateData } from '../../shared/cluster/drain-template.ts';
-import { executeTemplate, parseTemplate, type TemplateFault } from '../../shared/cluster/object-template.ts';
-import { readRenderedYaml } from '../../shared/cluster/rendered-yaml.ts';
+import { SAMPLE_EVENT, SAMPLE_PODS, type PodsToDrain } from '../../shared/custom-resource/drain-sample.ts';
+import { drainTemplate, templateData } from '../../shared/custom-resource/drain-template.ts';
+import { executeTemplate, parseTemplate, type TemplateFault } from '../../shared/custom-resource/render.ts';
+import { readRenderedYaml } from '../../shared/custom-resource/rendered-yaml.ts';
 
 /** Texts that are something else in YAML where nothing quotes them: on one line, and on two. */
 const FREE = ['probe: "b" \'c\' {d} #e', 'probe\nb: c'];

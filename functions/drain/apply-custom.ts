@@ -3,14 +3,14 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { fail, type CustomDecision } from './custom-drain.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
-import { fail, type CustomDecision } from './custom.ts';
 import { podRules } from './decide.ts';
 import { finish } from './end.ts';
 import type { ActiveDrain } from './model.ts';
-import { saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { drainPodStanding } from './pods.ts';
+import { saidStuck, sayNew } from './report.ts';
 import { notChanged, proceed, safely, save, SOON, tryChange, type Parts } from './turn.ts';
 
 type Applied = Exclude<CustomDecision, { kind: 'finish' }>;

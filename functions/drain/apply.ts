@@ -4,19 +4,18 @@ import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
-import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
+import { carryOutPass } from './drain-pods.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
+import { tellAnswers } from './messages.ts';
 import type { ActiveDrain, FinishedDrain } from './model.ts';
-import type { DrainPass } from './pass.ts';
-import { withReturned } from './returns.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
-import { noticesOf, saidStuck, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
-import { formatScope } from './scope.ts';
-import { withTried } from './tried.ts';
-import { tellAnswers } from './answers.ts';
+import { withReturned, type DrainPass } from './pod-plan.ts';
+import { formatScope } from './pods.ts';
+import { withTried } from './progress.ts';
+import { noticesOf, saidStuck, sayNew } from './report.ts';
 import {
   after,
   nodeOf,
@@ -73,8 +72,9 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       // Said first: a run that dies in between says it again, and once the record has it nobody does.
       if (look.record.reported !== said) {
         await report(parts, look, {
-          decision: 'hold',
-          reason: EVENT_REASONS.drainHeld,
+          ...(decision.reason === EVENT_REASONS.kindNotServed
+            ? { decision: 'wait', reason: EVENT_REASONS.kindNotServed }
+            : { decision: 'hold', reason: EVENT_REASONS.drainHeld }),
           message: decision.message,
           event: { type: 'Warning' },
         });
@@ -217,18 +217,22 @@ async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'dr
     const saved = await saveForNow(look, { ...look.record, active: { ...active, ...noted } });
     if (!saved.written) return saved;
   }
-  const result = await carryOutPass(parts, look.object, pass);
+  const result = await carryOutPass(parts, look.object, pass, active.heldEvictions);
   const { conflicts } = result;
-  const refusals = result.refusals.length + conflicts.length === 0 ? 0 : active.refusals + 1;
-  const retry = refusals === 0 ? undefined : addDuration(look.now, evictionRetryDelay(refusals, result.retryAfter));
+  const isCounted = result.isRefusedNow || conflicts.length > 0;
+  const refusals = result.refusals.length + conflicts.length === 0 ? 0 : active.refusals + (isCounted ? 1 : 0);
+  const delay = isCounted ? evictionRetryDelay(refusals, result.retryAfter) : result.retryAfter;
+  const retry = refusals === 0 || delay === undefined ? undefined : addDuration(look.now, delay);
   const kept = refusals > CONFLICTS_UNSAID ? conflicts : [];
   const notices = noticesOf(pass, { ...result, refusals: [...result.refusals, ...kept] });
   const reported = await sayNew(reporter, look, notices, active.reported);
+  const { heldEvictions: _, ...rest } = active;
   const next: ActiveDrain = {
-    ...(isStuck ? await saidStuck(parts, active, notices, look) : active),
+    ...(isStuck ? await saidStuck(parts, rest, notices, look) : rest),
     ...noted,
     warned: [...active.warned, ...result.warned],
     refusals,
+    ...(result.held !== undefined && { heldEvictions: result.held }),
     // Where nothing was ever said, the record stays as it is, and is not written again.
     ...((reported !== '' || active.reported !== undefined) && { reported }),
   };

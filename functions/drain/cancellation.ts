@@ -1,9 +1,8 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { isForced, toFinished } from './admission.ts';
-import { endOf, isFree, isStanding, remember } from './ends.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
+import { endOf, isFree, isStanding, remember } from './history.ts';
 import type {
   ActiveDrain,
   DrainOutcome,
@@ -14,7 +13,8 @@ import type {
   Recovery,
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { covers, FULL, scopeOfAll, type DrainScope } from './scope.ts';
+import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
+import { isForced, toFinished } from './requests.ts';
 
 export interface Cancelled {
   readonly record: DrainRecord;
@@ -70,6 +70,19 @@ export function cancelledBy(
   const releases = isIdle && isFree(next) && (isOurs || isStale);
   const goesOn = incoming.kind === 'recovered' && incoming.asked !== undefined;
   return { record: next, because: outcome.message, answers, releases, ...(goesOn && { goesOn }) };
+}
+
+/** What is over while the end of its drain is on its way is noted beside it, for that end keeps the node otherwise. */
+export function withLateEnds(seen: DrainObservation): DrainObservation {
+  const { record, incoming } = seen;
+  const { active, recoveries = [] } = record;
+  if (active?.end === undefined || incoming === undefined || incoming.kind === 'drain') return seen;
+  const isEnded = endedBy(incoming, recoveries);
+  const { over = [] } = active;
+  const late = active.requests
+    .filter(request => !over.includes(request.id) && isEnded({ ...request, fault: faultOf(request.event) }))
+    .map(({ id }) => id);
+  return late.length === 0 ? seen : { ...seen, record: { ...record, active: { ...active, over: [...over, ...late] } } };
 }
 
 /** What only these asked for, force or more pods, ends with them. */

@@ -1,21 +1,17 @@
 /** Finds, creates and deletes the custom resource of a drain. */
-import { deleteExactly } from '../../shared/cluster/delete-exactly.ts';
-import { findInAnyVersion } from '../../shared/cluster/other-versions.ts';
-import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
-import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import { deleteExactly } from '../../shared/custom-resource/delete.ts';
+import { renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
+import { lookFor, uidOfMarked, type Mark } from '../../shared/custom-resource/follow.ts';
+import { requestResource } from '../../shared/custom-resource/request.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
-import {
-  apiVersionOf,
-  type GroupVersionKind,
-  type KubernetesObject,
-  type ObjectRef,
-  type ResourceType,
-} from '../../shared/domain/kubernetes-object.ts';
+import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
+import { apiVersionOf, type ObjectRef, type ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { SeenResource } from './custom.ts';
+import type { SeenResource } from './custom-drain.ts';
 import type { ActiveDrain, CustomProgress } from './model.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve' | 'versionsOf'>;
@@ -23,8 +19,6 @@ interface Deps {
 
 /** NVSentinel's label on a drain's custom resource: the node's name, where a label can hold it. */
 const NODE_LABEL = 'nvsentinel.nvidia.com/node-name';
-/** Which drain it was made for. */
-const DRAIN_ANNOTATION = 'curfew.dev/drain';
 const MAX_LABEL_LENGTH = 63;
 
 /**
@@ -43,7 +37,7 @@ export async function findResource(
   if (custom === undefined) {
     const asked = { group, version, kind };
     const type = resource === undefined ? await kubernetes.resolve(asked) : { group, version, resource };
-    if (type === undefined) return await notServed({ kubernetes }, asked);
+    if (type === undefined) return { kind: 'notServed', asked, versions: await kubernetes.versionsOf(asked) };
     return await lookIn(
       { kubernetes },
       type,
@@ -64,21 +58,12 @@ async function lookIn(
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
 ): Promise<SeenResource> {
-  const answer = await kubernetes.get({ type, namespace, name });
-  if (answer.kind === 'notServed') return await notServed({ kubernetes }, { ...type, kind });
-  if (answer.kind === 'notThere') return { kind: 'absent', name, type };
-  const { object } = answer;
-  return { kind: 'present', name, type, object, ours: isOurs(object, active) };
+  const found = await lookFor(kubernetes, { type, namespace, name }, markOf(active), kind);
+  return found.kind === 'notServed' ? { ...found, asked: { ...type, kind } } : { ...found, name, type };
 }
 
-const notServed = async ({ kubernetes }: Deps, kind: GroupVersionKind): Promise<SeenResource> => ({
-  kind: 'notServed',
-  asked: kind,
-  versions: await kubernetes.versionsOf(kind),
-});
-
-const isOurs = ({ metadata }: KubernetesObject, { id }: ActiveDrain): boolean =>
-  metadata.annotations?.[DRAIN_ANNOTATION] === id;
+/** Which drain it was made for. */
+const markOf = ({ id }: ActiveDrain): Mark => ({ annotation: ANNOTATIONS.drainUnderWay, value: id });
 
 export type Creation =
   | { readonly kind: 'created'; readonly uid: string }
@@ -114,31 +99,18 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
     };
   }
   const { manifest } = rendered;
-  const { labels, annotations } = manifest.metadata;
-  const metadata = {
-    ...manifest.metadata,
-    labels: { ...labels, ...(nodeName.length <= MAX_LABEL_LENGTH && { [NODE_LABEL]: nodeName }) },
-    annotations: { ...annotations, [DRAIN_ANNOTATION]: active.id },
-  };
-  const { group, version, resource, kind, namespace } = custom;
-  const outcome = await kubernetes.create({ group, version, resource }, { ...manifest, metadata });
-  switch (outcome.kind) {
-    case 'ok':
-      return { kind: 'created', uid: outcome.object.metadata.uid };
+  const isLabelled = nodeName.length <= MAX_LABEL_LENGTH;
+  const labels = { ...manifest.metadata.labels, ...(isLabelled && { [NODE_LABEL]: nodeName }) };
+  const labelled = { ...manifest, metadata: { ...manifest.metadata, labels } };
+  const { group, version, resource } = custom;
+  const made = await requestResource(kubernetes, { group, version, resource }, labelled, markOf(active));
+  switch (made.kind) {
+    case 'created':
+      return { kind: 'created', uid: made.object.metadata.uid };
     case 'exists':
-      return outcome;
-    case 'notFound':
-      return {
-        kind: 'failed',
-        reason: 'NamespaceNotFound',
-        message: `${kind} cannot be created: namespace ${namespace} is missing`,
-      };
-    case 'invalid':
-      return {
-        kind: 'failed',
-        reason: 'ResourceRefused',
-        message: `the API server refuses the ${kind}: ${outcome.message}`,
-      };
+      return made;
+    case 'refused':
+      return { ...made, kind: 'failed' };
   }
 }
 
@@ -156,7 +128,7 @@ export async function resourceOf(
   if (active?.custom === undefined) return undefined;
   const { group, version, resource, kind, namespace, name } = active.custom;
   const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
-  const uid = active.custom.uid ?? (await uidOf({ kubernetes }, ref, active));
+  const uid = active.custom.uid ?? (await uidOfMarked(kubernetes, ref, markOf(active)));
   const apiVersion = apiVersionOf({ group, version });
   return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
 }
@@ -166,11 +138,6 @@ export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain |
   const made = await resourceOf({ kubernetes }, active);
   if (made !== undefined) await deleteExactly(kubernetes, made.ref, made.uid);
   return { kind: 'ok' };
-}
-
-async function uidOf({ kubernetes }: Deps, ref: ObjectRef, active: ActiveDrain): Promise<string | undefined> {
-  const found = await findInAnyVersion(kubernetes, ref);
-  return found !== undefined && isOurs(found.object, active) ? found.object.metadata.uid : undefined;
 }
 
 function byNamespace(pods: readonly PodView[]): Readonly<Record<string, readonly string[]>> {

@@ -6,26 +6,23 @@
  */
 import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin } from './admission.ts';
-import { cancelledBy, isCordonKnown, takenBack, UNCORDONED } from './cancellation.ts';
-import { decideCustom } from './custom.ts';
-import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress } from './deadline.ts';
+import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './cancellation.ts';
+import { decideCustom } from './custom-drain.ts';
 import type { DrainDecision } from './decision.ts';
-import { forget, isFree, released } from './ends.ts';
+import { forget, isFree, released } from './history.ts';
+import { rememberEnds, withEnds } from './late-events.ts';
 import type { ActiveDrain, DrainOutcome, Incoming } from './model.ts';
-import { withoutHold } from './held.ts';
+import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { planPass, type DrainPass } from './pass.ts';
-import { rememberEnds, withEnds } from './overtaken.ts';
-import { decideQueued, holdOfQueue, unreadableLimits } from './decide-queued.ts';
-import { holdFor, isPrepared } from './prepared.ts';
-import { counted } from './tried.ts';
+import { planPass, type DrainPass } from './pod-plan.ts';
 import type { DrainPodRules } from './pods.ts';
-import { sinceOf } from './under-way.ts';
+import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress, withoutHold, counted } from './progress.ts';
+import { decideQueued, holdOfQueue, unreadableLimits } from './queue.ts';
+import { admit, begin } from './requests.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withEnds(withoutOpened(seen));
+  const observation = withLateEnds(withEnds(withoutOpened(seen)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);
@@ -50,7 +47,10 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   if (ended !== undefined)
     return finish(ended.reason === UNCORDONED ? withWaiting(before, observation) : before, ended);
   // What has begun goes on, whatever the mode is by now: one that waits for its turn has not.
-  const held = holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ?? holdOfQueue(observation, before);
+  const held =
+    outOfSight(observation) ??
+    holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ??
+    holdOfQueue(observation, before);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
   if (before.queue !== undefined) return decideQueued(observation, before);
@@ -195,7 +195,7 @@ function tidy({ node, record }: DrainObservation): DrainDecision {
 /** What keeps the next drain from beginning. */
 function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {
   const { rules, mode, limits, record } = observation;
-  const held = holdOf(rules, mode);
+  const held = outOfSight(observation) ?? holdOf(rules, mode);
   if (held !== undefined) return held;
   return policyUnknown(observation) ?? unreadableLimits(limits, record.requests) ?? coverageUnknown(observation);
 }
@@ -208,6 +208,11 @@ function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): Dra
   }
   if (mode === 'Enforce') return undefined;
   return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+}
+
+/** Nobody can say whether the drain is only observed, nor which pods are protected (I6): it stands still, and so do its time-outs. */
+function outOfSight({ outOfSight: message }: DrainObservation): DrainDecision | undefined {
+  return message === undefined ? undefined : { kind: 'hold', reason: 'KindNotServed', message };
 }
 
 /** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */

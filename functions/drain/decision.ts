@@ -1,7 +1,6 @@
 /** What can be decided of a node's drains. */
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { Admission } from './admission.ts';
-import type { CustomDecision } from './custom.ts';
+import type { CustomDecision } from './custom-drain.ts';
 import type {
   ActiveDrain,
   DrainOutcome,
@@ -11,14 +10,40 @@ import type {
   FinishedDrain,
   Hold,
 } from './model.ts';
-import type { DrainPass } from './pass.ts';
+import type { DrainPass } from './pod-plan.ts';
+
+/** What becomes of a request. */
+export type Admission =
+  /** Its end is known: it was answered before, or needs no drain. */
+  | {
+      readonly kind: 'answer';
+      readonly record: DrainRecord;
+      readonly answer: FinishedDrain;
+      /** It ended before, and a repeated request is answered again. */
+      readonly repeated: boolean;
+      /** It is older than `maxEventAge`. */
+      readonly isOld?: true;
+    }
+  | {
+      readonly kind: 'take';
+      readonly record: DrainRecord;
+      readonly request: DrainRequest;
+      readonly how: 'next' | 'joins' | 'follows';
+      /** How requests end that gave their place up for this one. */
+      readonly answers?: readonly FinishedDrain[];
+    };
 
 /**
  * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
  * whether an earlier drain covers what is asked for.
  */
 export type HoldReason =
-  'NoConfiguration' | 'ObserveMode' | 'UnreadablePolicy' | 'UnreadableLimits' | 'UnreadableQuarantine';
+  | 'NoConfiguration'
+  | 'ObserveMode'
+  | 'KindNotServed'
+  | 'UnreadablePolicy'
+  | 'UnreadableLimits'
+  | 'UnreadableQuarantine';
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */

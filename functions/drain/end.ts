@@ -1,22 +1,26 @@
-/** How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. */
+/**
+ * How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. Of a Node that is gone all who
+ * asked learn that.
+ */
 import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, isDue } from '../../shared/domain/time.ts';
-import { isRefusal } from '../../shared/lifecycle/refusals.ts';
+import { isRefusal, createTries, warn } from '../../shared/lifecycle/refusals.ts';
+import type { About } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
-import { carryOutPass } from './act.ts';
-import { toFinished } from './admission.ts';
-import { STALE_AGAIN } from './age.ts';
-import { tellAnswers } from './answers.ts';
 import { isCordonKnown } from './cancellation.ts';
-import { deleteResource } from './custom-resource.ts';
+import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
-import { isFree, remember } from './ends.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain } from './model.ts';
-import { wakeNext } from './neighbours.ts';
+import { carryOutPass } from './drain-pods.ts';
+import { isFree, remember } from './history.ts';
+import { STALE_AGAIN } from './late-events.ts';
+import { tellAnswers } from './messages.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, DrainRequest } from './model.ts';
 import { answerNode, finishNode } from './node.ts';
-import type { Look } from './observe.ts';
+import type { Look, Seen, Target } from './observe.ts';
+import { FULL } from './pods.ts';
+import { toFinished } from './requests.ts';
 import {
   after,
   nodeOf,
@@ -29,6 +33,7 @@ import {
   tryChange,
   type Parts,
 } from './turn.ts';
+import { wakeNext } from './wake-ups.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -126,20 +131,23 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
   const { deps, run } = parts;
   const { active: _, ...rest } = look.record;
-  const isCalledOff = outcome.status === 'Cancelled';
-  const uncordon = isCalledOff && rest.requests.length === 0 && isCordonKnown(look.record, look.node) && isFree(rest);
+  const { over = [] } = active;
+  const isOver = active.requests.every(({ id }) => over.includes(id));
+  const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && isFree(rest);
+  const uncordon = isLast && isCordonKnown(look.record, look.node);
+  // Also where a run that died in between has opened the node.
+  const status = isLast && (uncordon || !look.node.unschedulable) ? 'Cancelled' : outcome.status;
   const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(deps, active));
   if (isRefusal(deleted)) return notChanged(parts, look, deleted);
   const { scope, startTime, drained } = active;
-  const ended = active.requests.map(request =>
-    toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
-  );
-  const shown = outcome.status === 'Succeeded' ? 'drained' : 'nothing';
+  const ended = active.requests.map(request => ({
+    ...toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
+    recovered: over.includes(request.id),
+  }));
+  const shown = status === 'Succeeded' ? 'drained' : 'nothing';
   const node = await shownOn(parts, look, shown, outcome.message);
   if (node === undefined || isRefusal(node)) return notChanged(parts, look, node);
-  const changed = await tryChange(parts, look, 'finish', () =>
-    finishNode(deps, node, { status: outcome.status, uncordon, ended }),
-  );
+  const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, node, { status, uncordon, ended }));
   if (changed.kind !== 'ok') return notChanged(parts, look, changed);
   await tellAnswers(deps, nodeOf(look), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
@@ -190,3 +198,68 @@ const ENDS = {
   Failed: { type: 'Warning', reason: EVENT_REASONS.drainFailed },
   Cancelled: { type: 'Normal', reason: EVENT_REASONS.drainCancelled },
 } as const;
+
+type Gone = Extract<Seen, { kind: 'gone' }>;
+
+/** There is no Node to look at. */
+type GoneParts = Pick<Parts, 'deps' | 'reporter'>;
+
+const goneOutcome = (name: string): DrainOutcome => ({
+  status: 'Cancelled',
+  reason: 'NodeGone',
+  message: `there is no node ${name} any more`,
+  left: [],
+});
+
+const targetNode = ({ name, uid }: Target) => ({ name, ...(uid !== undefined && { uid }) });
+
+const aboutNode = (target: Target): About => ({ apiVersion: 'v1', kind: 'Node', metadata: targetNode(target) });
+
+/** Of a Node that no drain is known of. */
+export async function answerGone({ deps, reporter }: GoneParts, target: Target, request: DrainRequest): Promise<void> {
+  const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
+  await tellAnswers(deps, targetNode(target), [ended]);
+  await reporter.report({
+    about: aboutNode(target),
+    decision: 'answer',
+    reason: ended.reason,
+    message: `Cancelled: ${ended.message}`,
+    details: { id: ended.id, status: ended.status },
+  });
+}
+
+/** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
+export async function closeGone({ deps, reporter }: GoneParts, target: Target, gone: Gone): Promise<void> {
+  const { store, record } = gone;
+  const { active, requests } = record;
+  if (!(await isResourceGone({ deps, reporter }, gone))) return;
+  const asked = [...(active?.requests ?? []), ...requests];
+  const { name } = target;
+  const standing = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
+  const ended = asked.map(request => toFinished(request, goneOutcome(name), standing));
+  await tellAnswers(deps, targetNode(target), ended);
+  await store.closeGone();
+  if (asked.length === 0) return;
+  await reporter.report({
+    about: aboutNode(target),
+    decision: 'close',
+    reason: 'SubjectGone',
+    message: `node ${name} is gone, its drain is closed`,
+    details: { ids: asked.map(({ id }) => id) },
+  });
+}
+
+/** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
+async function isResourceGone({ deps, reporter }: GoneParts, { store, record, subject }: Gone): Promise<boolean> {
+  const { active, refusals: stored } = record;
+  const made = await resourceOf(deps, active);
+  if (made === undefined) return true;
+  const say = warn(reporter, made.about, EVENT_REASONS.changeRefused);
+  const tries = createTries(deps.clock);
+  const change = { key: 'deleteResource', stored, restsOn: [], say };
+  const deletion = await tries.make(change, () => deleteResource(deps, active));
+  if (!isRefusal(deletion)) return true;
+  await store.save({ subject, value: { ...record, refusals: tries.after(stored) ?? {} }, wakeTime: deletion.until });
+  if (deletion.goesBack !== undefined) throw deletion.goesBack;
+  return false;
+}

@@ -1,10 +1,14 @@
-/** What is said on the bus about drains of nodes: `DrainRequested`, from anybody, and `DrainCompleted`, our answer. */
-import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+/** What is put on the bus about drains of nodes: `DrainRequested`, from anybody, and `DrainCompleted`, our answer. */
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
 import * as z from '../../shared/contract/zod.ts';
+import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
+import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
+import type { FinishedDrain } from './model.ts';
+import { toHealthEvent } from './node-annotations.ts';
 
 const DRAIN_MESSAGE_VERSION = 1;
 
@@ -38,37 +42,6 @@ export function parseDrainRequested(detail: unknown, envelopeId: string | undefi
   return { ok: true, value: { nodeUid: node.uid, cluster, event } };
 }
 
-/** A request for a drain in the shape of a HealthEvent, as templates know it. */
-export function toHealthEvent({ id, nodeName, message, force }: WantedDrain): HealthEvent {
-  return {
-    id,
-    nodeName,
-    version: 1,
-    agent: 'curfew',
-    componentClass: '',
-    checkName: 'DrainRequested',
-    isFatal: false,
-    isHealthy: false,
-    message,
-    recommendedAction: 0,
-    customRecommendedAction: '',
-    errorCode: [],
-    entitiesImpacted: [],
-    metadata: {},
-    generatedTimestamp: undefined,
-    quarantineOverrides: undefined,
-    drainOverrides: force ? { force, skip: false } : undefined,
-    processingStrategy: 1,
-  };
-}
-
-interface WantedDrain {
-  readonly id: string;
-  readonly nodeName: string;
-  readonly message: string;
-  readonly force: boolean;
-}
-
 export interface DrainAnswer {
   readonly id: string;
   readonly node: { readonly name: string; readonly uid?: string };
@@ -91,7 +64,7 @@ export interface DrainAnswer {
  * Times in RFC 3339. `healthEventStatus` is NVSentinel's document, whose finish time only a drain that emptied the node
  * has.
  */
-export function toDrainCompleted(answer: DrainAnswer): BusEntry {
+function toDrainCompleted(answer: DrainAnswer): BusEntry {
   const { startTime, endTime, status, message, ...rest } = answer;
   const isDrained = status === 'Succeeded' || status === 'AlreadyDrained';
   return {
@@ -111,4 +84,38 @@ export function toDrainCompleted(answer: DrainAnswer): BusEntry {
       },
     },
   };
+}
+
+interface Deps {
+  readonly bus: EventBus;
+}
+
+/** Throws `RetryableError` when the bus did not take one of them: they are all sent again. */
+export async function tellAnswers(
+  { bus }: Deps,
+  node: { readonly name: string; readonly uid?: string },
+  finished: readonly FinishedDrain[],
+): Promise<void> {
+  const entries = finished.map(({ id, status, reason, message, left, drained, startTime, endTime, scope }) =>
+    toDrainCompleted({
+      id,
+      status,
+      reason,
+      message,
+      left,
+      drained,
+      startTime,
+      endTime,
+      node,
+      ...(scope.kind === 'entities' && { entities: scope.entities }),
+    }),
+  );
+  for (let start = 0; start < entries.length; start += MAX_ENTRIES_PER_CALL) {
+    for (const outcome of await bus.publish(entries.slice(start, start + MAX_ENTRIES_PER_CALL))) {
+      if (outcome.kind === 'retry') {
+        throw new RetryableError(`the bus did not take DrainCompleted: ${outcome.code}`, { reason: outcome.code });
+      }
+      if (outcome.kind === 'rejected') throw new TerminalError('DrainCompletedRejected', outcome.message);
+    }
+  }
 }

@@ -2,7 +2,7 @@
 import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
 import type { Refusals } from '../../shared/domain/refusal.ts';
 import { seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { DrainScope } from './scope.ts';
+import type { DrainScope } from './pods.ts';
 
 /** By at most so much, for two clocks that write whole seconds. */
 export const CLOCKS_DIFFER = seconds(5);
@@ -129,6 +129,8 @@ export interface ActiveDrain {
   readonly drained: number;
   /** Passes in a row in which evictions were refused. */
   readonly refusals: number;
+  /** Evictions that were refused a moment ago, by UID of the pod. */
+  readonly heldEvictions?: Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
   /** What was said last. */
   readonly reported?: string;
   readonly custom?: CustomProgress;
@@ -144,6 +146,8 @@ export interface ActiveDrain {
   readonly fellBack?: string;
   /** Decided, and about to be reported. */
   readonly end?: DrainOutcome & { readonly time: EpochMs };
+  /** Ids of requests of which somebody said after that that what they were for is over. */
+  readonly over?: readonly string[];
 }
 
 /** How one request ended. */

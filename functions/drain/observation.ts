@@ -4,8 +4,7 @@ import type { DrainMode, DrainSettings } from '../../shared/domain/drain-setting
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
-import type { Neighbours } from './queue.ts';
-import type { SeenResource } from './custom.ts';
+import type { SeenResource } from './custom-drain.ts';
 import type { DrainRecord, Fault, Incoming } from './model.ts';
 
 /** The configuration in force, with its patterns compiled. */
@@ -35,7 +34,7 @@ export interface DrainedNode {
   readonly requested: string | undefined;
   /** The request that the Node says was answered: that counts where the record is lost. */
   readonly answered?: { readonly id: string } | undefined;
-  /** What the Node says of the drain under way; see `under-way.ts`. */
+  /** What the Node says of the drain under way; see `node-annotations.ts`. */
   readonly underWay: string | undefined;
   readonly uid: string;
   /** Since when its kubelet does not answer. */
@@ -44,6 +43,22 @@ export interface DrainedNode {
   readonly shown: ShownDrain;
   /** Its pods are published for drains. */
   readonly watched: boolean;
+}
+
+/** The other nodes of the pool. */
+export interface Neighbours {
+  /** Nodes of the pool, this one among them. */
+  readonly total: number;
+  /** Others that are drained, or take a place. */
+  readonly draining: number;
+  /** Others that wait. */
+  readonly waiting: readonly Waiter[];
+}
+
+export interface Waiter {
+  readonly uid: string;
+  /** From when the first of its requests counts: the oldest goes first. */
+  readonly since: EpochMs;
 }
 
 export interface DrainObservation {
@@ -60,6 +75,8 @@ export interface DrainObservation {
   readonly mode: 'Enforce' | 'Observe';
   /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
   readonly unreadable: string | undefined;
+  /** Which kind is not served: what is in force for the node is not known. */
+  readonly outOfSight?: string | undefined;
   /** Of the policy that states a `drain` block for the node's pool. */
   readonly limits: LimitsInForce;
   /** Of a drain that waits for its turn: the other nodes of its pool. */

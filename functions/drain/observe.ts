@@ -1,21 +1,26 @@
 /** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
-import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
+import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { nodePoolOf, findNodeClaims } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
+import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
-import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
+import { ANNOTATIONS, NVSENTINEL, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { kubeletSilentSince, readConditions, readNode } from '../../shared/domain/node.ts';
+import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { kubeletSilentSince, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
@@ -24,20 +29,18 @@ import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
+import { isSentBefore } from './bus.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
-import { isForced } from './forced.ts';
-import { DRAIN_BLOCKS, drainLimitsFor } from './limits.ts';
-import { readShownDrain } from './node-conditions.ts';
-import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
-import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
+import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
+import { readShownDrain } from './node.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { listedFaults, quarantineIds } from './quarantine-list.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
-import { isSentBefore } from './requests.ts';
-import { compileSettings } from './settings.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
+import { DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
+import { readNeighbours } from './wake-ups.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
@@ -77,12 +80,8 @@ export type Seen =
     }
   | { readonly kind: 'nothing' };
 
-/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
-export function createObserver(
-  deps: DrainDeps,
-  wakeUp: UsedWakeUp | undefined,
-  onRecord: (record: TimedRecord<DrainRecord>) => void = () => undefined,
-) {
+/** One for each run. @param wakeUp the one that the run is about */
+export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
   const tries = createTries(deps.clock);
 
@@ -92,11 +91,7 @@ export function createObserver(
       ref: { type: RESOURCES.Node, name },
       uid,
       onlyIfKnown,
-      recordOf: id => {
-        const record = records(recordIdOf(id));
-        onRecord(record);
-        return record;
-      },
+      recordOf: id => records(recordIdOf(id)),
       isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
     if (found.kind === 'gone') {
@@ -154,40 +149,36 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
-  const [config, poolObject, [drains, protections], pods] = await inParallel([
-    loadConfig('drain', deps),
-    loadPool(deps, pool),
-    loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
-    loadPodsOnNode(deps, view.name),
-  ]);
-  const { policy: protection } = effectiveProtection(poolObject, protections);
-  const { mode } = decisionFor(poolObject, 'drain', drains);
-  const unreadable = unreadableMaybeFor(poolObject, drains);
+  const [config, pods] = await inParallel([loadConfig('drain', deps), loadPodsOnNode(deps, view.name)]);
+  const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
   const rules = config.drain && compiled(config.drain);
-  const isHeld = pods.some(pod => isProtected(pod, now, protection));
-  const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
   const { active } = record;
-  const limits = drainLimitsFor(poolObject, drains);
   const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, active, view.name)
     : ({ kind: 'notAsked' } as const);
   const { template, healthEvents } = config;
-  return {
-    ...base,
-    rules,
-    maxEventAge: healthEvents.maxEventAge,
-    mode,
-    unreadable: unreadable && faultText(unreadable),
-    limits,
-    neighbours,
-    pods,
-    protection,
-    protectionOverridden,
-    resource,
-    template,
-  };
+  const seen = { rules, maxEventAge: healthEvents.maxEventAge, neighbours, pods, resource, template };
+  return { ...base, ...seen, ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce) };
+}
+
+/** What its pool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */
+async function loadInForce(
+  deps: DrainDeps,
+  { view, pool, pods, now }: { view: NodeView; pool: string | undefined; pods: readonly PodView[]; now: EpochMs },
+): Promise<Pick<Look, 'mode' | 'unreadable' | 'limits' | 'protection' | 'protectionOverridden'>> {
+  const [poolObject, [drains, protections]] = await inParallel([
+    loadPool(deps, pool),
+    loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
+  ]);
+  const { policy: protection } = effectiveProtection(poolObject, protections);
+  const { mode } = decisionFor(poolObject, 'drain', drains);
+  const unreadable = unreadableMaybeFor(poolObject, drains);
+  const isHeld = pods.some(pod => isProtected(pod, now, protection));
+  const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
+  const limits = drainLimitsFor(poolObject, drains);
+  return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, protectionOverridden };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();
@@ -222,4 +213,25 @@ function toDrainedNode(object: KubernetesObject): DrainedNode {
     answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
     watched: isWatchedFor(object, 'drain'),
   };
+}
+
+/** Protection ends there: before that whose the instance is must be certain, so all that may state it are read (I6). */
+export async function isForced(
+  deps: Pick<FunctionDeps, 'kubernetes'>,
+  node: NodeView,
+  pool: string | undefined,
+  now: EpochMs,
+): Promise<boolean> {
+  if (!isPast(node, [node], await findNodeClaims(deps, node, pool), now)) return false;
+  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps, { notServed: 'notKnown' })]);
+  return isPast(node, nodes.map(readNode), claims.map(readNodeClaim), now);
+}
+
+function isPast(node: NodeView, nodes: readonly NodeView[], claims: readonly NodeClaimView[], now: EpochMs): boolean {
+  const owner = ownerOf(node, indexOwners(nodes, claims));
+  if (owner.kind !== 'claim') return false;
+  const { annotations, deletionTime } = owner.claim;
+  const text = annotations[KARPENTER.terminationTimestampAnnotation];
+  const time = text === undefined ? undefined : parseTimestamp(text);
+  return deletionTime !== undefined && time !== undefined && isDue(now, time);
 }

@@ -7,24 +7,20 @@
  * do so sees the marks of all the others.
  */
 import { placesOf, WAIT_FOR_NOBODY, type DrainLimits, type LimitsInForce } from '../../shared/domain/drain-limits.ts';
-import { addDuration, isDue, minutes, seconds, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  isDue,
+  minutes,
+  seconds,
+  toDurationMs,
+  earliest,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
+import type { DrainDecision } from './decision.ts';
 import type { ActiveDrain, DrainOutcome, DrainRequest } from './model.ts';
-
-/** The other nodes of the pool. */
-export interface Neighbours {
-  /** Nodes of the pool, this one among them. */
-  readonly total: number;
-  /** Others that are drained, or take a place. */
-  readonly draining: number;
-  /** Others that wait. */
-  readonly waiting: readonly Waiter[];
-}
-
-export interface Waiter {
-  readonly uid: string;
-  /** From when the first of its requests counts: the oldest goes first. */
-  readonly since: EpochMs;
-}
+import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
+import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
+import { notOverdue } from './progress.ts';
 
 /** Whether the drain of these requests waits until others are over. */
 export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): boolean {
@@ -78,15 +74,63 @@ export function nextOf(waiting: readonly Waiter[], draining: number, places: num
 }
 
 /** When a drain that waits has waited as long as it may; undefined: there is no deadline. */
-export function waitsUntil({ queue, pausedFor }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+function waitsUntil({ queue, pausedFor }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
   if (queue === undefined || typeof limits === 'string' || limits.deadline === undefined) return undefined;
   return addDuration(addDuration(queue.since, limits.deadline), pausedFor ?? toDurationMs(0));
 }
 
 /** How a drain ends whose turn did not come; undefined: it may go on waiting. */
-export function waitedTooLong(active: ActiveDrain, limits: LimitsInForce, now: EpochMs): DrainOutcome | undefined {
+function waitedTooLong(active: ActiveDrain, limits: LimitsInForce, now: EpochMs): DrainOutcome | undefined {
   const until = waitsUntil(active, limits);
   if (until === undefined || !isDue(now, until)) return undefined;
   const message = 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time';
   return { status: 'Failed', reason: 'DrainWaitedTooLong', message, left: [] };
+}
+
+/** Nothing begins where nobody can say how many drains are allowed, but what waits for nobody. */
+export function unreadableLimits(limits: LimitsInForce, requests: readonly DrainRequest[]): DrainDecision | undefined {
+  if (typeof limits !== 'string' || requests.some(waitsForNobody)) return undefined;
+  return { kind: 'hold', reason: 'UnreadableLimits', message: limits };
+}
+
+/** The same of a drain that waits for its turn. One that has begun goes on. */
+export const holdOfQueue = (
+  { limits }: DrainObservation,
+  { queue, requests }: ActiveDrain,
+): DrainDecision | undefined => (queue === undefined ? undefined : unreadableLimits(limits, requests));
+
+/** The drain waits, cordoned, until fewer nodes of its pool are drained. */
+export function decideQueued(observation: DrainObservation, active: ActiveDrain): DrainDecision {
+  const { now, node, limits, neighbours, record, rules } = observation;
+  const { queue, ...rest } = active;
+  if (queue === undefined) throw new RangeError('the drain does not wait');
+  const timeout = rules?.settings.deleteAfterTimeout;
+  const requests = timeout ? active.requests.map(each => notOverdue(each, timeout, now)) : active.requests;
+  const begun: ActiveDrain = { ...rest, requests, startTime: now };
+  const start: DrainDecision = { kind: 'start', record: { ...record, active: begun }, active: begun };
+  if (typeof limits === 'string' || limits.maxConcurrent === undefined || !mustWait(limits, active.requests))
+    return start;
+  const tooLong = waitedTooLong(active, limits, now);
+  if (tooLong !== undefined) return { kind: 'finish', active, outcome: tooLong, pass: undefined };
+  if (!isPrepared(observation, active, false)) {
+    const hold = active.hold ?? holdFor(active, node);
+    return { kind: 'prepare', active, hold, showDraining: false, pass: undefined };
+  }
+  if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
+  const self = { uid: node.uid, since: sinceOf(active), takes: queue.takes };
+  const turn = turnOf(self, neighbours, limits.maxConcurrent, now);
+  switch (turn.kind) {
+    case 'begin':
+      return start;
+    case 'take':
+    case 'giveBack':
+      return {
+        kind: 'note',
+        record: { ...record, active: { ...active, queue: { ...queue, takes: turn.kind === 'take' } } },
+      };
+    case 'wait': {
+      const until = earliest(turn.until, waitsUntil(active, limits)) ?? turn.until;
+      return { kind: 'queue', active, message: turn.message, until };
+    }
+  }
 }

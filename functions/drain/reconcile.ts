@@ -1,5 +1,4 @@
 /** Drains: look at a node with its requests, decide, act. */
-import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
@@ -7,18 +6,17 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
-import type { TimedRecord, UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply } from './apply.ts';
+import { beginsNothing, readBusEvent, type NodeMessage } from './bus.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
-import { answerGone, closeGone } from './gone.ts';
-import type { DrainRecord, Incoming } from './model.ts';
+import { answerGone, closeGone } from './end.ts';
+import type { Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
-import { DRAIN_BLOCKS, reportDrainFaults } from './limits.ts';
-import { beginsNothing } from './news.ts';
-import { readBusEvent, type NodeMessage } from './requests.ts';
+import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
 import type { RunMemory } from './turn.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
@@ -36,7 +34,6 @@ interface Parts extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
   readonly settings: Rounds;
-  readonly holdOutOfSight: HoldOutOfSight;
   readonly drains: Rounds;
 }
 
@@ -45,7 +42,6 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
-    holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
     settings: createSettingsRounds(deps),
     drains: createDrainRounds(deps),
     decide,
@@ -135,8 +131,7 @@ async function reconcileRequest(parts: Parts, message: NodeMessage): Promise<voi
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
   const { deps, reporter } = parts;
-  let opened: TimedRecord<DrainRecord> | undefined;
-  const observe = createObserver(deps, wakeUp, record => (opened = record));
+  const observe = createObserver(deps, wakeUp);
   const run: RunMemory = { taken: incoming === undefined, progressed: false, ended: undefined };
   let isHere = false;
   let target = first;
@@ -155,13 +150,10 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
     apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
   };
   // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
-  const work = async (): Promise<void> => {
-    for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
-      run.progressed = false;
-      await settle(concern);
-      if (!run.progressed) break;
-    }
-  };
-  await parts.holdOutOfSight(() => opened, work, { isRequest: !run.taken });
+  for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
+    run.progressed = false;
+    await settle(concern);
+    if (!run.progressed) break;
+  }
   return run.taken || isHere;
 }

@@ -4,6 +4,7 @@ import * as z from '../../shared/contract/zod.ts';
 import { toDurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
+import { heldEvictionsSchema } from '../../shared/pods/eviction.ts';
 import type { AnsweredRequest, DrainRecord } from './model.ts';
 import { toFittingJson } from './record-size.ts';
 
@@ -77,6 +78,7 @@ const active = z.object({
   gone: z.exactOptional(z.number()),
   drained: z.number(),
   refusals: z.number(),
+  heldEvictions: z.exactOptional(heldEvictionsSchema),
   reported: z.exactOptional(z.string()),
   custom: z.exactOptional(
     z.object({
@@ -98,6 +100,7 @@ const active = z.object({
   returns: z.exactOptional(z.array(z.object({ of: z.string(), times: z.number(), time: instant }))),
   fellBack: z.exactOptional(z.string()),
   end: z.exactOptional(z.object({ ...outcome, time: instant })),
+  over: z.exactOptional(z.array(z.string())),
 });
 const fault = z.object({
   agent: z.string(),

@@ -1,144 +1,171 @@
-/** Reads what other parts and people say on the bus: HealthEvents and requests for drains. */
-import { generatedTimeOf, parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
-import { TerminalError } from '../../shared/errors.ts';
-import { askedBy } from './asks.ts';
-import { parseDrainRequested } from './messages.ts';
-import { CLOCKS_DIFFER, type DrainRequest, type Incoming, type Said } from './model.ts';
+/** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
+import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
+import type { Admission } from './decision.ts';
+import { faultOf } from './faults.ts';
+import { endOf, remember } from './history.ts';
+import { tooOld, staleOutcome } from './late-events.ts';
+import {
+  CLOCKS_DIFFER,
+  type ActiveDrain,
+  type DrainOutcome,
+  type DrainRecord,
+  type DrainRequest,
+  type FinishedDrain,
+  type Incoming,
+} from './model.ts';
+import type { DrainObservation, DrainRules } from './observation.ts';
+import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
+import { withoutHold, notOverdue } from './progress.ts';
+import { mustWait } from './queue.ts';
+import { crowded, isFull } from './request-limit.ts';
 
-export interface NodeMessage {
-  readonly nodeName: string;
-  /** Where the sender says it. */
-  readonly nodeUid: string | undefined;
-  /** When it was put on the bus. */
-  readonly sentTime: EpochMs | undefined;
-  /** The clusters that it says it is from. */
-  readonly clusters: readonly string[];
-  readonly id: string;
-  readonly incoming:
-    | Incoming
-    /** It asks for nothing: said, and over. */
-    | { readonly kind: 'notQuarantined'; readonly message: string; readonly status: string | undefined };
-}
+/** What lies ahead by more than clocks differ says nothing. */
+const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
+  time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
 
-type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
-
-/** A record of all drains of a node holds 400 KB. */
-const MAX_EVENT_BYTES = 65_536;
-
-/** Undefined: nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
-export function readBusEvent(message: BusEvent): NodeMessage | undefined {
-  switch (message.detailType) {
-    case DRAIN_REQUESTED:
-      return readDrainRequested(message);
-    case HEALTH_EVENT:
-      return readHealthEvent(message);
-    default:
-      return undefined;
+/** Undefined: the request is already under way. */
+export function admit(
+  observation: DrainObservation,
+  incoming: Extract<Incoming, { kind: 'drain' }>,
+): Admission | undefined {
+  const { now, node, record, rules } = observation;
+  const { request: asked } = incoming;
+  const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
+  const { active, requests } = record;
+  const before = endOf(record, request.id);
+  if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
+  const waiting = [...requests, ...(active?.requests ?? [])];
+  if (waiting.some(({ id }) => id === request.id)) return undefined;
+  const standing = { now, scope: FULL, drained: 0 };
+  const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
+  // Whether the Node shows that it still stands is asked anew when it comes again.
+  if (old !== undefined) {
+    return { kind: 'answer', record, answer: toFinished(request, old, standing), repeated: false, isOld: true };
   }
-}
-
-function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage {
-  const request = parseDrainRequested(detail, id);
-  if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
-  const { nodeUid, cluster, event } = request.value;
-  const said = time === undefined ? {} : { said: { sentTime: time } };
-  return {
-    id: event.id,
-    nodeName: event.nodeName,
-    nodeUid,
-    sentTime: time,
-    clusters: cluster === undefined || cluster === '' ? [] : [cluster],
-    incoming: {
-      kind: 'drain',
-      request: { id: event.id, requestedBy: source, event, quarantine: undefined, ...said, ...countedFrom(time) },
-      receivedTime,
-      isRequest: true,
-    },
+  const answered = (outcome: DrainOutcome): Admission => {
+    const answer = toFinished(request, outcome, standing);
+    return { kind: 'answer', record: remember(record, [answer], node), answer, repeated: false };
   };
+  const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
+  if (outcome !== undefined) return answered(outcome);
+  const joins = isJoined(record, request, rules);
+  if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
+  const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
+  if (room.kind === 'covered') return answered(room.outcome);
+  const answers = room.replaced.map(each => toFinished(each, room.outcome, standing));
+  return { ...takenInto(remember(room.record, answers, node), room.request, rules, now), answers };
 }
 
-function readHealthEvent({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage | undefined {
-  const message = parseHealthEvent(detail, { id, time });
-  if (!message.ok) throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} is not valid: ${message.message}`);
-  const { event, clusters } = message.value;
-  const size = Buffer.byteLength(JSON.stringify(event));
-  if (size > MAX_EVENT_BYTES) {
-    throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} has ${size} bytes, at most ${MAX_EVENT_BYTES} are read`);
+/** Whether it ends with the drain under way. */
+function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: DrainRules | undefined): boolean {
+  const wanted = rules && scopeOf(event, rules.settings.partialDrain);
+  if (active === undefined || active.end !== undefined || wanted === undefined) return false;
+  return wanted.kind !== 'unusable' && covers(active.scope, wanted);
+}
+
+/** The record with this request: in the drain under way where that covers it, else in the next one. */
+function takenInto(
+  record: DrainRecord,
+  request: DrainRequest,
+  rules: DrainRules | undefined,
+  now: EpochMs,
+): Extract<Admission, { kind: 'take' }> {
+  const { active, requests } = record;
+  if (active !== undefined && rules !== undefined && isJoined(record, request, rules)) {
+    const force = active.force || isForced(request);
+    const isUnderWay = active.queue === undefined;
+    const counted = isUnderWay ? notOverdue(request, rules.settings.deleteAfterTimeout, now) : request;
+    const joined = { ...active, requests: [...active.requests, counted], force };
+    return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
   }
-  const incoming = toIncoming(message.value, { requestedBy: source, sentTime: time, receivedTime });
-  if (incoming === undefined) return undefined;
-  return { id: event.id, nodeName: event.nodeName, nodeUid: undefined, sentTime: time, clusters, incoming };
+  const how = active === undefined && requests.length === 0 ? 'next' : 'follows';
+  return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how };
 }
 
-interface Delivery {
-  readonly requestedBy: string;
-  readonly sentTime: EpochMs | undefined;
-  readonly receivedTime: EpochMs | undefined;
-}
+/** The answer to an event that reports a recovery. */
+const RECOVERED: DrainOutcome = {
+  status: 'AlreadyDrained',
+  reason: 'Recovered',
+  message: 'the event reports a recovery',
+  left: [],
+};
 
-function toIncoming(
-  message: HealthEventMessage,
-  { requestedBy, sentTime, receivedTime }: Delivery,
-): NodeMessage['incoming'] | undefined {
-  const { event, quarantine } = message;
-  const { id } = event;
-  const said = saidIn(message, sentTime, receivedTime);
-  const counted = countedFrom(said.createdTime, said.sentTime);
-  const request: DrainRequest = { id, requestedBy, event, quarantine, said, ...counted };
-  const asks = askedBy(message);
-  switch (asks.kind) {
-    case 'nothing':
-      return undefined;
-    case 'notQuarantined':
-      return { kind: 'notQuarantined', message: asks.message, status: quarantine };
-    case 'unQuarantined':
-      return { kind: 'unQuarantined', id, said };
-    case 'cancelled':
-      return { kind: 'cancelled', id };
-    case 'recovered':
-      return { kind: 'recovered', event, said, ...(asks.isAsked && { asked: request }) };
-    case 'drain':
-      return { kind: 'drain', request, receivedTime };
+/** The end of a request that no pod is touched for. */
+function immediateOutcome(
+  { node, record, rules }: DrainObservation,
+  { event, quarantine }: DrainRequest,
+): DrainOutcome | undefined {
+  const ends = (status: DrainOutcome['status'], reason: string, message: string): DrainOutcome => ({
+    status,
+    reason,
+    message,
+    left: [],
+  });
+  if (event.isHealthy) return RECOVERED;
+  if (event.drainOverrides?.skip === true) return ends('AlreadyDrained', 'Skipped', 'drainOverrides.skip is set');
+  const scope = rules && scopeOf(event, rules.settings.partialDrain);
+  if (scope?.kind === 'unusable') return ends('Failed', 'NoSupportedEntity', scope.message);
+  const listed = node.quarantine;
+  if (quarantine !== undefined && listed === undefined && node.released) {
+    return ends('Cancelled', 'ManuallyReleased', 'somebody took the quarantine of the node back');
   }
+  if (quarantine !== 'AlreadyQuarantined') return undefined;
+  if (listed === undefined) return ends('Cancelled', 'StaleEvent', 'the node is not quarantined any more');
+  if (scope === undefined || listed === 'unreadable') return undefined;
+  const earlier = record.finished.find(
+    ({ id, status, scope: done }) => status === 'Succeeded' && listed.includes(id) && covers(done, scope),
+  );
+  if (earlier === undefined) return undefined;
+  return ends(
+    'AlreadyDrained',
+    'Covered',
+    `drain ${earlier.id} of this quarantine drained ${formatScope(earlier.scope)}`,
+  );
 }
 
-/** The bus writes whole seconds. */
-const AHEAD = seconds(1);
-
-/** A clock that is ahead of the bus is wrong: what it says counts as said when it was put on the bus. */
-function saidIn(
-  { event, createdTime, exportedTime }: HealthEventMessage,
-  sentTime: EpochMs | undefined,
-  receivedTime: EpochMs | undefined,
-): Said {
-  const bus = sentTime ?? receivedTime;
-  const notAhead = (time: EpochMs | undefined): EpochMs | undefined =>
-    time !== undefined && bus !== undefined && time > addDuration(bus, AHEAD) ? bus : time;
-  const [generated, created, exported] = [generatedTimeOf(event), createdTime, exportedTime].map(notAhead);
-  return {
-    ...(generated !== undefined && { generatedTime: generated }),
-    ...(created !== undefined && { createdTime: created }),
-    ...(exported !== undefined && { exportedTime: exported }),
-    ...(sentTime !== undefined && { sentTime }),
+/**
+ * The next drain, of all requests that wait: wide enough for each of them. Those that need none any more are answered first: they may have
+ * come while there was no configuration, or waited for a drain that covers them.
+ */
+export function begin(
+  observation: DrainObservation,
+  { settings }: DrainRules,
+): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
+  const { now, node, record } = observation;
+  for (const request of record.requests) {
+    const outcome = immediateOutcome(observation, request);
+    if (outcome === undefined) continue;
+    const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
+    const rest = { ...record, requests: record.requests.filter(each => each !== request) };
+    return { kind: 'answer', record: remember(rest, [answer], node), answer, repeated: false };
+  }
+  const { requests: waiting, ...rest } = withoutHold(record, now);
+  const isQueued = mustWait(observation.limits, waiting);
+  const requests = isQueued ? waiting : waiting.map(each => notOverdue(each, settings.deleteAfterTimeout, now));
+  const [first] = requests;
+  if (first === undefined) throw new RangeError('no request waits');
+  const active: ActiveDrain = {
+    id: first.id,
+    requests,
+    scope: scopeOfAll(requests, settings.partialDrain),
+    startTime: now,
+    force: requests.some(isForced),
+    warned: [],
+    drained: 0,
+    refusals: 0,
+    ...(isQueued && { queue: { since: now, takes: false } }),
   };
+  return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }
 
-/** From when a request counts: the first of these that is known. */
-function countedFrom(...times: readonly (EpochMs | undefined)[]): Pick<DrainRequest, 'time'> {
-  const time = times.find(each => each !== undefined);
-  return time === undefined ? {} : { time };
-}
+export const isForced = ({ event }: DrainRequest): boolean => event.drainOverrides?.force === true;
 
-/** Whether a message that names a node, and not which one, was sent before this Node was there: another one had that name then (I10). */
-export function isSentBefore(
-  { metadata }: KubernetesObject,
-  { uid, sentTime }: { readonly uid: string | undefined; readonly sentTime?: EpochMs | undefined },
-): boolean {
-  const created = parseTimestamp(metadata.creationTimestamp);
-  if (uid !== undefined || sentTime === undefined || created === undefined) return false;
-  return created > addDuration(sentTime, CLOCKS_DIFFER);
+/** What is remembered of a request once its drain has ended. `drained`: pods that went by it; without a start it never began. */
+export function toFinished(
+  { id, event, said }: DrainRequest,
+  { status, reason, message, left }: DrainOutcome,
+  { now, scope, drained, startTime = now }: { now: EpochMs; scope: DrainScope; drained: number; startTime?: EpochMs },
+): FinishedDrain {
+  const ended = { id, status, reason, message, left, scope, drained, startTime, endTime: now };
+  return { ...ended, fault: faultOf(event), recovered: false, ...(said !== undefined && { said }) };
 }

@@ -1,14 +1,18 @@
-/** Which nodes' drains must be looked at again because something around them changed. A burst of changes costs one round. */
+/** Which nodes' drains look again because something around them changed, and the other nodes of a pool. A burst of changes costs one round. */
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
-import { NVSENTINEL } from '../../shared/contract/names.ts';
+import { NVSENTINEL, ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
+import { placesOf } from '../../shared/domain/drain-limits.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { readUnderWay } from './node-annotations.ts';
+import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
+import { nextOf } from './queue.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -50,3 +54,49 @@ const toSubject = ({ kind, apiVersion, metadata: { name, uid } }: KubernetesObje
   name,
   uid,
 });
+
+interface PoolNeighbours extends Neighbours {
+  readonly waiting: readonly (Waiter & { readonly node: KubernetesObject })[];
+}
+
+/** @param pool undefined: the nodes without a NodePool, which form one */
+export async function readNeighbours(
+  deps: Pick<FunctionDeps, 'kubernetes'>,
+  { uid }: { readonly uid: string },
+  pool: string | undefined,
+): Promise<PoolNeighbours> {
+  const label = KARPENTER.nodePoolLabel;
+  const nodes = await listNodes(deps, { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` });
+  const others = nodes.filter(({ metadata }) => metadata.uid !== uid);
+  const waiting: (Waiter & { node: KubernetesObject })[] = [];
+  let draining = 0;
+  for (const node of others) {
+    const mark = node.metadata.annotations?.[ANNOTATIONS.drainUnderWay];
+    if (mark === undefined) continue;
+    const read = readUnderWay(mark);
+    // A mark that cannot be read may be that of a drain (I6).
+    if (read?.waits === true) waiting.push({ uid: node.metadata.uid, since: read.since, node });
+    else draining += 1;
+  }
+  return { total: others.length + 1, draining, waiting };
+}
+
+/** The place of a drain that has ended is free: those look again whose turn it may be. */
+export async function wakeNext(
+  deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'>,
+  { limits, node }: Pick<DrainObservation, 'limits' | 'node'>,
+): Promise<void> {
+  if (typeof limits === 'string' || limits.maxConcurrent === undefined) return;
+  const pool = node.labels[KARPENTER.nodePoolLabel];
+  const { total, draining, waiting } = await readNeighbours(deps, node, pool);
+  const uids = new Set(nextOf(waiting, draining, placesOf(limits.maxConcurrent, total)).map(({ uid }) => uid));
+  const wakeTime = deps.clock.now();
+  await deps.wakeUps.send(
+    waiting
+      .filter(({ uid }) => uids.has(uid))
+      .map(({ node: each }) => ({
+        wakeUp: { owner: OWNER, subject: toSubject(each), wakeTime },
+        delay: toDurationMs(0),
+      })),
+  );
+}

@@ -3,7 +3,7 @@
  * every hour, until they can be read or the deadline forces.
  */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { addDuration, earliest, hours, isDue, toTimestamp } from '../../shared/domain/time.ts';
+import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import type { TerminationDecision } from './decide.ts';
@@ -16,6 +16,7 @@ interface Parts {
 }
 
 const SAID_EVERY = hours(1);
+const CHECK = minutes(5);
 
 /** Says it before it is recorded, so that a run that dies in between says it again (I9). */
 export async function awaitSettings(
@@ -44,5 +45,7 @@ export async function awaitSettings(
   const saidAgain = addDuration(unreadable.saidTime, SAID_EVERY);
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   const value = { ...storedOrEmpty({ stored }), unreadable };
-  return await record.save({ subject, value, wakeTime: earliest(saidAgain, deadline?.time) ?? saidAgain });
+  // An edit is an event of its own; what the API server did not answer, it may by now.
+  const next = earliest(saidAgain, addDuration(now, CHECK)) ?? saidAgain;
+  return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) ?? next });
 }

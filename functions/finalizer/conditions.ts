@@ -3,6 +3,7 @@
  * terminates too, Karpenter's own conditions are Karpenter's. A condition that cannot be written is written with the next change.
  */
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { cutText } from '../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { StepsOutcome } from '../../shared/lifecycle/steps.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
@@ -70,21 +71,24 @@ async function write(context: TerminationContext, seen: KubernetesObject, shown:
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
   // Read again: the steps have changed it, and a kubelet writes conditions, too.
   const answer = await orNotKnown(deps.kubernetes.get(ref));
-  if (answer.kind === 'notKnown') return sayUnwritten(context, seen, answer);
+  if (answer.kind === 'notKnown') return sayUnwritten(context, seen, shown, answer);
   // Out of sight there is nobody to show it to.
   const object = answer.kind === 'there' ? answer.object : undefined;
   if (object?.metadata.uid !== uid) return;
   const written = await orNotKnown(
     setConditions(deps, ref, object, { conditions: shown, now }).then(kind => ({ kind })),
   );
-  if (written.kind === 'notKnown') await sayUnwritten(context, seen, written);
+  if (written.kind === 'notKnown') await sayUnwritten(context, seen, shown, written);
 }
 
 /** Conditions inform: none holds what it tells of. */
 async function sayUnwritten(
   { reporter }: TerminationContext,
   about: KubernetesObject,
+  shown: readonly Condition[],
   { error }: NotKnown,
 ): Promise<void> {
-  await reporter.report({ about, decision: 'passOver', reason: 'ConditionNotWritten', message: error.message });
+  const texts = shown.map(({ type, reason, message }) => `${type}: ${reason}, ${message}`);
+  const message = cutText(`${error.message}; not shown: ${texts.join('; ')}`);
+  await reporter.report({ about, decision: 'passOver', reason: 'ConditionNotWritten', message });
 }

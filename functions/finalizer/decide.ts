@@ -32,6 +32,8 @@ export interface TerminationObservation {
   readonly now: EpochMs;
   /** The NodeClaim, where there is exactly one. */
   readonly claim: TerminatedObject | undefined;
+  /** The NodeClaim has registered its Node: a Node of one that has not stays when the NodeClaim is deleted. */
+  readonly isRegistered: boolean;
   readonly claimGracePeriod: DurationMs | undefined;
   /** Value of Karpenter's deadline annotation on the NodeClaim. */
   readonly terminationTimestamp: string | undefined;
@@ -86,14 +88,16 @@ export const OF_CLAIM = 'NodeClaim';
 export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
 /**
- * A deletion counts while our finalizer is on one of the objects, and is then seen through whatever became of the
+ * A deletion counts while our finalizer is on one of the objects that go, and is then seen through whatever became of the
  * settings; in mode Observe it is only said, but where the brake alone says so and it has begun. One that would begin while the settings cannot be read waits (I6).
  */
 export function decide(observation: TerminationObservation): TerminationDecision {
   const { claim, nodes, settings } = observation;
   const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
   const names = ourNames(observation, objects);
-  const isHeld = ({ finalizers }: TerminatedObject): boolean => finalizers.some(name => names.includes(name));
+  const isLeft = claim?.deletionTime !== undefined && !observation.isRegistered;
+  const isHeld = ({ finalizers, deletionTime }: TerminatedObject): boolean =>
+    finalizers.some(name => names.includes(name)) && !(isLeft && deletionTime === undefined);
 
   if (objects.some(object => object.deletionTime !== undefined) && objects.some(isHeld)) {
     const { deadline, badTimestamp } = resolveDeadline(observation);

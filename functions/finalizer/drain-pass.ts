@@ -3,7 +3,13 @@ import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import type { DrainPlan, PodStep } from './drain-plan.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { deletePod, evictPod, type EvictionAnswer, type UnansweredPod } from '../../shared/pods/eviction.ts';
+import {
+  deletePod,
+  evictPod,
+  type EvictionAnswer,
+  type HeldEvictions,
+  type UnansweredPod,
+} from '../../shared/pods/eviction.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */
 const AT_ONCE = 10;
@@ -18,11 +24,12 @@ export type PodOutcome =
 export async function carryOutDrain(
   deps: { readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete' | 'patch'>; readonly clock: Pick<Clock, 'now'> },
   { steps }: Pick<DrainPlan, 'steps'>,
+  held?: HeldEvictions,
 ): Promise<readonly PodOutcome[]> {
   const active = steps.filter(step => step.kind !== 'wait');
   const outcomes: PodOutcome[] = [];
   for (let start = 0; start < active.length; start += AT_ONCE) {
-    outcomes.push(...(await inParallel(active.slice(start, start + AT_ONCE).map(step => carryOut(deps, step)))));
+    outcomes.push(...(await inParallel(active.slice(start, start + AT_ONCE).map(step => carryOut(deps, step, held)))));
   }
   return outcomes;
 }
@@ -30,8 +37,9 @@ export async function carryOutDrain(
 async function carryOut(
   deps: Parameters<typeof carryOutDrain>[0],
   step: Active<'evict'> | Active<'force'>,
+  held: HeldEvictions | undefined,
 ): Promise<PodOutcome> {
   return step.kind === 'evict'
-    ? { step, answer: await evictPod(deps, step.pod) }
+    ? { step, answer: await evictPod(deps, step.pod, { held }) }
     : { step, answer: await deletePod(deps, step.pod, step.gracePeriodSeconds) };
 }

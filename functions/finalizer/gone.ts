@@ -1,11 +1,13 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { addDuration, minutes } from '../../shared/domain/time.ts';
+import { addDuration, hours, minutes } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { openNodeRecord, type Look, type Seen, type Target } from './observe.ts';
-import { hasBegun, type TerminationRecord } from './record.ts';
+import { isLive } from './objects.ts';
+import { EMPTY_TERMINATION, hasBegun, type TerminationRecord } from './record.ts';
 import type { TerminationDeps } from './steps/context.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
@@ -17,25 +19,82 @@ interface Parts {
 }
 
 /**
- * A NodeClaim went before its Nodes did: each of them is from now on terminated by itself, and what was promised for it goes along, so
- * that no hook runs twice and no deadline is lost.
+ * A NodeClaim went before its Nodes did: each of them that our finalizer holds is from now on terminated by itself, and what was promised for
+ * it goes along, so that no hook runs twice and no deadline is lost.
+ *
+ * @returns those that are being deleted
  */
-export async function handOver({ deps }: Parts, { value: held, subject }: Gone): Promise<readonly Target[]> {
-  const left: Target[] = [];
-  const keyUid = held.keyUid ?? subject.uid;
-  const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
-  if (!hasBegun(value) || value.orphanedTime !== undefined || value.unheld === true) return left;
+export async function handOver({ deps }: Parts, { value, subject }: Gone): Promise<readonly Target[]> {
+  if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
+  const left: KubernetesObject[] = [];
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
-    if (node?.metadata.uid !== uid || node.metadata.deletionTimestamp === undefined) continue;
-    const record = openNodeRecord(deps, uid);
-    if ((await record.load()).kind === 'none') {
-      const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
-      await record.save({ subject, value, wakeTime: addDuration(deps.clock.now(), minutes(1)) });
-    }
-    left.push({ kind: 'Node', name, uid });
+    if (node?.metadata.uid === uid && isHeldBy(value, node)) left.push(node);
   }
-  return left;
+  await leaveTo(left, value, subject.uid, deps);
+  return left
+    .filter(node => !isLive(node))
+    .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
+}
+
+const isHeldBy = (
+  { finalizerNames }: TerminationRecord,
+  { metadata: { finalizers = [] } }: KubernetesObject,
+): boolean => finalizers.some(name => finalizerNames.includes(name));
+
+/** @param claimUid of the NodeClaim whose record this is */
+async function leaveTo(
+  nodes: readonly KubernetesObject[],
+  held: TerminationRecord,
+  claimUid: string | undefined,
+  deps: TerminationDeps,
+): Promise<void> {
+  const keyUid = held.keyUid ?? claimUid;
+  const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
+  for (const node of nodes) {
+    const { name, uid } = node.metadata;
+    const record = openNodeRecord(deps, uid);
+    if ((await record.load()).kind !== 'none') continue;
+    const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+    const wakeTime = addDuration(deps.clock.now(), minutes(1));
+    await record.save({ subject, value: isLive(node) ? callsOf(value) : value, wakeTime });
+  }
+}
+
+/** What a Node that lives on must know when its own deletion comes: which hooks of its instance were called. */
+const callsOf = ({ finalizerNames, hooks, hooksSaid, keyUid }: TerminationRecord): TerminationRecord => ({
+  ...EMPTY_TERMINATION,
+  finalizerNames,
+  hooks,
+  ...(hooksSaid !== undefined && { hooksSaid }),
+  ...(keyUid !== undefined && { keyUid }),
+});
+
+/**
+ * Everything is done. What its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will need is kept: their end is no other
+ * termination (I4).
+ */
+export async function closeFinished(deps: TerminationDeps, look: Look, value: TerminationRecord): Promise<Turn> {
+  const { claim, nodes, record } = look;
+  if (claim === undefined) return record.closeGone();
+  const { kind, apiVersion, metadata } = claim;
+  if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
+    const left = nodes.filter(node => isLive(node) && isHeldBy(value, node));
+    await leaveTo(left, value, metadata.uid, deps);
+    return record.closeGone();
+  }
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const wakeTime = addDuration(deps.clock.now(), UNHELD_CHECK);
+  return record.save({ subject, value: { ...value, unheld: true }, wakeTime });
+}
+
+/** Nothing is to be done: no record is needed, but that of hooks which were called for the instance of a Node that lives. */
+export async function rest({ object, stored, record, now }: Look): Promise<Turn> {
+  const isNeeded = object.kind === 'Node' && isLive(object) && Object.keys(stored?.hooks ?? {}).length > 0;
+  if (stored === undefined || !isNeeded) return record.release();
+  const { kind, apiVersion, metadata } = object;
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  return record.save({ subject, value: stored, wakeTime: addDuration(now, LEFT_CHECK), punctual: false });
 }
 
 /**
@@ -90,5 +149,7 @@ export async function closeUnheld({ reporter }: Parts, { object, stored, record,
   return record.save({ subject, value: { ...stored, unheld: true }, wakeTime: addDuration(now, UNHELD_CHECK) });
 }
 
+/** A Node that lives on is looked at this often, should the event of its end be lost. */
+const LEFT_CHECK = hours(24);
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
 const UNHELD_CHECK = minutes(5);

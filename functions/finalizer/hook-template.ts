@@ -3,8 +3,7 @@
  * `.ProviderID`, `.Deadline` (RFC 3339), `.Forced` (a boolean) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
  * owner of what it renders are ours.
  */
-import { renderObject } from '../../shared/cluster/object-template.ts';
-import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import { renderObject } from '../../shared/custom-resource/render.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 
@@ -19,7 +18,6 @@ export interface HookTemplateData {
   readonly node: KubernetesObject | undefined;
   /** The object that the termination is about: it owns the resource, which goes with it. */
   readonly owner: KubernetesObject;
-  readonly key: string;
 }
 
 export type RenderedHook =
@@ -27,7 +25,7 @@ export type RenderedHook =
 
 /** Never throws. */
 export function renderHookResource(template: string, file: string, data: HookTemplateData): RenderedHook {
-  const { hook, at, providerID, deadline, forced, claim, node, owner, key } = data;
+  const { hook, at, providerID, deadline, forced, claim, node, owner } = data;
   const rendered = renderObject(
     { name: file, text: template },
     {
@@ -46,7 +44,6 @@ export function renderHookResource(template: string, file: string, data: HookTem
     return { ok: false, message: `template ${file} rendered an object without apiVersion and kind` };
   }
   const given = isJsonObject(metadata) ? metadata : {};
-  const annotations = isJsonObject(given['annotations']) ? given['annotations'] : {};
   const { uid, name } = owner.metadata;
   return {
     ok: true,
@@ -57,7 +54,6 @@ export function renderHookResource(template: string, file: string, data: HookTem
       metadata: {
         ...given,
         name: `${hook}-${uid}`,
-        annotations: { ...annotations, [ANNOTATIONS.terminationHook]: key },
         ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name, uid }],
       },
     },

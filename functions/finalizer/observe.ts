@@ -6,7 +6,8 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -24,7 +25,7 @@ import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';
-import { objectOf, orNotKnown } from '../../shared/ports/read-answer.ts';
+import { objectOf, orNotKnown, OutOfSight, type NotKnown } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -77,11 +78,11 @@ export type Seen =
 const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
-/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at */
+/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at, and of which object once that is found */
 export function createObserver(
   deps: Deps,
   wakeUp: UsedWakeUp | undefined,
-  onRecord: (record: TimedRecord<TerminationRecord>) => void = () => undefined,
+  onRecord: (record: TimedRecord<TerminationRecord>, object?: KubernetesObject) => void = () => undefined,
 ) {
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
   const recordOf = (kind: Target['kind']) => (uid: string) => {
@@ -100,16 +101,21 @@ export function createObserver(
       return { kind: 'gone', record: found.record, value, subject: stored.subject };
     }
     const { object, record, held } = found;
+    onRecord(record, object);
     const stored = held.kind === 'held' ? held.value : undefined;
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
     const named = { stored, viaNode: target.viaNode };
-    const [namedNodes, poolObject, [policies, protections]] = await inParallel([
+    const [namedNodes, ofPool, ofPolicies] = await inParallel([
       kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
-      unlessForced(deps, stored, loadPool(deps, pool), undefined),
-      unlessForced(deps, stored, loadPolicySets(deps, OWNER, [TERMINATION, PROTECTION]), [NO_POLICIES, NO_POLICIES]),
+      orNotKnown(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
+      orNotKnown(loadPolicySets(deps, OWNER, READERS).then(value => ({ kind: 'known', value }) as const)),
     ]);
-    const termination = effectiveTermination(poolObject, policies);
+    const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'notKnown');
+    const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
+    const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
+    const unread = failure && unreadSettings(deps, failure, { stored, objects: [object, ...namedNodes] });
+    const termination = unread ?? effectiveTermination(poolObject, policies);
     // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
     const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isMarked);
     const [itsNodes, sharedWith] =
@@ -137,23 +143,43 @@ export function createObserver(
   };
 }
 
+/** What fails for longer than this is no matter of seconds: it is said, and remembered. */
+const PASSES_WITHIN = minutes(5);
+
 /**
- * Settings that cannot be read hold what would begin. A termination that has begun ends by its deadline with those that its record keeps,
- * whatever a policy says by now, and whether or not it can be read.
+ * NodePool or policies that nobody gets to see. A termination that has begun ends by its deadline with the settings that its record keeps:
+ * undefined. One that would begin waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own deadline at
+ * once. Throws what goes back to the queue.
  */
-async function unlessForced<Settings>(
-  deps: Deps,
-  stored: TerminationRecord | undefined,
-  settings: Promise<Settings>,
-  otherwise: Settings,
-): Promise<Settings> {
-  const answer = await orNotKnown(settings.then(value => ({ kind: 'known', value }) as const));
-  if (answer.kind === 'known') return answer.value;
-  const deadline = stored !== undefined && hasBegun(stored) ? stored.deadline : undefined;
-  if (deadline !== undefined && isDue(deps.clock.now(), deadline.time)) return otherwise;
-  throw answer.error;
+function unreadSettings(
+  { clock }: Pick<Deps, 'clock'>,
+  { error }: NotKnown,
+  {
+    stored,
+    objects,
+  }: { readonly stored: TerminationRecord | undefined; readonly objects: readonly KubernetesObject[] },
+): EffectiveTermination | undefined {
+  const now = clock.now();
+  const isUnderWay = stored !== undefined && hasBegun(stored);
+  if (isUnderWay && stored.deadline !== undefined && isDue(now, stored.deadline.time)) return undefined;
+  const [object] = objects;
+  const begin = parseTimestamp(object?.metadata.deletionTimestamp ?? '');
+  const isWaiting = !isUnderWay && begin !== undefined && objects.some(isMarked);
+  const claim = object?.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
+  const isForced = begin !== undefined && claim !== undefined && isDue(now, addDuration(begin, claim));
+  const lasts = begin !== undefined && isDue(now, addDuration(begin, PASSES_WITHIN));
+  if (error instanceof OutOfSight || !isWaiting || !(lasts || isForced)) throw error;
+  return {
+    kind: 'invalid',
+    message: error.message,
+    source: '',
+    gracePeriod: undefined,
+    mode: 'Enforce',
+    isBraked: false,
+  };
 }
 
+const READERS = [TERMINATION, PROTECTION] as const;
 const NO_POLICIES: PolicySet = { policies: [], faults: [] };
 
 /** The record of a Node that has no NodeClaim. */

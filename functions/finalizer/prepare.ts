@@ -7,6 +7,7 @@ import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { isRefusal, warn, type Refused, type Tries } from '../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
+import { rest } from './gone.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
 import { rememberPool } from './pools.ts';
 import type { TerminationDeps } from './steps/context.ts';
@@ -57,7 +58,7 @@ export async function prepare(
     });
   });
   if (changed !== undefined) return again(changed);
-  return refusals.length === 0 ? look.record.release() : tryAgain(tries, refusals, look);
+  return refusals.length === 0 ? rest(look) : tryAgain(tries, refusals, look);
 }
 
 /** Keeps what is refused in mind. Throws what goes back to the queue. */

@@ -1,6 +1,7 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
 import type { HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
-import type { TerminationRecord } from './record.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { EMPTY_TERMINATION, type TerminationRecord } from './record.ts';
 import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
@@ -13,8 +14,8 @@ import type { TimedRecord, UsedWakeUp } from '../../shared/lifecycle/timed-recor
 import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
-import { close, closeUnheld, handOver, isUnheld } from './gone.ts';
-import { isLive, toTerminated } from './objects.ts';
+import { close, closeUnheld, handOver, isUnheld, rest } from './gone.ts';
+import { isLive, isRegistered, toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { rememberPool } from './pools.ts';
 import { prepare } from './prepare.ts';
@@ -47,8 +48,8 @@ export async function reconcileTarget(
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
 ): Promise<void> {
   const { deps } = parts;
-  let opened: TimedRecord<TerminationRecord> | undefined;
-  const observe = createObserver(deps, wakeUp, record => (opened = record));
+  let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
+  const observe = createObserver(deps, wakeUp, (record, object) => (opened = { record, ...(object && { object }) }));
   const run: RunMemory = {
     ownAttempt: undefined,
     ownHooks: new Set(),
@@ -83,9 +84,19 @@ export async function reconcileTarget(
       if (!run.progressed) break;
     }
   };
-  await parts.holdOutOfSight(() => opened, work, { isRequest: answers.size > 0 });
+  await parts.holdOutOfSight(work, {
+    opened: () => opened?.record,
+    first: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
+    isRequest: answers.size > 0,
+  });
   await oneByOne(left, node => reconcileTarget(parts, node, undefined));
 }
+
+/** Whether anything of it is ours shows once its settings can be seen. */
+const awaitedFirst = (
+  { apiVersion, kind, metadata: { name, uid } }: KubernetesObject,
+  unreadable: NonNullable<TerminationRecord['unreadable']>,
+) => ({ subject: { apiVersion, kind, name, uid }, value: { ...EMPTY_TERMINATION, unreadable } });
 
 function toObservation({
   now,
@@ -98,6 +109,7 @@ function toObservation({
   return {
     now,
     claim: claim && toTerminated(claim),
+    isRegistered: claim !== undefined && isRegistered(claim),
     claimGracePeriod: claim && readNodeClaim(claim).terminationGracePeriod,
     terminationTimestamp: claim?.metadata.annotations?.[KARPENTER.terminationTimestampAnnotation],
     nodes: nodes.map(toTerminated),
@@ -125,7 +137,7 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
       if (isUnheld(look)) return closeUnheld(parts, look);
       await checkReplace({ deps, reporter }, look);
       await rememberPoolOf(deps, look);
-      return look.record.release();
+      return rest(look);
   }
 }
 

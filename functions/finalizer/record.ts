@@ -9,9 +9,9 @@ import {
   type TerminationSettings,
 } from '../../shared/domain/termination.ts';
 import { toDurationMs, type DurationMs } from '../../shared/domain/time.ts';
-import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
-import { checkedCodec } from './checked-codec.ts';
+import { heldEvictionsSchema } from '../../shared/pods/eviction.ts';
 
 /** A call that may happen once only (I4). */
 const attempt = z.object({
@@ -100,6 +100,8 @@ const schema = z.object({
   keyUid: z.exactOptional(z.string()),
   /** Evictions refused in a row. */
   refusedEvictions: z.number(),
+  /** Those that were refused a moment ago. */
+  heldEvictions: z.exactOptional(heldEvictionsSchema),
   /** The last audit line: step, and what it waits on. */
   reported: z.exactOptional(z.string()),
   /** The settings when they were last valid: they stay in force when NodePool and policy go, or become unreadable. */
@@ -134,7 +136,7 @@ export type HookProgress = z.output<typeof hookProgress>;
 
 export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
 
-export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec(schema, 3);
+export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec('finalizer', schema, 3);
 
 /** Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written. */
 export const hasBegun = ({ observed, refused, unreadable }: TerminationRecord): boolean =>

@@ -120,7 +120,12 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
   const notCalled = (context.settings?.hooks ?? [])
     .filter(({ name }) => !Object.hasOwn(hooks, name))
     .map(({ name }) => name);
-  await tell(context, {
+  const { claim, nodes } = look;
+  // Its NodeClaim was released before.
+  const about = context.progress().unheld === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
+  if (about === undefined) return;
+  await context.reporter.report({
+    about,
     decision: 'release',
     reason: EVENT_REASONS.terminationFinished,
     message: `everything is done: ${names.join(', ')} is off${notCalled.length === 0 ? '' : `; hooks ${notCalled.join(', ')} were not called: no instance ended with it`}`,

@@ -20,6 +20,7 @@ import type { Step } from '../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
+import { closeFinished } from './gone.ts';
 import { settingsInForce } from './kept-settings.ts';
 import type { Look } from './observe.ts';
 import { begun, openProgress, type Progress } from './progress.ts';
@@ -135,7 +136,7 @@ export async function terminate(
   if (run.progressed) return DONE;
   if (outcome.kind !== 'done') return wait(context, outcome, progress, await deleteDuePods(context, outcome));
   await reportFinish(context);
-  return look.record.closeGone();
+  return closeFinished(deps, look, progress.value());
 }
 
 const STARTED = 'started';

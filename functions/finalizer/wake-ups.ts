@@ -15,7 +15,7 @@ import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
-import { providerIDOf, toTerminated } from './objects.ts';
+import { isRegistered, providerIDOf, toTerminated } from './objects.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { effectiveTermination, TERMINATION, type EffectiveTermination } from './settings.ts';
 
@@ -106,6 +106,7 @@ function isConcerned({ claim, nodes }: JudgedTarget, settings: EffectiveTerminat
   const decision = decide({
     now,
     claim: claim && toTerminated(claim),
+    isRegistered: claim !== undefined && isRegistered(claim),
     claimGracePeriod: undefined,
     terminationTimestamp: undefined,
     nodes: nodes.map(toTerminated),

@@ -1,14 +1,13 @@
 /** Says what there is to say about protections: a Kubernetes Event, an audit line and a metric each. */
+import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { GRACE_PERIOD_METRICS as METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { durationBetween, parseTimestamp } from '../../shared/domain/time.ts';
-import type { BatchReporter, Report } from '../../shared/lifecycle/reporter.ts';
+import type { Report, Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { AnnouncementTopic } from './announced.ts';
-import type { Announcement } from './announcements.ts';
-import type { EventsOfOthers } from './events-of-others.ts';
+import type { Announcement, AnnouncementTopic } from './announcements.ts';
 
-type Deps = Pick<FunctionDeps, 'metrics' | 'clock'> & { readonly eventsOfOthers: EventsOfOthers };
+type Deps = Pick<FunctionDeps, 'metrics' | 'clock'> & { readonly reporter: Reporter };
 
 interface EventOfTopic {
   readonly type: 'Normal' | 'Warning';
@@ -27,20 +26,12 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
   observed: { type: 'Normal', reason: EVENT_REASONS.protectionObserved, metric: METRICS.observed },
 };
 
-/** Events that one run records at the same time; ten runs are at work (ADR 0026). */
-const AT_ONCE = 2;
-
 /** Says each announcement. `timed`: a timer brought us here, so how late it was can be measured. */
-export async function announce(
-  deps: Deps,
-  reporter: BatchReporter,
-  announcements: readonly Announcement[],
-  timed: boolean,
-): Promise<void> {
-  const saidByOthers = await deps.eventsOfOthers.saidOf(announcements);
-  if (timed) for (const each of announcements) measureLateness(deps, each);
-  const reports = announcements.map(each => toReport(each, saidByOthers.has(each)));
-  await reporter.reportAll(reports, AT_ONCE);
+export async function announce(deps: Deps, announcements: readonly Announcement[], timed: boolean): Promise<void> {
+  await fewAtATime(announcements, each => {
+    if (timed) measureLateness(deps, each);
+    return deps.reporter.report(toReport(each));
+  });
 }
 
 function measureLateness({ metrics, clock }: Pick<Deps, 'metrics' | 'clock'>, { topic, key }: Announcement): void {
@@ -48,7 +39,7 @@ function measureLateness({ metrics, clock }: Pick<Deps, 'metrics' | 'clock'>, { 
   if (expiry !== undefined) metrics.milliseconds(METRICS.elapsedLateness, durationBetween(expiry, clock.now()));
 }
 
-function toReport({ topic, message, about: { kind, ...metadata } }: Announcement, saidByOthers: boolean): Report {
+function toReport({ topic, message, about: { kind, ...metadata } }: Announcement): Report {
   const { type, reason, metric } = EVENTS[topic];
   return {
     about: { apiVersion: 'v1', kind, metadata },
@@ -56,6 +47,6 @@ function toReport({ topic, message, about: { kind, ...metadata } }: Announcement
     reason,
     message,
     metric: { name: metric },
-    ...(!saidByOthers && { event: { type } }),
+    event: { type },
   };
 }

@@ -4,7 +4,6 @@
  */
 import { quoteCut } from '../../shared/domain/cut-text.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
-import type { AnnouncementTopic } from './announced.ts';
 import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import {
   isActive,
@@ -15,6 +14,9 @@ import {
   type ProtectionPolicy,
 } from '../../shared/domain/protection.ts';
 import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+
+/** What an Event is about: one Event reason each. */
+export type AnnouncementTopic = 'invalid' | 'capped' | 'until' | 'expiring' | 'elapsed' | 'notOurs' | 'observed';
 
 export interface Announcement {
   readonly topic: AnnouncementTopic;

@@ -11,30 +11,18 @@ import {
   type Announcement,
   type ObservedProtection,
 } from './announcements.ts';
-import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
 import { retryTimeOf } from './effort.ts';
-import {
-  changeOf,
-  isElapsed,
-  protectedUntil,
-  mayBeReliedOn,
-  type AnnotatedNode,
-  type NodeChange,
-} from './node-change.ts';
+import { changeOf, isElapsed, protectedUntil, type AnnotatedNode, type NodeChange } from './node-change.ts';
+import type { GracePeriodRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
 import { heldUntil } from '../../shared/domain/refusal.ts';
-import { addDuration, earliest, hours, isDue, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, earliest, hours, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 
-/** A run that has claimed Events has recorded them after this long, or has ended. */
-export const CLAIM_SETTLES_AFTER = seconds(30);
 /** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
 const SAID_TOGETHER_WITHIN = seconds(1);
-/**
- * A wake-up that comes this late has many others with it: their nodes are released before anything is said (ADR 0020). Until then a node is
- * released and its Events are said in one run, which costs half as much (ADR 0034).
- */
-const BEHIND_AFTER = seconds(4);
+/** Objects that one run records Events about; the others have a run of their own. */
+export const TOLD_AT_MOST = 25;
 /** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 
@@ -47,21 +35,15 @@ export interface GracePeriodObservation {
   readonly policyName: string | undefined;
   /** What a block that is only observed would make of the pods. */
   readonly observed: ObservedProtection | undefined;
-  readonly record: GracePeriodRecord | undefined;
+  readonly record: GracePeriodRecord;
   /** What a change of the Node rests on. */
   readonly basis: string;
-  /** The claim that this very run wrote. */
-  readonly ownClaimTime: EpochMs | undefined;
-  /** When the timer was due that brought this run here; undefined: another message did. */
-  readonly dueTime: EpochMs | undefined;
 }
 
 /** A record's content and when to look again. */
 export interface Remembered {
   readonly record: GracePeriodRecord;
   readonly wakeTime: EpochMs;
-  /** Until then the run that has claimed Events is done, or has died. */
-  readonly crashTime?: EpochMs;
 }
 
 /** The numbers that a decision rests on. */
@@ -74,13 +56,6 @@ export interface Counts {
 export type GracePeriodDecision =
   /** No annotated pod is left: the Node is released, then the record is deleted. */
   | { readonly kind: 'close'; readonly node: NodeChange; readonly counts: Counts }
-  /** Behind its time: the Node is released, and what is to be said waits for a wake-up behind those of the other nodes. */
-  | {
-      readonly kind: 'releaseFirst';
-      readonly node: NodeChange;
-      readonly dueTime: EpochMs;
-      readonly counts: Counts;
-    }
   | {
       readonly kind: 'keep';
       readonly node: NodeChange;
@@ -98,7 +73,7 @@ export type GracePeriodDecision =
  * announced once.
  */
 export function decide(observation: GracePeriodObservation): GracePeriodDecision {
-  const { now, node, policy, policyName, ownClaimTime, basis, record = EMPTY_RECORD } = observation;
+  const { now, node, policy, policyName, basis, record } = observation;
   const annotated = annotatedPods(observation.pods, policy);
   const until = protectedUntil(annotated, now);
   const wanted = changeOf(observation, until, annotated);
@@ -115,19 +90,14 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   };
   if (annotated.length === 0 && retryTime === undefined) return { kind: 'close', node: change, counts };
 
-  const { claimTime, effort, refusals } = record;
-  const claimedUntil = claimTime === undefined ? undefined : addDuration(claimTime, CLAIM_SETTLES_AFTER);
-  const busy = claimedUntil !== undefined && claimTime !== ownClaimTime && !isDue(now, claimedUntil);
+  const { effort, refusals } = record;
   const said = [
     ...aboutNode(observation, until),
     ...annotated.flatMap(pod => announcementsFor(pod, { policy, policyName, observed: observation.observed, now })),
   ];
   const unsaid = said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
-  const announcements = busy ? [] : unsaid;
-
-  if (announcements.length > 0 && isReleasedFirst(observation, change)) {
-    return { kind: 'releaseFirst', node: change, dueTime: observation.dueTime ?? now, counts };
-  }
+  const told = new Set([...new Set(unsaid.map(({ about }) => about.uid))].slice(0, TOLD_AT_MOST));
+  const announcements = unsaid.filter(({ about }) => told.has(about.uid));
 
   const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
   const next = sooner(sooner(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
@@ -136,26 +106,13 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
   const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
   const kept = { announced, ...(effort !== undefined && { effort }), ...(refusals !== undefined && { refusals }) };
-  const claim = announcements.length > 0 ? (ownClaimTime ?? now) : busy ? claimTime : undefined;
-  const settled = claim === undefined ? next : addDuration(claim, CLAIM_SETTLES_AFTER);
-  const intent: Remembered = {
-    record: { ...kept, ...(claim !== undefined && { claimTime: claim }) },
-    // Whether the run that claimed says this, too, is not known: with this promise it looks again, or another run does.
-    wakeTime: busy && unsaid.length > 0 ? sooner(next, settled) : next,
-    ...(settled < next && { crashTime: settled }),
+  // The timer stays due until everything is said, so that the sweep makes up for a run that dies.
+  const intent: Remembered = { record: kept, wakeTime: announcements.length > 0 ? now : next };
+  const outcome: Remembered = {
+    record: { ...kept, announced: withAnnouncements(announced, announcements) },
+    wakeTime: announcements.length < unsaid.length ? now : next,
   };
-  const outcome: Remembered =
-    announcements.length > 0
-      ? { record: { ...kept, announced: withAnnouncements(announced, announcements) }, wakeTime: next }
-      : intent;
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
-}
-
-/** With no write of the record: its timer is due, and so it brings the next run here when this one dies. */
-function isReleasedFirst({ now, node, record, dueTime }: GracePeriodObservation, change: NodeChange): boolean {
-  if (dueTime === undefined || !isDue(now, addDuration(dueTime, BEHIND_AFTER))) return false;
-  const isTried = record?.effort !== undefined || record?.refusals !== undefined;
-  return change.kind === 'release' && !isTried && !mayBeReliedOn(node, now);
 }
 
 /** The last of those that belong to the first one: with pods that end one shortly after the other, all of them are due by then. */

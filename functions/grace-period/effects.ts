@@ -4,45 +4,46 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { earliest, seconds, toExactTimestamp } from '../../shared/domain/time.ts';
+import { earliest, isDue, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { isRefusal, type Refused, type Tries } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
-import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
-import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
+import type { GracePeriodRecord } from './record.ts';
+import type { Counts, Remembered } from './decide.ts';
+import { annotatedPods } from './announcements.ts';
+import { decidedBy } from './decided-by.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
 import { restsOn, type Here } from './observe.ts';
-import { OWNER } from './record.ts';
-import type { Version } from './seen-objects.ts';
 
 /** A change of the Node that is made. */
 type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
 
-type AnnotateOutcome =
-  | { readonly kind: 'ok'; readonly object: KubernetesObject }
-  /** The Node changed in between, or is gone: look again. */
-  | { readonly kind: 'changed' };
+/** `changed`: the Node changed in between, or is gone, so the run looks again. */
+type AnnotateOutcome = { readonly kind: 'ok' | 'changed' };
 
 /** What is remembered of changes of the Node. */
 type Memory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter; readonly tries: Tries };
 
+/** As `Remembered`; without a time of its own the record was to be closed. */
+type Intent = Pick<Remembered, 'record'> & { readonly wakeTime: EpochMs | undefined };
+
 type Changed =
   | Extract<Turn, { kind: 'again' }>
-  /** `memory`: where it changes. `written`: the Node as it is now; absent when it was left as it is. */
-  | { readonly kind: 'ok'; readonly memory: Memory | undefined; readonly written?: Version };
+  /** `memory`: where it changes. */
+  | { readonly kind: 'ok'; readonly memory: Memory | undefined };
 
 /** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
 export async function changeNode(
   deps: Deps,
   seen: Here,
   { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
-  before: Remembered,
+  before: Intent,
 ): Promise<Changed> {
-  const { effort, refusals: stored } = seen.held ?? EMPTY_RECORD;
+  const { effort, refusals: stored }: Memory = seen.held ?? {};
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
   const made: MadeChange = node;
   const say = (text: string, isRepeated: boolean): Promise<void> => sayRefused(deps.reporter, seen, text, isRepeated);
@@ -50,22 +51,27 @@ export async function changeNode(
   const outcome = await deps.tries.make(change, () => annotate(deps, seen.object, made));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   if (!isRefusal(outcome)) {
-    await reportChange(deps.reporter, seen.object, made, counts);
+    await reportChange(deps.reporter, seen, made, counts);
     const next = effortAfter(effort, made, deps.clock.now());
     const refusals = deps.tries.after(stored);
     const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
-    return { kind: 'ok', memory, written: outcome.object.metadata };
+    return { kind: 'ok', memory };
   }
   return rememberRefused(deps, seen, before, outcome);
 }
 
 /** The next look waits with the change, and sees to the rest. */
-async function rememberRefused({ tries }: Deps, seen: Here, before: Remembered, refused: Refused): Promise<Changed> {
-  const { effort, refusals } = seen.held ?? EMPTY_RECORD;
+async function rememberRefused({ tries }: Deps, seen: Here, before: Intent, refused: Refused): Promise<Changed> {
+  const { effort, refusals }: Memory = seen.held ?? {};
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
-  const wakeTime = (refused.goesBack === undefined && earliest(before.wakeTime, refused.until)) || before.wakeTime;
-  const saved = await seen.record.save(wanted(seen, { ...before, record, wakeTime }));
-  if (saved.kind !== 'again' && refused.goesBack !== undefined) throw refused.goesBack;
+  const { until, goesBack } = refused;
+  const isKept = goesBack !== undefined || isUnsaid(before, seen);
+  const wakeTime = (isKept ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
+  const saved = await seen.record.save({
+    ...wanted(seen, { record, wakeTime }),
+    punctual: !isUnsaid({ record, wakeTime }, seen),
+  });
+  if (saved.kind !== 'again' && goesBack !== undefined) throw goesBack;
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 
@@ -80,20 +86,6 @@ const sayRefused = (reporter: Reporter, { object }: Here, text: string, isRepeat
     event: { type: 'Warning' },
   });
 
-/** Releases the Node; the wake-up that is sent finds it released, and says the rest. */
-export async function releaseFirst(
-  deps: Deps & Pick<FunctionDeps, 'wakeUps'>,
-  decision: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
-  seen: Here,
-): Promise<Changed> {
-  const before = { record: seen.held ?? EMPTY_RECORD, wakeTime: seen.observation.now };
-  const changed = await changeNode(deps, seen, decision, before);
-  if (changed.kind === 'again') return changed;
-  const { subject } = wanted(seen, before);
-  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: decision.dueTime }, delay: seconds(0) }]);
-  return changed;
-}
-
 const memoryOf = (effort: Memory['effort'], refusals: Memory['refusals']): Memory => ({
   ...(effort !== undefined && { effort }),
   ...(refusals !== undefined && { refusals }),
@@ -101,20 +93,19 @@ const memoryOf = (effort: Memory['effort'], refusals: Memory['refusals']): Memor
 
 /** @param memory undefined: as it is */
 export function withMemory(record: GracePeriodRecord, memory: Memory | undefined): GracePeriodRecord {
-  if (memory === undefined) return record;
-  const { announced, claimTime } = record;
-  return { announced, ...(claimTime !== undefined && { claimTime }), ...memory };
+  return memory === undefined ? record : { announced: record.announced, ...memory };
 }
 
 /** The record as it is to be written, under the Node's UID. */
-export function wanted(
-  { object: { metadata } }: Here,
-  { record, wakeTime, crashTime }: Remembered,
-): Wanted<GracePeriodRecord> {
+export function wanted({ object: { metadata } }: Here, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
-  return { subject, value: record, wakeTime, crashTime };
+  return { subject, value: record, wakeTime };
 }
+
+/** Something is still to be said: the timer stays due, for the sweep alone. */
+export const isUnsaid = ({ wakeTime }: Intent, { observation: { now } }: Here): boolean =>
+  wakeTime !== undefined && isDue(now, wakeTime);
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */
 async function annotate(
@@ -124,7 +115,7 @@ async function annotate(
 ): Promise<AnnotateOutcome> {
   const body = { metadata: { uid, resourceVersion, annotations: annotationsFor(change) } };
   const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
-  return outcome.kind === 'ok' ? outcome : { kind: 'changed' };
+  return { kind: outcome.kind === 'ok' ? 'ok' : 'changed' };
 }
 
 function annotationsFor(change: MadeChange): JsonObject {
@@ -141,10 +132,11 @@ function annotationsFor(change: MadeChange): JsonObject {
 /** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
 async function reportChange(
   reporter: Reporter,
-  about: KubernetesObject,
+  { object: about, pods, protection }: Here,
   change: MadeChange,
   { protectedPods, elapsedPods, nextExpiry }: Counts,
 ): Promise<void> {
+  const settings = decidedBy(protection, annotatedPods(pods, protection.policy));
   await reporter.report({
     about,
     decision: change.kind,
@@ -156,6 +148,7 @@ async function reportChange(
       elapsedPods,
       ...(change.kind === 'hold' && { protectedUntil: change.until }),
       ...(nextExpiry !== undefined && { nextExpiry: toExactTimestamp(nextExpiry) }),
+      ...(settings.length > 0 && { decidedBy: settings }),
     },
   });
 }

@@ -1,5 +1,5 @@
 /** How long it waits to put an annotation back that somebody keeps removing: no patch war, no message a minute. Pure. */
-import type { Effort } from './announced.ts';
+import type { Effort } from './record.ts';
 import type { NodeChange } from './node-change.ts';
 import { addDuration, hours, isDue, minutes, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 

@@ -9,7 +9,7 @@
  */
 import type { AnnotatedPod } from './announcements.ts';
 import { isActive } from '../../shared/domain/protection.ts';
-import { isDue, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 
 /** A Node as far as its annotations matter. */
 export interface AnnotatedNode {
@@ -75,13 +75,4 @@ export function changeOf(
   }
   if (doNotDisrupt === 'true' && protectedUntil === until) return leave;
   return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };
-}
-
-/**
- * Whether another run may have found a new pod protected by our mark as it is, and have left the Node alone. Once the instant of the
- * mark has passed, a pod that is protected needs another one, and the patch that sets it has the Node's version as precondition.
- */
-export function mayBeReliedOn({ protectedUntil }: AnnotatedNode, now: EpochMs): boolean {
-  const end = protectedUntil === undefined ? undefined : parseTimestamp(protectedUntil);
-  return end === undefined || !isDue(now, end);
 }

@@ -7,17 +7,14 @@ import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-p
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
 import { PROTECTION, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { basisOf } from '../../shared/lifecycle/refusals.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { Held } from '../../shared/lifecycle/record-codec.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { GracePeriodRecord } from './announced.ts';
-import { OWNER } from './record.ts';
+import { OWNER, type GracePeriodRecord } from './record.ts';
 import { annotatedPods, type Announcement } from './announcements.ts';
-import type { Version } from './seen-objects.ts';
 import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
 
 export interface Target {
@@ -27,18 +24,6 @@ export interface Target {
   readonly pods: 'always' | 'ifKnown';
   /** No mark of ours changed: without a record there is nothing to look at. */
   readonly onlyIfKnown?: boolean | undefined;
-  /** When the timer was due that brought us here. */
-  readonly dueTime?: EpochMs;
-}
-
-/** What this run did so far: a later look of the same run must know. */
-export interface Progress {
-  /** A timer brought it here. */
-  readonly timed: boolean;
-  claimTime: EpochMs | undefined;
-  announcements: readonly Announcement[];
-  /** The Node as this run left it. */
-  written: Version | undefined;
 }
 
 export type Look =
@@ -63,12 +48,15 @@ export type Gone = Extract<Look, { kind: 'gone' }>;
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
-/** Reads the Node, its record and, where it may matter, its pods and settings. */
+/**
+ * Reads the Node, its record and, where it may matter, its pods and settings.
+ * @param announced by this run so far, in its record or not
+ */
 export async function look(
   deps: Deps,
   target: Target,
   recordOf: (uid: string) => TimedRecord<GracePeriodRecord>,
-  progress: Progress,
+  announced: readonly Announcement[],
 ): Promise<Look> {
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },
@@ -101,10 +89,8 @@ export async function look(
     policy,
     policyName: source,
     observed,
-    record: { ...held, announced: withAnnouncements(held?.announced ?? {}, progress.announcements) },
+    record: { ...held, announced: withAnnouncements(held?.announced ?? {}, announced) },
     basis: held?.refusals === undefined ? '' : basisOf(restsOn({ object, pods, protection })),
-    ownClaimTime: progress.claimTime,
-    dueTime: target.dueTime,
   };
   return { kind: 'here', object, pods, protection, record, held, observation };
 }

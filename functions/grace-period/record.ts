@@ -1,46 +1,35 @@
-/** How the grace-period function's records are written down; checked before each write and after each read. */
+/** What the grace-period function remembers about one node, beside its timer: which Events were recorded, and which changes failed. */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
-import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from './announced.ts';
 
 export const OWNER = 'grace-period';
 
-const schema = z.object({
-  announced: z.record(z.string(), z.partialRecord(z.enum([...ANNOUNCEMENT_TOPICS, 'refused']), z.string())),
-  claimTime: z.exactOptional(instant),
-  effort: z.exactOptional(
-    z.object({
-      kind: z.enum(['restored', 'refused']),
-      times: z.int().check(z.positive()),
-      lastTime: instant,
-    }),
-  ),
-  refusals: z.exactOptional(refusalsSchema),
-});
+const schema = z.pipe(
+  z.transform(withoutOldRefusal),
+  z.object({
+    /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced anew. */
+    announced: z.record(z.string(), z.record(z.string(), z.string())),
+    /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
+    effort: z.exactOptional(z.object({ times: z.int().check(z.positive()), lastTime: instant })),
+    /** Changes of the Node that the API server refuses, by kind. */
+    refusals: z.exactOptional(refusalsSchema),
+  }),
+);
 
-export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = {
-  owner: OWNER,
-  schemaVersion: 1,
-  parse(state) {
-    const { effort, ...rest } = schema.parse(state);
-    // Before there were `refusals`, it also told of these: what is to be tried again is found out by trying.
-    if (effort?.kind !== 'restored') return rest;
-    const { times, lastTime } = effort;
-    return { ...rest, effort: { times, lastTime } };
-  },
-  toState: ({ announced, claimTime, effort, refusals }) => {
-    const state = {
-      announced,
-      ...(claimTime !== undefined && { claimTime }),
-      ...(effort !== undefined && { effort: { kind: 'restored', ...effort } }),
-      ...(refusals !== undefined && { refusals: { ...refusals } }),
-    };
-    schema.parse(state);
-    return JSON.parse(JSON.stringify(state));
-  },
-};
+export type GracePeriodRecord = z.output<typeof schema>;
+export type Effort = NonNullable<GracePeriodRecord['effort']>;
+
+export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = checkedCodec(OWNER, schema, 2);
+
+/** In version 1 an effort could be about a refusal. What is to be tried again is found out by trying. */
+function withoutOldRefusal(state: unknown): unknown {
+  const { effort, ...rest }: JsonObject = isJsonObject(state) ? state : {};
+  return isJsonObject(effort) && effort['kind'] === 'refused' ? rest : state;
+}
 
 /** The record of one node, by UID (I10). */
 export const recordIdOf = (uid: string): string => `node/${uid}`;

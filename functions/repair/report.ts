@@ -6,6 +6,7 @@ import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
+import { settingPlace } from '../../shared/policies/setting-place.ts';
 import type { Rung } from './ladder.ts';
 import type { Attempt, RepairIncident } from './state.ts';
 import type { Basis, NodeName, Verdict } from './verdict.ts';
@@ -43,18 +44,13 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
 /** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
 function decidedBy(place: Place, incident: RepairIncident | undefined, basis?: Basis): JsonObject {
   const places = [
-    ...(incident?.field === undefined ? [] : [placeIn(place.source, incident.field.replace(/\[\d+\]$/, ''))]),
-    ...(basis === undefined ? [] : [placeIn(basis.source ?? place.source, basis.field)]),
+    ...(incident?.field === undefined ? [] : [settingPlace(place.source, incident.field.replace(/\[\d+\]$/, ''))]),
+    ...(basis === undefined ? [] : [settingPlace(basis.source ?? place.source, basis.field)]),
   ].filter(each => each !== undefined);
   return {
     ...(basis !== undefined && { guard: { ...basis.numbers } }),
     ...(places.length > 0 && { decidedBy: places }),
   };
-}
-
-function placeIn(source: string | undefined, field: string): JsonObject | undefined {
-  const [kind = '', name] = source?.split(' ') ?? [];
-  return name === undefined ? undefined : { kind, name, field };
 }
 
 /** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */

@@ -1,4 +1,8 @@
 import { createHandler } from '../../shared/lambda/handler.ts';
-import { createReconciler } from './reconcile.ts';
+import { createWatchedReconciler } from './reconcile.ts';
 
-export const handler = createHandler('timer', ['dueIndex', 'records', 'wakeUps', 'deadLetters'], createReconciler);
+export const handler = createHandler(
+  'timer',
+  ['dueIndex', 'records', 'wakeUps', 'deadLetters'],
+  createWatchedReconciler,
+);

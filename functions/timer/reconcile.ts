@@ -7,9 +7,10 @@ import { METRICS } from '../../shared/contract/metrics.ts';
 import { addDuration, hours, type EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
+import { lookAtCanary } from './canary.ts';
 import { decide, oldestOverdue, sweepHorizon } from './decide.ts';
 
-type Deps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
+type TimerDeps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
 
 const OWNER = 'timer';
 const PAGE_SIZE = 500;
@@ -19,7 +20,7 @@ const MAX_PAGES_PER_SHARD = 40;
 const PARKED_AGAIN_AFTER = hours(7 * 24);
 
 /** Serves ticks alone; anything else in its inbox is done with at once. */
-export function createReconciler(deps: Deps): Reconcile {
+export function createReconciler(deps: TimerDeps): Reconcile {
   return async message => {
     switch (message.kind) {
       case 'tick':
@@ -33,7 +34,16 @@ export function createReconciler(deps: Deps): Reconcile {
   };
 }
 
-async function sweep(deps: Deps): Promise<void> {
+/** The timer as it is deployed: after each sweep it looks at the canary. In a simulation no table vanishes by itself. */
+export function createWatchedReconciler(deps: TimerDeps): Reconcile {
+  const reconcile = createReconciler(deps);
+  return async message => {
+    await reconcile(message);
+    if (message.kind === 'tick') await lookAtCanary(deps);
+  };
+}
+
+async function sweep(deps: TimerDeps): Promise<void> {
   const shards = Array.from({ length: deps.dueIndex.shardCount }, (_, shard) => sweepShard(deps, shard));
   // Every shard gets its chance before a failure of one sends the tick back to the queue.
   const outcomes = await Promise.allSettled(shards);
@@ -44,7 +54,7 @@ async function sweep(deps: Deps): Promise<void> {
 }
 
 /** Answers how late the shard's oldest record is, in milliseconds. */
-async function sweepShard(deps: Deps, shard: number): Promise<number> {
+async function sweepShard(deps: TimerDeps, shard: number): Promise<number> {
   const { dueIndex, wakeUps, clock } = deps;
   const horizon = sweepHorizon(clock.now());
   let oldest: EpochMs | undefined;
@@ -68,7 +78,7 @@ async function sweepShard(deps: Deps, shard: number): Promise<number> {
 }
 
 /** Says that an entry of the index cannot be read, each time as a metric and once in the dead-letter queue; its shard goes on. */
-async function park(deps: Deps, { id, explanation }: UnreadableDueRecord): Promise<void> {
+async function park(deps: TimerDeps, { id, explanation }: UnreadableDueRecord): Promise<void> {
   deps.metrics.count(METRICS.unreadableRecord);
   const claim = await deps.records.put(
     {

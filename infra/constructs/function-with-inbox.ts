@@ -3,7 +3,7 @@
  * source between the two. What it may touch comes by the methods below, each of which sets the variable and grants the permission together.
  */
 import { ArnFormat, Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
@@ -132,17 +132,13 @@ export class FunctionWithInbox extends Construct {
   }
 
   /** Names the table; the permissions say whose records it may touch, and whether it may query the due index. */
-  uses(table: TableV2): void {
+  uses(table: Pick<ITable, 'tableName' | 'tableArn'>): void {
     const { records, readsKnownPools, readsDueIndex } = this.permissions;
     if (records.length > 0 || readsDueIndex) this.function.addEnvironment(ENV.tableName, table.tableName);
     if (records.length > 0) {
-      this.allow(
-        ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
-        [table.tableArn],
-        {
-          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
-        },
-      );
+      this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
+      });
     }
     if (readsKnownPools) {
       const keys = `${partitionKeyPrefix(KNOWN_POOLS.owner)}${KNOWN_POOLS.idPrefix}*`;

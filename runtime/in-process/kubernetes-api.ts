@@ -60,7 +60,8 @@ export function createInProcessKubernetesApi(core: InProcessServer, user: string
       try {
         return { kind: 'ok', object: core.patch(ref, patch, { user, ...options }) };
       } catch (error) {
-        return toWriteOutcome(failureOf(error), describeCall('patching', ref), hasTestOperation(patch));
+        const doing = describeCall('patching', ref);
+        return toWriteOutcome(failureOf(error), { ...ref, ...options }, doing, hasTestOperation(patch));
       }
     },
     async delete(ref, options) {
@@ -68,7 +69,7 @@ export function createInProcessKubernetesApi(core: InProcessServer, user: string
         core.delete(ref, { user, ...options });
         return { kind: 'ok' };
       } catch (error) {
-        return toDeleteOutcome(failureOf(error), describeCall('deleting', ref));
+        return toDeleteOutcome(failureOf(error), ref, describeCall('deleting', ref));
       }
     },
     async evict(ref, options) {

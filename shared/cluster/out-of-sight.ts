@@ -4,6 +4,7 @@
  */
 import { CURFEW_GROUP } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
+import type { Subject } from '../contract/subject.ts';
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
@@ -19,57 +20,57 @@ export interface OutOfSightParts {
   readonly reporter: Reporter;
 }
 
-/**
- * Does the work, or holds its subject, whose record the work has opened. Without a record there is nothing to hold: of a kind of Curfew's own nothing was promised, unless
- * the message is a hint, and the error of any other goes up, so that the message comes again.
- */
-export type HoldOutOfSight = <Value>(
-  opened: () => TimedRecord<Value> | undefined,
-  work: () => Promise<void>,
-  options?: {
-    /** The message asks for something that is nowhere else. */
-    readonly isRequest?: boolean;
-    /** Without a record, only the message knows of the subject: it comes again. */
-    readonly isHint?: boolean;
-  },
-) => Promise<void>;
+export interface Unseen<Value> {
+  /** The record that the work has opened. */
+  readonly opened: () => TimedRecord<Value> | undefined;
+  /** What it is to say where it says nothing; undefined: nobody knows whether there is such a subject. */
+  readonly first: (text: string, now: EpochMs) => { readonly subject: Subject; readonly value: Value } | undefined;
+  /** The message asks for something that is nowhere else: it comes again. */
+  readonly isRequest?: boolean;
+}
+
+/** Does the work, or holds its subject by its record. */
+export type HoldOutOfSight = <Value>(work: () => Promise<void>, unseen: Unseen<Value>) => Promise<void>;
+
+/** What is said of a kind that is not served. Throws what is another error. */
+export function textOutOfSight(error: unknown): string {
+  if (!(error instanceof OutOfSight)) throw error;
+  const what = error.type.group === CURFEW_GROUP ? `${error.message}: Curfew is not installed` : error.message;
+  return `${what}; nothing is done meanwhile, and it is looked at again every minute`;
+}
 
 /** What was said is remembered as long as the environment lives: an Event that is said again is the same Event. */
 export function createHoldOutOfSight({ clock, reporter }: OutOfSightParts): HoldOutOfSight {
   const said = new Map<string, EpochMs>();
-  return async (opened, work, { isRequest = false, isHint = false } = {}) => {
+  return async (work, { opened, first, isRequest = false }) => {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof OutOfSight)) throw error;
-      const isOwn = error.type.group === CURFEW_GROUP;
+      const text = textOutOfSight(error);
       const record = opened();
-      const held = record === undefined ? undefined : await record.load();
+      const held = await record?.load();
       if (held?.kind === 'newer') return;
-      if (record === undefined || held?.kind !== 'held') {
-        if (isOwn && !isRequest && !isHint) return;
-        throw error;
-      }
-      const { stored, value } = held;
-      const { kind, apiVersion, name, namespace, uid } = stored.subject;
       const now = clock.now();
+      const known = held?.kind === 'held' ? { subject: held.stored.subject, value: held.value } : first(text, now);
+      if (record === undefined || known === undefined) throw error;
+      const { subject, value } = known;
+      const { kind, apiVersion, name, namespace, uid } = subject;
       const wanted = addDuration(now, CHECK);
-      const armed = stored.nextWakeTime;
+      const armed = held?.kind === 'held' ? held.stored.nextWakeTime : undefined;
       const wakeTime = armed !== undefined && armed > now && armed < wanted ? armed : wanted;
-      const key = `${uid ?? name} ${error.message}`;
+      const key = `${uid ?? name} ${text}`;
       const before = said.get(key);
       if (before === undefined || isDue(now, addDuration(before, SAID_FOR))) {
-        const what = isOwn ? `${error.message}: Curfew is not installed` : error.message;
         await reporter.report({
           about: { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) } },
           decision: 'wait',
           reason: EVENT_REASONS.kindNotServed,
-          message: `${what}; nothing is done meanwhile, and it is looked at again every minute`,
+          message: text,
           event: { type: 'Warning' },
         });
         said.set(key, now);
       }
-      await record.save({ subject: stored.subject, value, wakeTime });
+      await record.save({ subject, value, wakeTime });
       if (isRequest) throw error;
     }
   };

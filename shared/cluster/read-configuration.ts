@@ -1,7 +1,7 @@
 /** What the keys of ConfigMap `curfew/curfew-config` say together: `config.toml`, and the template that it names. */
 import { isDeepStrictEqual } from 'node:util';
 import { parseConfig, readConfig, type ConfigFault, type CurfewConfig } from '../contract/config-schema.ts';
-import { checkDrainTemplate } from './drain-template.ts';
+import { checkDrainTemplate } from '../custom-resource/drain-template.ts';
 import { jsonObject } from '../contract/json-object.ts';
 import { CONFIG_MAP } from '../contract/names.ts';
 import type { Parsed } from '../contract/policy-schema.ts';

@@ -21,6 +21,8 @@ export const METRICS = {
   messageFailed: 'MessageFailed',
   /** Entries of the due index that could not be read and were skipped, counted at each sweep. */
   unreadableRecord: 'UnreadableRecord',
+  /** The record that stands for all of them was not there: the table is new, or its records have vanished. */
+  recordsVanished: 'RecordsVanished',
 } as const;
 
 /** Why a message is tried again, as a dimension: a bounded set, whatever the other side called it. The log line has the other side's word. */

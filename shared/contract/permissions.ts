@@ -149,8 +149,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('Pod', ['list']),
       on('NodePool', ['get']),
       on('NodeLifecyclePolicy', ['get', 'list']),
-      // Also those of others: an Event that Karpenter made about an ended protection is not repeated.
-      on('Event', ['get', 'list', 'create', 'patch']),
+      on('Event', ['get', 'create', 'patch']),
     ],
     records: ['grace-period'],
     readsKnownPools: true,

@@ -9,7 +9,6 @@ import { createAccessProbe, type AccessProbe } from '../adapters/kubernetes/acce
 import { createEksAuthenticator } from '../adapters/kubernetes/eks-token.ts';
 import { createEventRecorder } from '../adapters/kubernetes/event-recorder.ts';
 import { createKubernetesApi } from '../adapters/kubernetes/kubernetes-api.ts';
-import { shareReads } from '../adapters/kubernetes/shared-reads.ts';
 import { createTransport, type Transport } from '../adapters/kubernetes/transport.ts';
 import type { Queues } from '../adapters/sqs/connect.ts';
 import { systemClock } from '../adapters/system-clock.ts';
@@ -55,8 +54,6 @@ export interface DepsOptions {
   readonly metrics: MetricSink;
   readonly log: DepsLog;
   readonly queues: Queues;
-  /** Whether runs at the same time share what they read of the cluster. */
-  readonly sharesReads?: boolean;
 }
 
 /**
@@ -95,10 +92,7 @@ function makeClients(options: DepsOptions) {
   return {
     table: () => ({ client: dynamo(), tableName: requireEnv(options.env, ENV.tableName) }),
     transport,
-    kubernetes: madeOnce(() => {
-      const api = createKubernetesApi(transport());
-      return options.sharesReads === true ? shareReads(api) : api;
-    }),
+    kubernetes: madeOnce(() => createKubernetesApi(transport())),
   };
 }
 

@@ -17,9 +17,8 @@ import { ENV, requireEnv } from '../contract/env.ts';
 import { METRIC_NAMESPACE, serviceNameOf } from '../contract/metrics.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
-import { oneAtATime, type Parallel } from './in-parallel.ts';
 import { logFields, withLogFields } from './log-fields.ts';
-import { makeDeps, type AdapterName, type DepsOptions, type Given, type OtherAdapters } from './deps.ts';
+import { makeDeps, type AdapterName, type Given, type OtherAdapters } from './deps.ts';
 import { processBatch, type BatchLog } from './process-batch.ts';
 import { DEADLINE_RESERVE_WITH_HOOKS } from './run-time.ts';
 import { sqsQueues } from './sqs-queues.ts';
@@ -29,8 +28,6 @@ export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBat
 export interface HandlerOptions<Others> {
   /** Adapters with a client that not every bundle should carry, e.g. `{ instances: ec2Instances }`. */
   readonly others?: Others;
-  /** Default: the messages of a batch are worked on one after the other. */
-  readonly parallel?: Parallel;
 }
 
 type MadeBy<Others> = { readonly [Name in keyof Others & keyof FunctionDeps]: FunctionDeps[Name] };
@@ -43,7 +40,7 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
   name: FunctionName,
   uses: readonly Name[],
   makeReconcile: (deps: Pick<FunctionDeps, Name | Given> & MadeBy<Others>) => Reconcile,
-  { others, parallel }: HandlerOptions<Others> = {},
+  { others }: HandlerOptions<Others> = {},
 ): BatchHandler {
   const serviceName = serviceNameOf(name);
   const logger = new Logger({ serviceName });
@@ -54,13 +51,10 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
   // The audit is not a matter of the log level.
   const print = (lines: string): void => void process.stdout.write(lines);
   const audit = createAuditLog({ serviceName, fields: logFields, print, now: () => systemClock.now() });
-  const sharesReads = parallel !== undefined;
   const queues = sqsQueues(process.env, { sendsWakeUps: uses.some(adapter => adapter === 'wakeUps') });
-  const options: DepsOptions = { name, cluster, env: process.env, audit, metrics, log, queues, sharesReads };
   const made = Object.fromEntries(Object.entries(others ?? {}).map(([adapter, make]) => [adapter, make()]));
-  const { deps, probe } = makeDeps(uses, options);
-  const reconcileOne = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);
-  const reconcile = parallel === undefined ? reconcileOne : oneAtATime(reconcileOne, parallel.subjectOf);
+  const { deps, probe } = makeDeps(uses, { name, cluster, env: process.env, audit, metrics, log, queues });
+  const reconcile = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);
 
   // middy would answer shortly before the time-out while the batch is still at work; Lambda then keeps the environment, and the work
   // thaws with the next invocation. At its own time-out Lambda ends the process, and the work with it.
@@ -84,7 +78,6 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
           log,
           clock: systemClock,
           ...(others?.hooks !== undefined && { reserve: DEADLINE_RESERVE_WITH_HOOKS }),
-          ...(parallel && { atOnce: parallel.atOnce }),
         }),
       ),
     );

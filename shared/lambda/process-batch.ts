@@ -1,5 +1,5 @@
 /**
- * One SQS batch: every record through `processMessage`, one after the other or a few at the same time, failures reported one by one.
+ * One SQS batch: every record through `processMessage`, one after the other, failures reported one by one.
  *
  * Nothing may run on after the handler has answered: Lambda freezes the environment there, and what thaws minutes later would act on what
  * it saw before (I3). So the answer waits for every record that has begun, none is ever given up, and one for which too little time is
@@ -7,7 +7,6 @@
  */
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { limitTo } from '../cluster/in-parallel.ts';
 import { ACCESS_REASONS, METRICS } from '../contract/metrics.ts';
 import { toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
@@ -34,23 +33,20 @@ export interface BatchDeps {
   readonly clock: LimitClock;
   /** A record is begun only while this much is left of the run. Default: `DEADLINE_RESERVE`. */
   readonly reserve?: DurationMs;
-  /** Records at work at the same time. Default: one. */
-  readonly atOnce?: number;
 }
 
 /** Works on each record of the batch. Answers those that failed, which SQS delivers again; never rejects for one of them. */
 export async function processBatch(event: SQSEvent, context: Context, deps: BatchDeps): Promise<SQSBatchResponse> {
   const processor = new BatchProcessor(EventType.SQS);
-  const limited = limitTo(deps.atOnce ?? 1);
   using limits = startRun(deps.clock, toDurationMs(context.getRemainingTimeInMillis()));
   const process = (record: SQSRecord): Promise<void> => {
     const { messageId, attributes } = record;
     const fields = { ...logFields(), messageId, receiveCount: attributes.ApproximateReceiveCount };
-    return limited(() => withLogFields(fields, () => processRecord(record, context, deps, limits)));
+    return withLogFields(fields, () => processRecord(record, context, deps, limits));
   };
   return await processPartialResponse(event, process, processor, {
     context,
-    processInParallel: true,
+    processInParallel: false,
     // The answer says which failed; an error on top would make Lambda return the whole batch.
     throwOnFullBatchFailure: false,
   });

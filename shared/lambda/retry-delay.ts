@@ -5,7 +5,7 @@ import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 const FIRST_RETRY = seconds(5);
 /** A part that was down is noticed within three minutes of its return; also the inbox's own visibility timeout. */
 const LONGEST_RETRY = seconds(180);
-/** Receives that come one soon after the other when nothing is begun; from then on they must last for a day (ADR 0033). */
+/** Receives that come one soon after the other when nothing is begun; from then on they must last for a day (ADR 0048). */
 const SOON = 6;
 
 /**

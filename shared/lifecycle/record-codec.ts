@@ -1,8 +1,9 @@
 /** How a record is written down, and read. */
 import type { FunctionName } from '../contract/names.ts';
+import type * as z from '../contract/zod.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
-import { CLOSING, FOLLOWING } from './stored-timer.ts';
+import { CLOSING } from './stored-timer.ts';
 
 /** How a concern's record is written down. One writer per record type: `owner`. */
 export interface RecordCodec<Value> {
@@ -21,10 +22,28 @@ export type Held<Value> =
   /** Written by a newer version of this function (T5). */
   | { readonly kind: 'newer'; readonly stored: StoredRecord };
 
+/** The codec of a record whose schema is its type: checked before each write and after each read. */
+export function checkedCodec<Value>(
+  owner: FunctionName,
+  schema: z.ZodMiniType<Value>,
+  schemaVersion: number,
+): RecordCodec<Value> {
+  return {
+    owner,
+    schemaVersion,
+    parse: state => schema.parse(state),
+    toState(value) {
+      schema.parse(value);
+      // JSON carries no undefined.
+      return JSON.parse(JSON.stringify(value));
+    },
+  };
+}
+
 /** What the store has, as the codec reads it. */
 export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {
   if (stored === undefined) return { kind: 'none' };
-  const { schemaVersion, [CLOSING]: _, [FOLLOWING]: __, ...state } = stored.state;
+  const { schemaVersion, [CLOSING]: _, ...state } = stored.state;
   if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };
   return { kind: 'held', value: parseOnce(codec, stored.state, state), stored };
 }

@@ -126,7 +126,11 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = cutText(error.message);
         const basis = basisOf(restsOn);
-        const next = refusedAgain(before, { cause, message, basis, now });
+        const refused = refusedAgain(before, { cause, message, basis, now });
+        // The same words were said for another change of the subject.
+        const others = Object.values({ ...stored, ...Object.fromEntries(own) });
+        const saidTime = others.find(each => each?.message === message && each.saidTime !== undefined)?.saidTime;
+        const next = saidTime === undefined ? refused : { ...refused, saidTime };
         const isSaid = isToBeSaid(next, now);
         // Said first: a run that dies in between says it again (I9).
         if (isSaid) await say(textOfRefusal(next), next.saidTime !== undefined);

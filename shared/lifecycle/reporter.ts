@@ -30,16 +30,10 @@ export interface Reporter {
   report(report: Report): Promise<void>;
 }
 
-/** Of a concern that has much to say at once. */
-export interface BatchReporter extends Reporter {
-  /** First all lines and metrics, which leave in one write, then the Events, `atOnce` at a time. */
-  reportAll(reports: readonly Report[], atOnce: number): Promise<void>;
-}
-
 type Deps = Pick<FunctionDeps, 'audit' | 'metrics' | 'events'>;
 
 /** @param owner named in every audit line */
-export function createReporter(owner: FunctionName, deps: Deps): BatchReporter {
+export function createReporter(owner: FunctionName, deps: Deps): Reporter {
   const note = ({ about, decision, reason, message, details, metric, isRepeated }: Report): void => {
     if (isRepeated === true) return;
     const { name, namespace, uid } = about.metadata;
@@ -69,14 +63,6 @@ export function createReporter(owner: FunctionName, deps: Deps): BatchReporter {
     report(report) {
       note(report);
       return record(report);
-    },
-    async reportAll(reports, atOnce) {
-      for (const each of reports) note(each);
-      const left = reports.values();
-      const recordOneByOne = async (): Promise<void> => {
-        for (const each of left) await record(each);
-      };
-      await Promise.all(Array.from({ length: Math.min(atOnce, reports.length) }, recordOneByOne));
     },
   };
 }

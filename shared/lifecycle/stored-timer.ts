@@ -1,42 +1,23 @@
 /** What a stored record says of its timer, and of what the run that wrote it was about to do. Pure. */
 import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
-import { durationBetween, seconds, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
+import { durationBetween, seconds, toDurationMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
 
 /** In the state of a record that a run is about to delete (T3); the kernel's own, no codec sees it. */
 export const CLOSING = 'closing';
-/** In the state beside a timer that is there for a crash only (T4): the time that is to follow it; the kernel's own, too. */
-export const FOLLOWING = 'followingWakeTime';
 
 /** Whether the timer is armed no later than wanted, and nobody is closing the record (T2). */
-export function isArmedInTime(
-  stored: StoredRecord,
-  { wakeTime, crashTime = wakeTime }: { readonly wakeTime: EpochMs; readonly crashTime?: EpochMs | undefined },
-  now: EpochMs,
-): boolean {
+export function isArmedInTime(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
   const armed = stored.nextWakeTime;
   // A timer that is earlier than needed is kept: it comes once without need.
-  return (
-    stored.state[CLOSING] === undefined &&
-    armed !== undefined &&
-    armed > now &&
-    armed <= crashTime &&
-    armed <= wakeTime &&
-    promisedBy(stored, armed) <= wakeTime
-  );
+  return stored.state[CLOSING] === undefined && armed !== undefined && armed > now && armed <= wakeTime;
 }
 
 /** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
 export function isPutOff(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
   const { nextWakeTime, state } = stored;
   if (state[CLOSING] !== undefined || nextWakeTime === undefined || nextWakeTime <= now) return false;
-  return promisedBy(stored, nextWakeTime) < wakeTime;
-}
-
-/** The time that others rely on: the armed one, unless it is there for a crash only. */
-function promisedBy({ state }: StoredRecord, armed: EpochMs): EpochMs {
-  const following = state[FOLLOWING];
-  return typeof following === 'number' ? toEpochMs(following) : armed;
+  return nextWakeTime < wakeTime;
 }
 
 /** Whether a message for this very timer was sent with an earlier write: a second one would double every run that follows. */

@@ -8,8 +8,8 @@
  *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A change of the world that is seen by a run
  *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
  * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. The timer
- *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer for the case that a run dies (`crashTime`) is no
- *   promise to anybody: the record holds the time that follows it, and a run that needs an earlier one writes (ADR 0018).
+ *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer that is due is no promise to anybody: each run
+ *   that finds one writes (T2).
  * - T5 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
  *
  * ```
@@ -29,7 +29,7 @@ import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { readRecord, type Held, type RecordCodec } from './record-codec.ts';
 import { again, DONE, type Turn } from './settle.ts';
-import { CLOSING, delayUntil, FOLLOWING, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
+import { CLOSING, delayUntil, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
 
 /** After a run that marks a record and dies, the next one comes after this long. */
 const CLOSING_SETTLES_AFTER = seconds(60);
@@ -38,8 +38,6 @@ export interface Wanted<Value> {
   readonly subject: Subject;
   readonly value: Value;
   readonly wakeTime: EpochMs;
-  /** Until this run has written again, the timer is not later than this, for the case that it dies; the minute sweep hands it over. */
-  readonly crashTime?: EpochMs | undefined;
   /** False: no message of its own; the minute sweep hands the timer over. Default true. */
   readonly punctual?: boolean;
 }
@@ -123,25 +121,19 @@ export function openRecord<Value>(
     },
 
     async save(wanted) {
-      const { subject, value, wakeTime, crashTime = wakeTime, punctual = true } = wanted;
+      const { subject, value, wakeTime, punctual = true } = wanted;
       const now = deps.clock.now();
       const next = { owner: codec.owner, subject, wakeTime };
-      if (held.kind === 'held' && isArmedInTime(held.stored, wanted, now) && isDeepStrictEqual(held.value, value)) {
+      if (held.kind === 'held' && isArmedInTime(held.stored, wakeTime, now) && isDeepStrictEqual(held.value, value)) {
         // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
         const armed = held.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
         return { ...DONE, written: true };
       }
       const putOff = held.kind === 'held' && isPutOff(held.stored, wakeTime, now);
-      const isGuarded = crashTime < wakeTime;
-      const direct = punctual && !isGuarded && isNear(now, wakeTime);
-      const state = {
-        schemaVersion: codec.schemaVersion,
-        ...codec.toState(value),
-        ...(isGuarded && { [FOLLOWING]: wakeTime }),
-      };
-      const nextWakeTime = isGuarded ? crashTime : wakeTime;
-      const stored = await put({ ...key, subject, state, nextWakeTime, ...(direct && { direct }) });
+      const direct = punctual && isNear(now, wakeTime);
+      const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
+      const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
       const isOnItsWay =
         held.kind === 'held' && hasMessage(held.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;

@@ -3,10 +3,14 @@
  * version that was looked at, and so does a deletion that protection forbids: a pod that was annotated in between is looked at again
  * before anything happens to it (I2).
  */
+import { instant } from '../contract/instant.ts';
 import { RESOURCES } from '../contract/resources.ts';
+import * as z from '../contract/zod.ts';
+import { cutText } from '../domain/cut-text.ts';
 import type { JsonObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
-import { seconds, toDurationMs, toTimestamp, type DurationMs } from '../domain/time.ts';
+import { addDuration, durationBetween, seconds, toDurationMs, toTimestamp } from '../domain/time.ts';
+import type { DurationMs, EpochMs } from '../domain/time.ts';
 import { TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
@@ -14,6 +18,7 @@ import { orNotKnown, type NotKnown } from '../ports/read-answer.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'evict'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 interface DeletionDeps {
@@ -28,8 +33,36 @@ export type EvictionAnswer =
   /** 409: it changed in between, or is another pod of that name: look again. */
   | { readonly kind: 'changed' }
   /** 429: a PodDisruptionBudget or an admission webhook forbids it now. */
-  | { readonly kind: 'blocked'; readonly message: string; readonly retryAfter: DurationMs | undefined }
+  | {
+      readonly kind: 'blocked';
+      readonly message: string;
+      readonly retryAfter: DurationMs | undefined;
+      /** It was refused a moment ago, and was not asked for again. */
+      readonly isHeld?: boolean;
+    }
   | UnansweredPod;
+
+/** Evictions that were refused a moment ago, by UID of the pod: until when none of them is asked for again, and what is said (I11). */
+export type HeldEvictions = Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
+
+export const heldEvictionsSchema = z.record(z.string(), z.object({ message: z.string(), until: instant }));
+
+const MESSAGE_CHARS = 200;
+
+/** What is to be remembered of evictions. */
+export function heldAfter(
+  before: HeldEvictions | undefined,
+  answers: readonly { readonly uid: string; readonly answer: { readonly kind: string; readonly message?: string } }[],
+  now: EpochMs,
+): HeldEvictions | undefined {
+  const held = answers.flatMap(({ uid, answer: { kind, message = '' } }) => {
+    if (kind !== 'blocked' && kind !== 'refused' && kind !== 'failed') return [];
+    const known = before?.[uid];
+    if (known !== undefined && known.until > now) return [[uid, known] as const];
+    return [[uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
+  });
+  return held.length === 0 ? undefined : Object.fromEntries(held);
+}
 
 /** The call failed, for this pod alone: the other pods are dealt with all the same. */
 export type UnansweredPod = RefusedPod | FailedPod;
@@ -55,13 +88,21 @@ function unanswered({ error }: NotKnown): UnansweredPod {
 
 const refOf = ({ namespace, name }: PodView): ObjectRef => ({ type: RESOURCES.Pod, namespace, name });
 
-/** Asks for one eviction; without `gracePeriodSeconds` with the pod's own grace period. */
+/** Asks for one eviction, unless it was refused a moment ago; without `gracePeriodSeconds` with the pod's own grace period. */
 export async function evictPod(
-  { kubernetes }: Deps,
+  { kubernetes, clock }: Deps,
   pod: PodView,
-  gracePeriodSeconds?: number,
+  {
+    gracePeriodSeconds,
+    held,
+  }: { readonly gracePeriodSeconds?: number | undefined; readonly held?: HeldEvictions | undefined } = {},
 ): Promise<EvictionAnswer> {
   const { uid, resourceVersion } = pod;
+  const now = clock.now();
+  const known = held?.[uid];
+  if (known !== undefined && known.until > now) {
+    return { kind: 'blocked', message: known.message, retryAfter: durationBetween(now, known.until), isHeld: true };
+  }
   const outcome = await orNotKnown(
     kubernetes.evict(refOf(pod), {
       preconditions: { uid, resourceVersion },
@@ -144,19 +185,14 @@ const PATIENT_AFTER = 20;
 /** More of them make no difference to the next delay. */
 export const REFUSALS_COUNTED = PATIENT_AFTER + 1;
 const PATIENT_RETRY = seconds(60);
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY = seconds(10);
+const RETRY = seconds(10);
 
 /**
- * How long to wait before an eviction that was refused is tried again: 0.1 s, 0.2 s … 6.4 s, 10 s as Karpenter does (Q19), and once a
- * minute after the twentieth refusal. What the API server asked for (`Retry-After`) is respected where it is longer.
+ * How long to wait before an eviction that was refused is tried again: 10 s (I11), and once a minute after the twentieth refusal. What the API server asked for (`Retry-After`) is respected where it is longer.
  *
  * @param failures refusals in a row, from 1
  */
 export function evictionRetryDelay(failures: number, retryAfter: DurationMs | undefined): DurationMs {
-  const own =
-    failures > PATIENT_AFTER
-      ? PATIENT_RETRY
-      : Math.min(FIRST_RETRY_MS * 2 ** Math.min(Math.max(failures - 1, 0), PATIENT_AFTER), LONGEST_RETRY);
+  const own = failures > PATIENT_AFTER ? PATIENT_RETRY : RETRY;
   return toDurationMs(Math.max(own, retryAfter ?? 0));
 }

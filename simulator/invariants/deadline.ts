@@ -1,5 +1,6 @@
 /** Until when a termination may take, read apart from the rule that is watched. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { VersionsInForce } from './last-readable.ts';
 import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, instantOf, listOf, millisecondsOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { poolNameOf } from './node-pool.ts';
@@ -21,6 +22,17 @@ interface Known {
 
 /** What was known last of each object that is being deleted, by UID, and of each instance whose NodeClaim is, by providerID. */
 const known = new WeakMap<Mirror, Map<string, Known>>();
+/** Which versions of a policy may be in force. */
+const inForce = new WeakMap<Mirror, VersionsInForce>();
+
+/** A policy that cannot be read sets the deadline that it set when it could be; asked before the first change. */
+export const watchDeadlines = (mirror: Mirror, versions: VersionsInForce): void => void inForce.set(mirror, versions);
+
+const versionsIn = (mirror: Mirror, policy: KubernetesObject | undefined): readonly KubernetesObject[] =>
+  policy === undefined ? [] : (inForce.get(mirror)?.(policy) ?? [policy]);
+
+const policiesIn = (mirror: Mirror): readonly KubernetesObject[] =>
+  [...mirror.all('nodelifecyclepolicies').values()].flatMap(policy => versionsIn(mirror, policy));
 
 /**
  * Epoch milliseconds: what is declared now. That of an object that is being deleted comes nearer at any time; it moves away only when
@@ -104,7 +116,7 @@ function currentDeadline(object: KubernetesObject, mirror: Mirror): Declared | u
   const pool = mirror.lastPools().get(poolNameOf(claim ?? object) ?? '');
   const ofPool = periodOfPool(pool);
   if (pool !== undefined && ofPool !== undefined) return { time: deletion + ofPool, source: pool.metadata.uid };
-  return [...mirror.all('nodelifecyclepolicies').values()]
+  return policiesIn(mirror)
     .flatMap(policy => {
       const period = periodOfPolicy(policy);
       return period === undefined ? [] : { time: deletion + period, source: policy.metadata.uid };
@@ -121,14 +133,14 @@ function isTakenBack(source: string, object: KubernetesObject, mirror: Mirror): 
   if (source === ANNOTATION) return claim !== undefined && annotationOf(claim, TERMINATION_TIMESTAMP) === undefined;
   const pool = mirror.all('nodepools').get(source);
   if (pool !== undefined) return periodOfPool(pool) === undefined;
-  const policy = mirror.all('nodelifecyclepolicies').get(source);
-  return policy !== undefined && periodOfPolicy(policy) === undefined;
+  const versions = versionsIn(mirror, mirror.all('nodelifecyclepolicies').get(source));
+  return versions.length > 0 && versions.every(version => periodOfPolicy(version) === undefined);
 }
 
 /** From when on a hook that escalates may force. */
 function escalationOf(object: KubernetesObject, mirror: Mirror): number | undefined {
   const deletion = deletionOf(object, claimOf(object, mirror));
-  const periods = [...mirror.all('nodelifecyclepolicies').values()].flatMap(policy =>
+  const periods = policiesIn(mirror).flatMap(policy =>
     listOf(dig(policy, 'spec', 'termination', 'hooks'))
       .filter(hook => dig(hook, 'onTimeout') === 'Escalate')
       .map(hook => millisecondsOf(dig(hook, 'heartbeat') ?? dig(hook, 'deadline') ?? '10m') ?? 0),

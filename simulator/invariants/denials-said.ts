@@ -1,6 +1,7 @@
 /**
  * I6: what an admission policy keeps denying is said, with the words of the policy, in an Event on the object, on what it belongs to
- * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name.
+ * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name. I8: it is not asked for again and again, nor is one
+ * cause said more often than once an hour.
  */
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { changedBy, denialIn, nodeOfPod } from './denials.ts';
@@ -8,6 +9,14 @@ import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, textOf } from './reading.ts';
 import { does, type Target } from './run-journal.ts';
+
+const HOUR = 60 * 60_000;
+/** 1, 2, 4 … 60 min come to 7 in the first hour; each change of the object, and each new answer, may add one. */
+const MOST_IN_AN_HOUR = 30;
+/** Two runs that look at the same time both say it. */
+const SAID_TOGETHER = 60_000;
+/** Under which a refused change of a Node, a NodeClaim or an object of a rule is said. */
+const SAID_HOURLY = new Set(['NodeChangeRefused', 'FinalizationError']);
 
 interface Denied {
   readonly since: number;
@@ -19,6 +28,10 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
   const denied = new Map<string, Denied>();
   /** Names of objects with words that were said of them. */
   const said: { readonly name: string; readonly message: string }[] = [];
+  /** Times of the last hour, by what is denied. */
+  const calls = new Map<string, readonly number[]>();
+  /** When a cause was said last, by object, reason and words. */
+  const saidLast = new Map<string, number>();
   return {
     onAnswer(call, run) {
       const words = denialIn(call);
@@ -26,6 +39,11 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
       const target = changedBy(call);
       if (target.resource === 'events') return;
       const what = `${run.by} ${does(call)} ${target.resource} ${target.name ?? ''}`;
+      const recent = [...(calls.get(what) ?? []).filter(time => now() - time < HOUR), now()];
+      calls.set(what, recent);
+      // Pods have a bound of their own, and repair does not keep this one yet.
+      if (call.method === 'patch' && run.by !== 'repair' && recent.length === MOST_IN_AN_HOUR + 1)
+        violate('I8', `${what} is denied ${recent.length} times within an hour`);
       const before = denied.get(`${what} ${words}`);
       const isSame = before !== undefined && now() - before.last <= LONGEST_DELAY;
       const since = isSame ? before.since : now();
@@ -39,11 +57,18 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
       violate('I6', `${what} is denied since ${toIsoText(toEpochMs(since))}, and no Event says so: ${words}`);
       denied.set(`${what} ${words}`, { since: Infinity, last: now() });
     },
-    onWrite({ resource, after }) {
+    onWrite({ resource, after, user }) {
       if (resource.resource !== 'events') return;
       const message = textOf(dig(after, 'message')) ?? '';
       const name = textOf(dig(after, 'involvedObject', 'name'));
-      if (name !== undefined && message.includes(' denied request: ')) said.push({ name, message });
+      if (name === undefined || !message.includes(' denied request: ')) return;
+      said.push({ name, message });
+      const reason = textOf(dig(after, 'reason')) ?? '';
+      const key = `${user} ${reason} ${textOf(dig(after, 'involvedObject', 'uid')) ?? name} ${message.replaceAll(/\d+/g, '')}`;
+      const since = now() - (saidLast.get(key) ?? -Infinity);
+      if (since > SAID_TOGETHER) saidLast.set(key, now());
+      if (!SAID_HOURLY.has(reason) || since <= SAID_TOGETHER || since >= HOUR - SAID_TOGETHER) return;
+      violate('I8', `${reason} is said of ${name} again after ${Math.round(since / 60_000)} min: ${message}`);
     },
   };
 };

@@ -17,10 +17,10 @@ export function checkDrainEnd(context: CheckContext, requests: DrainRequests): P
   const begun = new Map<string, number>();
   /** By UID: since when nothing holds its end. */
   const free = new Map<string, number>();
-  const complain = (resource: string, object: KubernetesObject, isHeld: boolean, quiet: number): void => {
+  const complain = (object: KubernetesObject, isHeld: boolean, quiet: number, denials: readonly number[]): void => {
     const { uid } = object.metadata;
     if (isHeld) return void free.delete(uid);
-    const since = Math.max(free.get(uid) ?? now(), quiet, context.lastDenial(resource, object.metadata));
+    const since = Math.max(free.get(uid) ?? now(), quiet, ...denials);
     free.set(uid, since);
     if (now() - since <= LONGEST_DELAY) return;
     const text = toIsoText(toEpochMs(since));
@@ -40,10 +40,15 @@ export function checkDrainEnd(context: CheckContext, requests: DrainRequests): P
       const config = drainConfig(
         [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config'),
       );
-      for (const node of draining)
-        complain('nodes', node, isNodeHeld(node, config, { context, requests, begun }), quiet);
+      const denialOf = ({ metadata }: KubernetesObject): number => context.lastDenial('drainrequests', metadata);
+      for (const node of draining) {
+        // What it has asked a controller for goes first: two never drain one node.
+        const own = resources.filter(resource => dig(resource, 'spec', 'nodeName') === node.metadata.name);
+        const denials = [context.lastDenial('nodes', node.metadata), ...own.map(denialOf)];
+        complain(node, isNodeHeld(node, config, { context, requests, begun }), quiet, denials);
+      }
       for (const resource of resources) {
-        complain('drainrequests', resource, isResourceHeld(resource, config, context), quiet);
+        complain(resource, isResourceHeld(resource, config, context), quiet, [denialOf(resource)]);
       }
     },
   };

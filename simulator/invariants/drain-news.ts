@@ -4,12 +4,15 @@
  * - I9 what asks for a drain is neither put aside as old, foreign or harmless nor ends in the dead letters
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { DrainRequests } from './drain-requests.ts';
+import type { DrainRequests, DrainRequestSeen } from './drain-requests.ts';
 import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
 import { annotationOf, dig, listOf, nameOf, textOf } from './reading.ts';
 
 const CORDON = 'curfew.dev/cordoned-by-drain';
+const QUARANTINE = 'quarantineHealthEvent';
 const PUT_ASIDE: readonly string[] = ['StaleEvent', 'OtherCluster', 'NotQuarantined'];
+
+const isOver = ({ recovered, isUnordered }: DrainRequestSeen): boolean => recovered && !isUnordered;
 
 const isCordoned = (node: KubernetesObject | undefined): boolean => dig(node, 'spec', 'unschedulable') === true;
 
@@ -29,8 +32,15 @@ export function checkDrainNews(
   const standing = (name: string): readonly string[] =>
     requests
       .open(name, Infinity)
-      .filter(({ check }) => check !== '')
+      .filter(({ check, isUnordered }) => check !== '' && !isUnordered)
       .map(({ id }) => id);
+  const quarantined = new Set<string>();
+  mirror.follow((resource, uid, node) => {
+    if (resource !== 'nodes' || node === undefined) return;
+    // The end of a quarantine ends what it asked for, whether or not the bus says so.
+    if (annotationOf(node, QUARANTINE) !== undefined) quarantined.add(uid);
+    else if (quarantined.delete(uid)) requests.onOpened(node.metadata.name);
+  });
   return {
     onWrite({ resource, before, after }, by) {
       if (by !== 'drain' || resource.resource !== 'nodes' || after === undefined) return;
@@ -71,7 +81,7 @@ export function checkDrainNews(
         const quiet = quietSince();
         const isLeft = isCordoned(node) && annotationOf(node, CORDON) !== undefined && standing(name).length === 0;
         const all = requests.open(name, 0);
-        if (quiet === undefined || !isLeft || all.length === 0 || !all.every(({ recovered }) => recovered)) {
+        if (quiet === undefined || !isLeft || all.length === 0 || !all.every(isOver)) {
           free.delete(name);
           continue;
         }

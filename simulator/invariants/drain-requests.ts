@@ -5,6 +5,8 @@ import { dig, instantOf, listOf, textOf } from './reading.ts';
 export interface DrainRequestSeen {
   readonly id: string;
   readonly time: number;
+  /** When the fault was said to be there. */
+  readonly madeTime: number;
   /** Agent, class and check. */
   readonly check: string;
   /** What has not recovered yet, as `entity code`; `*`: all. */
@@ -16,6 +18,8 @@ export interface DrainRequestSeen {
   isOpened: boolean;
   /** When the last of its parts recovered, for those that did. */
   recovered: boolean;
+  /** The fault and its end were said at the same instant: they count in the order in which they come, which nobody here knows. */
+  isUnordered: boolean;
 }
 
 export interface DrainRequests {
@@ -104,7 +108,8 @@ export function createDrainRequests(now: () => number): DrainRequests {
   const known = new Map<string, Map<string, DrainRequestSeen>>();
   /** The end of a fault that was said before the fault itself came. */
   const over = new Map<string, number>();
-  const add = (node: string, id: string, request: Pick<DrainRequestSeen, 'check' | 'left' | 'force'>): void => {
+  type Asked = Pick<DrainRequestSeen, 'check' | 'left' | 'force' | 'madeTime' | 'isUnordered'>;
+  const add = (node: string, id: string, request: Asked): void => {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
     known.set(node, requests);
     if (requests.has(id)) return;
@@ -113,12 +118,14 @@ export function createDrainRequests(now: () => number): DrainRequests {
   const close = (request: DrainRequestSeen): void => {
     request.endTime ??= now();
     request.isOpened = false;
+    request.isUnordered = false;
   };
   const end = (node: string, isMeant: (request: DrainRequestSeen) => boolean): void => {
     for (const request of known.get(node)?.values() ?? []) if (isMeant(request)) close(request);
   };
   const recover = (node: string, check: string, event: unknown): void => {
     const { entities, codes } = partsOf(event);
+    const madeTime = madeOf(event, now()) ?? now();
     for (const request of known.get(node)?.values() ?? []) {
       if (request.check !== check) continue;
       for (const part of request.left) {
@@ -127,10 +134,12 @@ export function createDrainRequests(now: () => number): DrainRequests {
         if (isNamed && (codes.length === 0 || codes.includes(code))) request.left.delete(part);
       }
       if (request.left.size > 0) continue;
+      request.isUnordered = request.madeTime === madeTime && request.endTime === undefined;
+      if (request.isUnordered) continue;
       close(request);
       request.recovered = true;
     }
-    over.set(`${node} ${check}`, madeOf(event, now()) ?? now());
+    over.set(`${node} ${check}`, madeTime);
   };
   return {
     onOpened(node) {
@@ -150,7 +159,8 @@ export function createDrainRequests(now: () => number): DrainRequests {
       const text = (...path: string[]): string => textOf(dig(detail, ...path)) ?? '';
       if (detailType === 'DrainRequested') {
         const force = dig(detail, 'force') === true;
-        return add(text('node', 'name'), text('id'), { check: '', left: new Set([ALL]), force });
+        const asked = { check: '', left: new Set([ALL]), force, madeTime: now(), isUnordered: false };
+        return add(text('node', 'name'), text('id'), asked);
       }
       if (detailType !== 'HealthEvent') return;
       const news = newsOf(detail);
@@ -164,11 +174,14 @@ export function createDrainRequests(now: () => number): DrainRequests {
       if (!isAsking(news)) return;
       const made = madeOf(event, now());
       if (made !== undefined && now() - made > MAX_AGE) return;
-      if ((over.get(`${node} ${check}`) ?? -Infinity) > (made ?? now())) return;
+      const madeTime = made ?? now();
+      const overTime = over.get(`${node} ${check}`) ?? -Infinity;
+      if (overTime > madeTime) return;
       const { entities, codes } = partsOf(event);
       const id = news.id ?? `${node} ${check} ${pairs(entities, codes).join()} ${made ?? now()}`;
       const force = dig(event, 'drainOverrides', 'force') === true;
-      add(node, id, { check, left: new Set(pairs(entities, codes)), force });
+      const isUnordered = overTime === madeTime;
+      add(node, id, { check, left: new Set(pairs(entities, codes)), force, madeTime, isUnordered });
     },
     open: (node, since) =>
       [...(known.get(node)?.values() ?? [])].filter(({ endTime }) => endTime === undefined || endTime >= since),

@@ -63,8 +63,7 @@ export function createHookJournal({ now, clockTolerance, mirror, objects, violat
       if (lastRecordWrite(run) < 0) violate('I4', `${run.by} calls hook ${name} before it noted that down`);
       const isNoted = (made: HookCallMade): boolean => {
         const answer = answerOf(made.call);
-        const isForThis = dig(made.call.args[0], 'about', 'uid') === about;
-        return isForThis && (answer === 'succeeded' || answer === 'pending') && isStored(made);
+        return (answer === 'succeeded' || answer === 'pending') && isStored(made);
       };
       if (earlier.some(isNoted)) violate('I4', `${run.by} calls hook ${name} of ${about} again, whose answer it has`);
     },

@@ -7,35 +7,61 @@ import { LONGEST_DELAY, type PoliciesInForce } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { isTerminationReadable } from './termination-oracle.ts';
 
+/** The versions of which one is in force: the policy itself where it can be read. */
+export type VersionsInForce = (policy: KubernetesObject) => readonly KubernetesObject[];
+
 interface Known {
-  /** The last version that can be read, since when it stands; undefined: it has not been seen for long enough to be known. */
-  readonly good: KubernetesObject | undefined;
+  /** Those that can be read, from the last one on that was certainly seen. */
+  readonly versions: readonly KubernetesObject[];
+  /** One of them was certainly seen. */
+  readonly isCertain: boolean;
+  /** Since when the newest stands, or what replaced it. */
   readonly since: number;
   readonly isStanding: boolean;
 }
 
-export function createPoliciesInForce(
+interface Readable {
+  readonly versions: VersionsInForce;
+  readonly policiesInForce: PoliciesInForce;
+}
+
+/** Follows the versions of each policy. */
+export function followReadable(
   mirror: Pick<Mirror, 'follow'>,
   now: () => number,
   quietSince: () => number | undefined,
-): PoliciesInForce {
+): Readable {
   const known = new Map<string, Known>();
   /** Whether the function has certainly seen the version by now. */
-  const isSeen = ({ since }: Known): boolean => Math.max(since, quietSince() ?? Infinity) + LONGEST_DELAY <= now();
+  const isSeen = ({ since, isStanding }: Known): boolean =>
+    isStanding && Math.max(since, quietSince() ?? Infinity) + LONGEST_DELAY <= now();
+  const settled = (before: Known): Pick<Known, 'versions' | 'isCertain'> =>
+    isSeen(before) ? { versions: before.versions.slice(-1), isCertain: true } : before;
   mirror.follow((resource, uid, object) => {
     if (resource !== 'nodelifecyclepolicies') return;
     if (object === undefined) return void known.delete(uid);
     const before = known.get(uid);
     if (isTerminationReadable(object)) {
-      const isSame = before?.isStanding === true && before.good?.metadata.generation === object.metadata.generation;
-      if (!isSame) known.set(uid, { good: object, since: now(), isStanding: true });
+      const newest = before?.versions.at(-1)?.metadata.generation;
+      if (before?.isStanding === true && newest === object.metadata.generation) return;
+      const { versions, isCertain } = before === undefined ? { versions: [], isCertain: false } : settled(before);
+      known.set(uid, { versions: [...versions, object], isCertain, since: now(), isStanding: true });
     } else if (before?.isStanding === true) {
-      known.set(uid, { good: isSeen(before) ? before.good : undefined, since: now(), isStanding: false });
+      const { versions, isCertain } = settled(before);
+      known.set(uid, { versions, isCertain, since: now(), isStanding: false });
     }
   });
-  return policies =>
-    policies.map(policy => {
-      const good = isTerminationReadable(policy) ? undefined : known.get(policy.metadata.uid);
-      return good?.good === undefined || good.isStanding ? policy : { ...policy, spec: good.good.spec ?? {} };
-    });
+  const knownOf = (policy: KubernetesObject): Known | undefined => {
+    const found = isTerminationReadable(policy) ? undefined : known.get(policy.metadata.uid);
+    return found?.isStanding === true ? undefined : found;
+  };
+  return {
+    versions: policy => knownOf(policy)?.versions ?? [policy],
+    policiesInForce: policies =>
+      policies.map(policy => {
+        const { versions: [only, ...others] = [], isCertain = false } = knownOf(policy) ?? {};
+        const isKnown = isCertain && others.length === 0;
+        return only === undefined || !isKnown ? policy : { ...policy, spec: only.spec ?? {} };
+      }),
+  };
 }

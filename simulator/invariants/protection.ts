@@ -43,7 +43,7 @@ export const checkProtection: MakeCheck = context => {
   };
   const inForce = (facts: ProtectionFacts): ProtectionFacts => ({
     ...facts,
-    policies: facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy))),
+    policies: facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy))).filter(isMeant),
   });
 
   return {
@@ -108,6 +108,9 @@ const isReadable = (policy: KubernetesObject): boolean => {
   const block = dig(policy, 'spec', 'protection');
   return isFrameReadable(policy) && (block === undefined || isProtectionReadable(block));
 };
+
+/** One that only observes, and of which no version could be read, neither shortens nor lengthens. */
+const isMeant = (policy: KubernetesObject): boolean => isReadable(policy) || dig(policy, 'spec', 'mode') !== 'Observe';
 
 /** The newest version of a policy of which mode, selector and protection can be read; the policy itself where none could. */
 function lastReadablePolicies(mirror: Mirror): (policy: KubernetesObject) => KubernetesObject {

@@ -13,7 +13,8 @@ import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
 import { createDenials } from './denials.ts';
 import { CHECKS, CHECKS_OF_GENERATED_CLUSTERS } from './checks.ts';
 import type { BusEventSeen, Check, LastDenial, PortCall, Run, Violation } from './invariant.ts';
-import { createPoliciesInForce } from './last-readable.ts';
+import { watchDeadlines } from './deadline.ts';
+import { followReadable } from './last-readable.ts';
 import { createMirror } from './mirror.ts';
 
 /** Violations that are kept; more add nothing. */
@@ -71,11 +72,13 @@ export function createInvariantWatcher({
   const violations: Violation[] = [];
   const runs = new WeakMap<Lifetime, Run>();
   const mirror = createMirror(core);
+  const readable = followReadable(mirror, () => scheduler.now(), quietSince);
+  watchDeadlines(mirror, readable.versions);
   const denials = createDenials(mirror, () => scheduler.now(), refusedUntil);
   const context = {
     now: () => scheduler.now(),
     mirror,
-    policiesInForce: createPoliciesInForce(mirror, () => scheduler.now(), quietSince),
+    policiesInForce: readable.policiesInForce,
     lastDenial: denials.last,
     lastDenialOfItself: denials.ofItself,
     refusedUntil,

@@ -9,6 +9,8 @@ export interface Import {
   readonly from: string;
   /** A path in the repository, or a package name. */
   readonly to: string;
+  /** Gone when the program runs. */
+  readonly isType: boolean;
 }
 
 const FOLDERS = 'functions,shared,forwarder,infra,deploy,runtime,simulator,packages,cli,bench,examples,release';
@@ -16,10 +18,11 @@ export const sources: readonly string[] = globSync(`{${FOLDERS}}/**/*.ts`, { cwd
 
 function importsOf(file: string): readonly Import[] {
   const text = readFileSync(join(root, file), 'utf8');
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(match => match[1] ?? '');
-  return specifiers.map(specifier => ({
+  const found = text.matchAll(/(import type [^;']*)?(?:from|import)\s*\(?\s*'([^']+)'/g);
+  return [...found].map(([, type, specifier = '']) => ({
     from: file,
     to: specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier,
+    isType: type !== undefined,
   }));
 }
 

@@ -1,7 +1,10 @@
-/** How fast the page of 1,000 nodes and 24 hours is: prints the first paint and the frames a second while zooming. `npm run measure:page`. */
+/**
+ * How fast the page of 1,000 nodes and 24 hours is: prints the first paint and the frames a second while zooming. `npm run measure:page`,
+ * or `npm run measure:page -- FILE.html` for a page of your own.
+ */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { writePage } from '../../cli/page/write.ts';
 import { traceLine, type TraceLine } from '../../packages/timeline/src/trace/lines.ts';
 import { launch, reasonToSkip } from './chromium.ts';
@@ -104,19 +107,22 @@ function largeDay(): readonly TraceLine[] {
   return [header, ...sorted, traceLine.parse({ t: iso(1440), kind: 'end', problems: [] })];
 }
 
-async function measure(): Promise<void> {
+async function measure(given: string | undefined): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'curfew-measure-'));
   const browser = await launch();
   try {
-    const file = join(folder, 'large.html');
-    const lines = largeDay();
-    await writePage(file, 'large', { lines, notices: [] });
+    const file = given === undefined ? join(folder, 'large.html') : resolve(given);
+    if (given === undefined) await writePage(file, 'large', { lines: largeDay(), notices: [] });
     const page = await browser.newPage({ viewport: { width: 1600, height: 1100 } });
     await page.goto(`file://${file}`);
     await page.waitForFunction(() => 'curfewPage' in globalThis);
     const first = await page.evaluate(
       () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now(),
     );
+    const { nodes, lines } = await page.evaluate(() => {
+      const { lanes, lines: all } = globalThis.curfewPage?.day ?? { lanes: [], lines: [] };
+      return { nodes: lanes.length, lines: all.length };
+    });
     const { frames, drawing } = await page.evaluate(async count => {
       const view = globalThis.curfewPage;
       const next = (): Promise<number> => new Promise(resolve => void requestAnimationFrame(resolve));
@@ -137,7 +143,7 @@ async function measure(): Promise<void> {
       return { frames: (count * 1000) / (performance.now() - begun), drawing: spent / count };
     }, FRAMES);
     process.stdout.write(
-      `${NODES} nodes, ${lines.length} lines, ${(statSync(file).size / 1e6).toFixed(1)} MB: first paint ${Math.round(first)} ms, ` +
+      `${nodes} nodes, ${lines} lines, ${(statSync(file).size / 1e6).toFixed(1)} MB: first paint ${Math.round(first)} ms, ` +
         `${frames.toFixed(0)} frames a second while zooming, ${drawing.toFixed(1)} ms of drawing each\n`,
     );
   } finally {
@@ -147,5 +153,5 @@ async function measure(): Promise<void> {
 }
 
 const reason = reasonToSkip();
-if (reason === undefined) await measure();
+if (reason === undefined) await measure(process.argv[2]);
 else process.stdout.write(`not measured: ${reason}\n`);

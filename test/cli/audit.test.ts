@@ -1,5 +1,5 @@
 /** A day out of audit logs, as CloudWatch exports them, and what other policies would have made of it. */
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -80,7 +80,7 @@ it('narrows it down to a node, and to the last part', async () => {
 });
 
 it('replays it under other policies', async () => {
-  const { code, stdout } = await runHere([
+  const { code, stdout, stderr } = await runHere([
     'audit',
     '--from-audit',
     file('log.jsonl'),
@@ -88,10 +88,33 @@ it('replays it under other policies', async () => {
     file('policy.yaml'),
   ]);
   expect(code).toBe(0);
+  expect(stderr.split('\n').slice(1)).toEqual([
+    '3 nodes are replayed without pods: the history names none on them',
+    'the history names no policy: only those that were given are in force',
+    '',
+  ]);
   // web-1 was ill for ten minutes only: five are enough for this policy.
   expect(stdout.split('\n')[0]).toContain('as it was → ');
   expect(stdout.split('\n')[0]).toContain(': 1 more terminated by repair');
   expect(stdout).toMatch(/web-1 +nothing was done +Terminate 16:05:00 to 16:05:05, terminated by repair/);
+});
+
+it('replays pods, budgets, policies, drains and deletions too: under its own policies a day is the same again', async () => {
+  const { stdout: trace } = await runHere(['simulate', 'examples/scenarios/bad-day.yaml', '--output', 'jsonl']);
+  writeFileSync(file('day.jsonl'), trace);
+  const own = 'examples/scenarios/bad-day/policies.yaml';
+  const { code, stdout, stderr } = await runHere(['audit', '--from-audit', file('day.jsonl'), '--policies', own]);
+  expect([code, stderr]).toEqual([
+    0,
+    '2 steps of the cloud, of hooks and of events are not replayed, but for the drains that began\n',
+  ]);
+  // The event that asked for it named a template of its own.
+  expect(stdout.split('\n')[0]).toBe(`as it was → ${own}: 1 more drained, 1 fewer drains without end`);
+  expect(stdout).toMatch(/^ {2}gpu-3 +Drain 22:00:00 to the end +Drain 22:00:00 to 23:00:00$/m);
+  const patient = readFileSync(own, 'utf8').replace('defaultTolerationDuration: 30m', 'defaultTolerationDuration: 2h');
+  writeFileSync(file('patient.yaml'), patient);
+  const later = await runHere(['audit', '--from-audit', file('day.jsonl'), '--policies', file('patient.yaml')]);
+  expect(later.stdout.split('\n')[0]).toContain('1 fewer protected pods taken');
 });
 
 it.each([

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../cli/program.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SCENARIOS = join(ROOT, 'examples', 'scenarios');
@@ -29,3 +31,34 @@ it('`simulate -` reads standard input', async () => {
   const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   expect(stdout).toContain('ok refusals-are-said-once');
 }, 60_000);
+
+it('the page is there before the first line of the text, whose reader may have seen enough', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'curfew-page-'));
+  const [scenario, other] = ['do-not-disrupt-too-long.yaml', 'do-not-disrupt-any-kind-of-pod.yaml'].map(name =>
+    join(SCENARIOS, name),
+  );
+  const trace = join(folder, 'trace.jsonl');
+  writeFileSync(trace, await printed(['simulate', `${scenario}`, '--output', 'jsonl'], () => undefined));
+  for (const [index, args] of [
+    ['simulate', `${scenario}`],
+    ['compare', `${scenario}`, `${other}`],
+    ['audit', '--from-audit', trace],
+  ].entries()) {
+    const page = join(folder, `${index}.html`);
+    let wasThere: boolean | undefined;
+    await printed([...args, '--html', page], () => (wasThere ??= existsSync(page)));
+    expect({ args, wasThere }).toEqual({ args, wasThere: true });
+  }
+  rmSync(folder, { recursive: true });
+}, 60_000);
+
+/** What a command prints; `onOutput` is called before each part. */
+async function printed(args: readonly string[], onOutput: () => void): Promise<string> {
+  let all = '';
+  const out = (part: string): void => {
+    onOutput();
+    all += part;
+  };
+  await runCommandLine(args, { out, error: () => undefined });
+  return all;
+}

@@ -84,7 +84,7 @@ it('lists each command under what it is for', async () => {
     { heading: 'Look, and change nothing:', commands: ['explain', 'validate', 'snapshot'] },
     { heading: 'Print what you apply:', commands: ['policies', 'rbac', 'crd-patch'] },
     { heading: 'Change a cluster:', commands: ['drain', 'uninstall', 'republish'] },
-    { heading: 'Operate a deployment:', commands: ['audit', 'stop', 'resume', 'redrive', 'orphans'] },
+    { heading: 'Operate a deployment:', commands: ['audit', 'stop', 'resume', 'doctor', 'redrive', 'orphans'] },
     { heading: 'Commands:', commands: ['help'] },
   ]);
 });

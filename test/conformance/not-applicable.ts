@@ -20,6 +20,7 @@ export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
     'Q11',
     'the deadline is read anew in every look, and moves away only when what set it is edited (docs/terminations.md)',
   ],
+  ['Q19', 'a deviation: one refused eviction of a pod in 10 s, from the first on (I11)'],
   ['Q20', 'a deviation: Curfew forces at exactly D - G, not one tick later (N24)'],
   ['Q22', METRICS],
   ['A17', SELECTION],

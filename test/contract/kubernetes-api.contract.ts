@@ -5,6 +5,7 @@ import { readConditions } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
+import { OutOfSight } from '../../shared/ports/read-answer.ts';
 import { createEventRecorder } from '../../shared/adapters/kubernetes/event-recorder.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import {
@@ -171,6 +172,13 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const { api, namespace } = await makeSubject();
       const outcome = await api.patch(configMapRef(namespace, 'nobody'), { type: 'merge', body: { data: { a: 'b' } } });
       expect(outcome).toEqual({ kind: 'notFound' });
+    });
+
+    it('I6: does not take an object for gone whose kind is not served', async () => {
+      const { api } = await makeSubject();
+      const ref = { type: NOT_SERVED, name: 'nobody' };
+      await expect(api.patch(ref, { type: 'merge', body: { spec: {} } })).rejects.toThrow(OutOfSight);
+      await expect(api.delete(ref, { preconditions: {} })).rejects.toThrow(OutOfSight);
     });
 
     it('I10: takes resourceVersion and UID in a merge patch as preconditions', async () => {

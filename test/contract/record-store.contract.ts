@@ -54,11 +54,12 @@ async function written(store: RecordStore, record: NewRecord, expectedVersion = 
  * Defines the suite. `makeSubject` may return the same store each time.
  *
  * @param sizesInCharacters of a store that takes characters for bytes where it measures an item
+ * @param room that it takes for what an item has beside the text of its state
  */
 export function defineRecordStoreContract(
   name: string,
   makeSubject: () => Promise<RecordStoreSubject>,
-  { sizesInCharacters = false }: { readonly sizesInCharacters?: boolean } = {},
+  { sizesInCharacters = false, room = 512 }: { readonly sizesInCharacters?: boolean; readonly room?: number } = {},
 ): void {
   const texts = sizesInCharacters ? ['x'] : ['x', '€'];
 
@@ -238,15 +239,12 @@ export function defineRecordStoreContract(
   });
 
   describe(`RecordStore: ${name}, items`, () => {
-    /** What an item has beside the text of its state. */
-    const ROOM = 512;
-
     it('of 400 KiB are the largest, names and texts in bytes', async () => {
       const { records } = await makeSubject();
       const ofSize = (bytes: number, text: string): NewRecord =>
         aRecord({ state: { schemaVersion: 1, text: text.repeat(bytes / Buffer.byteLength(text)) } });
       for (const text of texts) {
-        expect(await records.put(ofSize(409_599 - ROOM + (ROOM % 3), text), 0)).toMatchObject({ kind: 'written' });
+        expect(await records.put(ofSize(409_599 - room + (room % 3), text), 0)).toMatchObject({ kind: 'written' });
         const refusal = { name: 'TerminalError', reason: 'ValidationException' };
         await expect(records.put(ofSize(409_599, text), 0)).rejects.toMatchObject(refusal);
         await expect(records.put(ofSize(409_599, text), 0)).rejects.toThrow('exceeded the maximum allowed size');

@@ -25,7 +25,7 @@ import { commands, DOCUMENTS, ROOT } from './documents.ts';
 /** What is not run, and why. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [
-    /^npm (ci|test)\b|^npm run (check|bench|test:control-plane|test:slurm|test:browser|pictures|measure:page)\b|^bash \.ci\/run$/,
+    /^npm (ci|test)\b|^npm run (check|bench|test:control-plane|test:slurm|test:moto|test:aws|test:browser|pictures|measure:page)\b|^bash \.ci\/run$/,
     'installs, or is the gate itself',
   ],
   [/^(npm ci && )?npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
@@ -43,6 +43,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
+  [/curfew (-- )?doctor\b/, 'needs a whole installation: test/cli/doctor.test.ts'],
+  [/^CURFEW_AWS_ACCOUNT=\d+ npm run test:aws$/, 'needs an AWS account'],
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
   [/^docker |^crane /, 'needs Docker, or a registry'],
@@ -70,7 +72,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'needs the running example: test/control-plane/managed-database.test.ts',
   ],
   [
-    /^kubectl .*(logs|rollout|annotate|describe|get pods|patch nodelifecyclepolicy NAME)/,
+    /^kubectl .*(logs|rollout|scale|annotate|describe|get pods|patch nodelifecyclepolicy NAME)/,
     'needs pods that run, or an object of the reader',
   ],
 ];

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { COMMAND_DEFINITIONS, commands, DOCUMENTS, inlineCode, ROOT } from './documents.ts';
 
 const sources = globSync(
-  '{test/control-plane,test/shared,shared,functions,forwarder,infra,runtime,simulator,cli,packages,deploy,examples/{*-drain,managed-database},test/examples}/**/*.{ts,cjs,yaml,env,toml}',
+  '{test/control-plane,test/aws,test/shared,shared,functions,forwarder,infra,runtime,simulator,cli,packages,deploy,examples/{*-drain,managed-database},test/examples}/**/*.{ts,cjs,yaml,env,toml}',
   {
     cwd: ROOT,
   },

@@ -16,6 +16,11 @@ export interface AwsControlPlane {
   readonly schedules: Map<string, Record<string, unknown>>;
   /** UUIDs and schedule names for which AWS answers AccessDenied. */
   readonly denied: Set<string>;
+  /**
+   * Reads of other services: by the operation of a JSON protocol (`DescribeTable`), or by method and path (`GET /clusters/prod`). A status
+   * above 299 takes `code` and `message` as AWS's refusal; what is not here is `UnknownOperationException`.
+   */
+  readonly answers: Map<string, (input: unknown) => object | { readonly status: number; readonly code: string }>;
   /** Every change, in order: `mapping-1 off`. */
   readonly changes: string[];
   stop(): Promise<void>;
@@ -35,6 +40,7 @@ export async function startAwsControlPlane(): Promise<AwsControlPlane> {
     eventSources: new Map<string, string>(),
     schedules: new Map<string, Record<string, unknown>>(),
     denied: new Set<string>(),
+    answers: new Map<string, (input: unknown) => object | { readonly status: number; readonly code: string }>(),
     changes: new Array<string>(),
   };
   const server = createServer((request, response) => {
@@ -56,6 +62,11 @@ export async function startAwsControlPlane(): Promise<AwsControlPlane> {
 async function answer(plane: Omit<AwsControlPlane, 'endpoint' | 'stop'>, request: IncomingMessage): Promise<Answer> {
   const body = await text(request);
   const { method, url = '/' } = request;
+  const target = request.headers['x-amz-target'];
+  const operation = typeof target === 'string' ? target.split('.').at(-1) : undefined;
+  const known = plane.answers.get(operation ?? `${method} ${decodeURIComponent(url.split('?')[0] ?? '')}`);
+  if (known !== undefined) return answered(known(body === '' ? {} : JSON.parse(body)));
+  if (operation !== undefined) return refusal(400, 'UnknownOperationException', operation);
   if (url === '/') return describeStacks(plane, new URLSearchParams(body));
   const [, kind, name = ''] = /^\/(?:2015-03-31\/)?(event-source-mappings|schedules)\/([^?]+)/.exec(url) ?? [];
   if (plane.denied.has(name)) return refusal(403, 'AccessDeniedException', 'not authorized to perform this');
@@ -98,7 +109,7 @@ function eventSource(
     // A change takes until after the next look.
     if (state === 'Disabling') eventSources.set(uuid, 'Disabled');
     if (state === 'Enabling') eventSources.set(uuid, 'Enabled');
-    return ok({ UUID: uuid, State: state });
+    return ok({ UUID: uuid, State: state, FunctionArn: `arn:aws:lambda:us-east-1:123456789012:function:of-${uuid}` });
   }
   if (state.endsWith('ing')) return refusal(400, 'ResourceInUseException', `${uuid} is ${state}`);
   eventSources.set(uuid, enabled === true ? 'Enabling' : 'Disabling');
@@ -121,6 +132,11 @@ function schedule(
   schedules.set(name, { State: 'ENABLED', GroupName: 'default', ...(update as Record<string, unknown>) });
   changes.push(`${name} ${at(update, 'State') === 'DISABLED' ? 'off' : 'on'}`);
   return ok({ ScheduleArn: name });
+}
+
+function answered(answer: object): Answer {
+  if (!('status' in answer && typeof answer.status === 'number')) return ok(answer);
+  return refusal(answer.status, String(at(answer, 'code')), 'refused');
 }
 
 const at = (value: unknown, key: string): unknown =>

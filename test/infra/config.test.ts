@@ -90,6 +90,7 @@ describe('configuration', () => {
       { drainPrincipals: ['arn:aws:sts::123456789012:assumed-role/monitor/session'] },
       /curfew\.drainPrincipals\.0: must be the ARN of an IAM role or user/,
     ],
+    ['recordsTable', { recordsTable: 'a/b' }, /curfew\.recordsTable: must be the name of a table/],
     ['operatorPrincipals', { operatorPrincipals: [] }, /curfew\.operatorPrincipals: /],
     ['drainSources', { drainSources: ['a b'] }, /curfew\.drainSources\.0: must be the source of events/],
     ['alarms', { alarms: 'Few' }, /curfew\.alarms: .*"Full"\|"Essential"/],

@@ -36,7 +36,7 @@ describe('permissions', () => {
     );
     expect(records.map(({ statement }) => statement)).toMatchObject([
       {
-        Action: ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+        Action: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
         Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${name}/*`] } },
       },
     ]);

@@ -66,6 +66,25 @@ describe('state stack', () => {
     });
   });
 
+  it('lets functions use a restored table, and goes on exporting its own', () => {
+    const restored = synthesize({ recordsTable: 'Curfew-restored' });
+    const text = JSON.stringify(restored.functionsTemplate.toJSON());
+    const exportsOf = (template: typeof stateTemplate) =>
+      Object.values<{ Export?: { Name: string } }>(template.toJSON()['Outputs'])
+        .map(({ Export }) => Export?.Name ?? '')
+        .filter(name => name.includes('Records'))
+        .toSorted((a, b) => a.localeCompare(b));
+    expect(text).toContain('table/Curfew-restored/index/due');
+    expect(text).not.toContain('Records091F');
+    expect(exportsOf(restored.stateTemplate)).toEqual(exportsOf(stateTemplate));
+    expect(exportsOf(stateTemplate)).toHaveLength(2);
+    restored.functionsTemplate.hasOutput('RecordsTableName', { Value: 'Curfew-restored' });
+    const variables = Object.values(restored.functionsTemplate.findResources('AWS::Lambda::Function')).map(
+      ({ Properties }) => Properties.Environment.Variables.TABLE_NAME,
+    );
+    expect(new Set(variables)).toEqual(new Set(['Curfew-restored']));
+  });
+
   it('has one dead-letter queue per function that keeps messages for 14 days', () => {
     stateTemplate.resourceCountIs('AWS::SQS::Queue', FUNCTION_NAMES.length);
     stateTemplate.allResourcesProperties('AWS::SQS::Queue', {

@@ -1,12 +1,15 @@
 /** Mistakes about what an answer of the API server says, and about how much one failure holds. */
 import { KNOWN_POOLS } from '../../shared/contract/table.ts';
+import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { NewRecord } from '../../shared/ports/record-store.ts';
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import {
   isA,
   methodsOf,
   withKubernetes,
+  withoutFirstRecord,
   withPortsOfRun,
   withRecords,
   type Mutant,
@@ -23,6 +26,19 @@ const withoutNotServed = (name: FunctionName, resource: ResourceName): Mutation 
     async list(type, query, options) {
       const answer = await api.list(type, query, options);
       return answer.kind === 'notServed' && isA(resource, type) ? { kind: 'there', objects: [] } : answer;
+    },
+  }));
+
+const omit = (state: NewRecord['state'], name: string): NewRecord['state'] =>
+  Object.fromEntries(Object.entries(state).filter(([key]) => key !== name));
+
+/** The function that takes policies that are not served for a list that failed. */
+const withPolicyListFailing = (name: FunctionName): Mutation =>
+  withKubernetes(name, api => ({
+    async list(type, query, options) {
+      const answer = await api.list(type, query, options);
+      if (answer.kind === 'notServed') throw new RetryableError(`listing ${type.resource}`, { reason: 'NotServed' });
+      return answer;
     },
   }));
 
@@ -72,6 +88,41 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     breaks: ['I6'],
     scenario: `${NOT_SERVED}#policies-out-of-sight`,
     mutation: withoutNotServed('drain', 'NodeLifecyclePolicy'),
+  },
+  {
+    name: 'not-served-sends-messages-back',
+    mistake: 'sends a message back that cannot be judged while policies are not served: a later one overtakes it',
+    breaks: ['I7'],
+    scenario: `${NOT_SERVED}#news-of-a-node-while-policies-are-out-of-sight`,
+    mutation: withPolicyListFailing('drain'),
+  },
+  {
+    name: 'not-served-lets-time-outs-run-on',
+    mistake: 'counts the time for which nothing could be judged as time that a pod had to end',
+    breaks: ['I8'],
+    scenario: `${NOT_SERVED}#time-outs-stand-still-while-policies-are-out-of-sight`,
+    mutation: withRecords('drain', records => ({
+      put: (record, version) => records.put({ ...record, state: omit(record.state, 'heldSince') }, version),
+    })),
+  },
+  {
+    name: 'not-served-forgets-a-deletion',
+    mistake: 'remembers nothing of a NodeClaim that is deleted while policies are not served',
+    breaks: ['I5'],
+    scenario: `${NOT_SERVED}#a-node-claim-deleted-while-policies-are-out-of-sight`,
+    mutation: withoutFirstRecord('finalizer'),
+  },
+  {
+    name: 'not-served-write-finds-nothing',
+    mistake: 'takes a patch that answers 404 for the kind for one of an object that is gone',
+    breaks: ['I5'],
+    scenario: `${NOT_SERVED}#a-write-to-a-kind-that-is-out-of-sight`,
+    mutation: withKubernetes('finalizer', api => ({
+      async patch(ref, patch, options) {
+        const answer = await api.patch(ref, patch, options).catch(textOutOfSight);
+        return typeof answer === 'string' ? { kind: 'notFound' } : answer;
+      },
+    })),
   },
   {
     name: 'one-failed-eviction-ends-the-pass',

@@ -1,9 +1,10 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
+import { decide } from '../../functions/finalizer/decide.ts';
 import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import type { TerminationContext } from '../../functions/finalizer/steps/context.ts';
 import { hooksAt } from '../../functions/finalizer/steps/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { messageOf, RetryableError } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -65,6 +66,43 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
       const metadata = { ...claim.metadata, finalizers: [] };
       return { ...context, look: { ...context.look, claim: { ...claim, metadata } } };
     }),
+  },
+  {
+    name: 'termination-waits-in-the-queue',
+    mistake: 'hands a termination that would begin back to the queue while nobody gets to see the policies',
+    breaks: ['I6'],
+    scenario: 'settings-that-cannot-be-read.yaml#a-termination-that-would-begin-while-policies-are-refused',
+    mutation: withFinalizerRules({
+      decide(seen) {
+        const decision = decide(seen);
+        if (decision.kind === 'awaitSettings') throw new RetryableError(decision.message);
+        return decision;
+      },
+    }),
+  },
+  {
+    name: 'kept-node-claim-forgets-its-hooks',
+    mistake: 'closes the record of a termination while somebody else keeps the NodeClaim',
+    breaks: ['I4'],
+    scenario: `${WITHOUT_WAITING}#a-node-claim-that-is-kept-calls-no-hook-again`,
+    mutation: withRecords('finalizer', records => ({
+      put: (record, version) =>
+        record.state['unheld'] === true
+          ? records.put({ ...record, state: { ...record.state, hooks: {} } }, version)
+          : records.put(record, version),
+    })),
+  },
+  {
+    name: 'node-that-stays-forgets-its-hooks',
+    mistake: 'keeps no record of a Node that its NodeClaim leaves',
+    breaks: ['I4'],
+    scenario: `${WITHOUT_WAITING}#a-node-that-its-node-claim-leaves-calls-no-hook-again`,
+    mutation: withRecords('finalizer', records => ({
+      put: (record, version) =>
+        record.id.startsWith('node/') && record.state['reported'] === undefined
+          ? records.put({ ...record, state: { ...record.state, hooks: {} } }, version)
+          : records.put(record, version),
+    })),
   },
   {
     name: 'hooks-skipped-at-the-deadline',

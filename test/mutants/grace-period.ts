@@ -10,6 +10,7 @@ import {
   withListed,
   withObjects,
   withoutErrors,
+  withoutFirstRecord,
   withoutRemovalOf,
   withRecords,
   withoutTimer,
@@ -117,10 +118,10 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'protection-forgets-what-is-out-of-sight',
-    mistake: 'takes a hint as done although the policies were not served and no record brings the node back',
+    mistake: 'remembers nothing of a node that could not be judged while the policies were not served',
     breaks: ['I5'],
     scenario: 'kinds-not-served.yaml#protection-begun-while-policies-are-out-of-sight',
-    mutation: withoutErrors('grace-period'),
+    mutation: withoutFirstRecord('grace-period'),
   },
   {
     name: 'protection-swallows-errors',

@@ -1,5 +1,6 @@
 /**
  * `npm run mutants [-- NAME… --seeds A..B --jobs N]`: puts one mistake in at a time, and an example scenario or the swarm must find it.
+ * `--list` tells what each breaks and what finds it, and runs nothing.
  * Exit code 0: each was found. 1: one was not. 2: the command line is not valid.
  */
 import { availableParallelism } from 'node:os';
@@ -21,8 +22,18 @@ const USAGE = 2;
 
 interface Command {
   readonly mutants: readonly Mutant[];
+  readonly isList: boolean;
   readonly seeds: readonly number[];
   readonly jobs: number;
+}
+
+/** One line a mistake: its name, what it breaks, the scenario, property or seed that finds it. */
+function listOf(mutants: readonly Mutant[]): string {
+  const lines = mutants.map(({ name, breaks, scenario, property, seed, mistake }) => {
+    const finder = scenario ?? property ?? (seed === undefined ? 'any seed' : `seed ${seed}`);
+    return `${name}  ${breaks.join(' ')}  ${finder}  (${mistake})\n`;
+  });
+  return lines.join('');
 }
 
 async function findMutants({ mutants, seeds, jobs }: Command): Promise<number> {
@@ -69,6 +80,7 @@ function parseCommand(): Command | string {
       allowPositionals: true,
       options: {
         seeds: { type: 'string', default: `${CI_SEEDS.from}..${CI_SEEDS.to}` },
+        list: { type: 'boolean', default: false },
         jobs: { type: 'string', default: String(availableParallelism()) },
       },
     });
@@ -79,7 +91,7 @@ function parseCommand(): Command | string {
     if (seeds === undefined) return '--seeds takes a range A..B of whole numbers';
     const jobs = Number(values.jobs);
     if (!Number.isInteger(jobs) || jobs < 1) return '--jobs takes a whole number from 1';
-    return { mutants, seeds, jobs };
+    return { mutants, isList: values.list, seeds, jobs };
   } catch (error) {
     return messageOf(error);
   }
@@ -87,8 +99,10 @@ function parseCommand(): Command | string {
 
 const command = parseCommand();
 if (typeof command === 'string') {
-  process.stderr.write(`${command}\n\nnpm run mutants [-- NAME… --seeds A..B --jobs N]\n`);
+  process.stderr.write(`${command}\n\nnpm run mutants [-- NAME… --seeds A..B --jobs N --list]\n`);
   process.exitCode = USAGE;
+} else if (command.isList) {
+  process.stdout.write(listOf(command.mutants));
 } else {
   process.exitCode = await findMutants(command);
 }

@@ -98,6 +98,29 @@ export function withRecords(name: FunctionName, change: (records: RecordStore) =
   }));
 }
 
+/** The function that keeps no record of what it had none of, while the last list that it asked for is of a kind that is not served. */
+export function withoutFirstRecord(name: FunctionName): Mutation {
+  return withPorts(name, ({ kubernetes, records }) => {
+    let isOutOfSight = false;
+    return {
+      kubernetes: {
+        ...methodsOf(kubernetes),
+        async list(type, query, options) {
+          const answer = await kubernetes.list(type, query, options);
+          isOutOfSight = answer.kind === 'notServed';
+          return answer;
+        },
+      },
+      records: {
+        get: key => records.get(key),
+        put: async (record, version) =>
+          isOutOfSight && version === 0 ? { kind: 'lostRace' } : await records.put(record, version),
+        delete: (key, version) => records.delete(key, version),
+      },
+    };
+  });
+}
+
 /** The repair function with other rules. */
 export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
   return { reconcilers: { repair: deps => createRepair(deps, change({ decideNode, decidePool, lookAt })) } };

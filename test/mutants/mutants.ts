@@ -1,9 +1,11 @@
 /** All mistakes that the swarm must find. */
 import { ANSWER_MUTANTS } from './answers.ts';
 import { DENIAL_MUTANTS } from './denials.ts';
-import { DRAIN_LEFT_MUTANTS } from './drain-left.ts';
-import { DRAIN_NEWS_MUTANTS } from './drain-news.ts';
-import { DRAIN_MUTANTS } from './drain.ts';
+import { DRAIN_CUSTOM_MUTANTS } from './drain-custom.ts';
+import { DRAIN_EVENT_MUTANTS } from './drain-events.ts';
+import { DRAIN_NODE_MUTANTS } from './drain-node.ts';
+import { DRAIN_POD_MUTANTS } from './drain-pods.ts';
+import { DRAIN_REQUEST_MUTANTS } from './drain-requests.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
 import { FINALIZER_END_MUTANTS } from './finalizer-ends.ts';
@@ -36,12 +38,14 @@ export const MUTANTS: readonly Mutant[] = [
   ...FINALIZER_RULE_MUTANTS,
   ...FINALIZER_END_MUTANTS,
   ...HOOK_RESOURCE_MUTANTS,
-  ...DRAIN_MUTANTS,
+  ...DRAIN_REQUEST_MUTANTS,
+  ...DRAIN_EVENT_MUTANTS,
+  ...DRAIN_POD_MUTANTS,
+  ...DRAIN_NODE_MUTANTS,
+  ...DRAIN_CUSTOM_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,
   ...DENIAL_MUTANTS,
-  ...DRAIN_LEFT_MUTANTS,
-  ...DRAIN_NEWS_MUTANTS,
   ...POLICY_TIE_MUTANTS,
   ...POLICY_MODE_MUTANTS,
   ...FORWARDER_MUTANTS,

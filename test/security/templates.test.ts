@@ -1,8 +1,8 @@
 /** What somebody says in an event or a condition stays text in the object that a template makes of it, where the template quotes it. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { renderRepairObject } from '../../shared/cluster/drain-template.ts';
-import { toHealthEvent } from '../../functions/drain/messages.ts';
+import { renderRepairObject } from '../../shared/custom-resource/drain-template.ts';
+import { toHealthEvent } from '../../functions/drain/node-annotations.ts';
 import { anyText } from '../builders/any-text.ts';
 
 const TEMPLATE = `apiVersion: example.com/v1

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { invariant } from '../../shared/errors.ts';
 import { explore, SMALLEST_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { DRAIN_LIMITS_SITUATIONS } from '../../simulator/explorer/situations/drain-limits.ts';
-import { BEGINS_WITHOUT_A_SECOND_LOOK } from '../mutants/drain.ts';
+import { BEGINS_WITHOUT_A_SECOND_LOOK } from '../mutants/drain-requests.ts';
 
 const TIMEOUT_MS = 60_000;
 

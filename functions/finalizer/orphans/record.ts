@@ -3,8 +3,7 @@ import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
-import { checkedCodec } from '../checked-codec.ts';
+import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 
 const schema = z.object({
   /** The NodeClaim or Node that went in the middle of its termination; absent: nobody knows whose the instance was. */
@@ -21,7 +20,7 @@ const schema = z.object({
 
 export type OrphanEntry = z.output<typeof schema>;
 
-export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = checkedCodec(schema, 1);
+export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = checkedCodec('finalizer', schema, 1);
 
 const KIND = 'Instance';
 

@@ -3,9 +3,8 @@ import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { addDuration, hours, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { checkedCodec } from '../checked-codec.ts';
 import { endCall, takeSlot, type CallQueue } from './decide.ts';
 import type { RuleInForce } from './rule-set.ts';
 
@@ -17,7 +16,7 @@ const schema = z.object({
   running: z.exactOptional(z.record(z.string(), instant)),
 });
 
-export const CALL_RATE_CODEC: RecordCodec<z.output<typeof schema>> = checkedCodec(schema, 2);
+export const CALL_RATE_CODEC: RecordCodec<z.output<typeof schema>> = checkedCodec('finalizer', schema, 2);
 
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 

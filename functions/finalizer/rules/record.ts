@@ -4,9 +4,8 @@
  */
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
-import { checkedCodec } from '../checked-codec.ts';
 
 const entry = {
   rule: z.string(),
@@ -45,4 +44,4 @@ export type TimedEntry = z.output<typeof timed>;
 /** The record of one object: as a rule one entry. */
 export type LedgerRecord = z.output<typeof schema>;
 
-export const LEDGER_CODEC: RecordCodec<LedgerRecord> = checkedCodec(schema, 2);
+export const LEDGER_CODEC: RecordCodec<LedgerRecord> = checkedCodec('finalizer', schema, 2);

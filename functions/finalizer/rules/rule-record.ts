@@ -2,10 +2,9 @@
 import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
-import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import { checkedCodec } from '../checked-codec.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 
 const schema = z.object({
@@ -17,7 +16,7 @@ const schema = z.object({
 
 export type RuleRecord = z.output<typeof schema>;
 
-export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec(schema, 1);
+export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec('finalizer', schema, 1);
 
 /** The records of one run, by UID of the rule. @param wakeUp the one that the run is about */
 export function openRuleRecords(

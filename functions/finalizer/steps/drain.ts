@@ -2,6 +2,7 @@
  * Empties the Nodes: protection first, then PodDisruptionBudgets, group by group (I2); at the deadline whatever is left. What may go
  * is the plan's; here are the calls, what is said of them, and until when the step waits.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../shared/domain/drainable-pod.ts';
 import { planDrain, type DrainPlan } from '../drain-plan.ts';
@@ -20,13 +21,20 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { fewAtATime, oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { carryOutDrain, type PodOutcome } from '../drain-pass.ts';
-import { evictionRetryDelay, REFUSALS_COUNTED, type UnansweredPod } from '../../../shared/pods/eviction.ts';
+import {
+  evictionRetryDelay,
+  heldAfter,
+  REFUSALS_COUNTED,
+  type HeldEvictions,
+  type UnansweredPod,
+} from '../../../shared/pods/eviction.ts';
 import { leaving, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 
 export const drainNodes = {
   name: 'Drain',
   async run(context: TerminationContext): Promise<StepOutcome> {
     let until: EpochMs | undefined;
+    let held: HeldEvictions = {};
     const waits: string[] = [];
     await oneByOne(leaving(context), async node => {
       const pods = await loadPodsOnNode(context.deps, node.metadata.name);
@@ -36,7 +44,12 @@ export const drainNodes = {
         deadline: context.deadline?.time,
         protection: context.look.protection.policy,
       });
-      const outcomes = await carryOutDrain(context.deps, plan);
+      const before = context.progress().heldEvictions;
+      const outcomes = await carryOutDrain(context.deps, plan, before);
+      const evictions = outcomes.flatMap(({ step, answer }) =>
+        step.kind === 'evict' ? [{ uid: step.pod.uid, answer }] : [],
+      );
+      held = { ...held, ...heldAfter(before, evictions, context.now) };
       await fewAtATime(outcomes, outcome => reportPod(context, outcome));
       if (context.forced) await fewAtATime(outcomes, outcome => sayDenied(context, outcome));
       if (isDrained(context, plan, outcomes)) return;
@@ -44,6 +57,8 @@ export const drainNodes = {
       waits.push(describeWait(plan, outcomes, context.progress().refusedEvictions));
       until = earliest(until, earliest(plan.nextLook, earliest(retry, stuckAfter(context, outcomes))));
     });
+    if (!isDeepStrictEqual(held, context.progress().heldEvictions ?? {}))
+      await context.remember({ heldEvictions: held });
     if (waits.length === 0) {
       if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
       return stepDone;
@@ -91,14 +106,16 @@ async function countRefusals(
   const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || isUnanswered(answer));
   const changed = outcomes.some(({ answer }) => answer.kind === 'changed');
   const before = context.progress().refusedEvictions;
-  const failures = refused.length === 0 && !changed ? 0 : Math.min(before + 1, REFUSALS_COUNTED);
+  const isCounted = changed || refused.some(({ answer }) => !('isHeld' in answer));
+  const failures = refused.length === 0 && !changed ? 0 : Math.min(before + (isCounted ? 1 : 0), REFUSALS_COUNTED);
   if (failures !== before) await context.remember({ refusedEvictions: failures });
   if (changed && failures === 1) return context.now;
   if (failures === 0) return undefined;
   const asked = refused.map(({ answer }) =>
     answer.kind === 'blocked' || answer.kind === 'failed' ? (answer.retryAfter ?? 0) : 0,
   );
-  return addDuration(context.now, evictionRetryDelay(failures, toDurationMs(Math.max(0, ...asked))));
+  const longest = toDurationMs(Math.max(0, ...asked));
+  return addDuration(context.now, isCounted ? evictionRetryDelay(failures, longest) : longest);
 }
 
 /** Fewer conflicts in a row are nothing to tell anybody about. */

@@ -3,20 +3,18 @@
  * and goes with it. A change of it is a heartbeat.
  */
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import { otherVersionsOf } from '../../../shared/cluster/other-versions.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
-import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { isJsonObject } from '../../../shared/domain/json.ts';
+import { isMarked, lookFor, type Mark } from '../../../shared/custom-resource/follow.ts';
+import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
 import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
-import { parseApiVersion } from '../../../shared/domain/kubernetes-object.ts';
-import { notServed } from '../../../shared/domain/not-served.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
+import { notServed } from '../../../shared/domain/not-served.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { renderHookResource } from '../hook-template.ts';
 import type { HookProgress } from '../record.ts';
 import type { TerminationContext } from './context.ts';
-import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 
@@ -36,9 +34,9 @@ export async function makeResource(
   const { kubernetes } = context.deps;
   const { look } = context;
   const { template } = hook.target;
-  const text = await readTemplate(context, template);
+  const text = await readTemplate(kubernetes, template);
   if (text === undefined) return failed(`ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name} has no key ${template}`);
-  const key = keyOfHook(context, hook);
+  const mark = markOf(context, hook);
   const rendered = renderHookResource(text, template, {
     hook: hook.name,
     at: hook.at,
@@ -48,34 +46,31 @@ export async function makeResource(
     claim: look.claim,
     node: look.nodes[0],
     owner: look.object,
-    key,
   });
   if (!rendered.ok) return failed(rendered.message);
   const { manifest } = rendered;
-  const { apiVersion, kind, metadata } = manifest;
-  const asked = { ...parseApiVersion(apiVersion), kind };
-  const type = await kubernetes.resolve(asked);
-  if (type === undefined) return failed(notServed(asked, await kubernetes.versionsOf(asked)));
-  const { name = '', namespace } = metadata;
-  const ref = { type, name, ...(namespace !== undefined && { namespace }) };
-  const outcome = await kubernetes.create(type, manifest);
-  switch (outcome.kind) {
-    case 'ok':
-      return answerOf(hook.target, ref, outcome.object);
+  const resolved = await resolveManifest(kubernetes, manifest);
+  if (resolved.kind === 'notServed') return failed(resolved.message);
+  const { ref } = resolved;
+  const made = await requestResource(kubernetes, ref.type, manifest, mark);
+  switch (made.kind) {
+    case 'created':
+      return answerOf(hook.target, ref, made.object);
     case 'exists': {
       const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-      if (found !== undefined && isMadeFor(found, key)) return answerOf(hook.target, ref, found);
-      return failed(`${kind} ${name} was made by somebody else, and has the name of this hook's`);
+      if (found !== undefined && isMarked(found, mark)) return answerOf(hook.target, ref, found);
+      return failed(`${manifest.kind} ${ref.name} was made by somebody else, and has the name of this hook's`);
     }
-    case 'notFound':
-      return failed(`${kind} ${name} cannot be made: its namespace ${namespace ?? ''} is not there`);
-    case 'invalid':
-      return failed(`${kind} ${name} was refused: ${outcome.message}`);
+    case 'refused':
+      return failed(made.message);
   }
 }
 
-const isMadeFor = ({ metadata }: KubernetesObject, key: string): boolean =>
-  metadata.annotations?.[ANNOTATIONS.terminationHook] === key;
+/** Which hook of which termination it was made for. */
+const markOf = (context: TerminationContext, hook: TerminationHook): Mark => ({
+  annotation: ANNOTATIONS.terminationHook,
+  value: keyOfHook(context, hook),
+});
 
 /** How it stands now. One of its name that was not made for this hook says nothing (I10). */
 export async function followResource(
@@ -84,14 +79,16 @@ export async function followResource(
   { group, version, resource, namespace, name }: NonNullable<HookProgress['resource']>,
 ): Promise<ResourceAnswer> {
   const ref = { type: { group, version, resource }, name, ...(namespace !== undefined && { namespace }) };
-  const { kubernetes } = context.deps;
-  const seen = await kubernetes.get(ref);
-  const found = seen.kind === 'there' ? seen.object : undefined;
-  if (found !== undefined && isMadeFor(found, keyOfHook(context, hook))) return answerOf(hook.target, ref, found);
-  if (found !== undefined) return failed(`${resource} ${name} was removed, and somebody else's has its name`);
-  if (seen.kind === 'notThere') return failed(`${resource} ${name} was removed`);
-  const versions = await otherVersionsOf(kubernetes, ref.type);
-  return failed(`${resource} ${name} is out of sight: ${notServed(ref.type, versions)}`);
+  const found = await lookFor(context.deps.kubernetes, ref, markOf(context, hook));
+  switch (found.kind) {
+    case 'present':
+      if (found.ours) return answerOf(hook.target, ref, found.object);
+      return failed(`${resource} ${name} was removed, and somebody else's has its name`);
+    case 'absent':
+      return failed(`${resource} ${name} was removed`);
+    case 'notServed':
+      return failed(`${resource} ${name} is out of sight: ${notServed(ref.type, found.versions)}`);
+  }
 }
 
 function answerOf(
@@ -108,13 +105,3 @@ function answerOf(
 }
 
 const failed = (message: string): ResourceAnswer => ({ kind: 'failed', message });
-
-async function readTemplate({ deps }: TerminationContext, key: string): Promise<string | undefined> {
-  const { namespace, name } = CONFIG_MAP;
-  const configMap = objectOf(await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
-    notServed: 'notKnown',
-  });
-  const data = configMap?.['data'];
-  const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
-  return typeof text === 'string' ? text : undefined;
-}

@@ -58,7 +58,9 @@ export function hooksAt(point: HookPoint) {
 /** Its answer is there, or it was passed over, and that was said where it must be. */
 function isOver(context: TerminationContext, { name, at }: TerminationHook): boolean {
   const progress = progressOf(context, name);
-  if (progress?.unawaited !== undefined) return context.progress().hooksSaid?.includes(at) === true;
+  // One that came to the policy later is called, too, although its point was told of.
+  if (progress?.unawaited !== undefined)
+    return progress.phase !== 'intended' && context.progress().hooksSaid?.includes(at) === true;
   if (context.forced) return progress !== undefined && progress.phase !== 'intended';
   return progress?.phase === 'succeeded' || progress?.phase === 'passed';
 }

@@ -2,8 +2,8 @@
  * What becomes of the custom resources that repairs have made, under the contract of node-healthcheck-operator: condition `Succeeded` True
  * or False at the remediator's end, annotated when its time is over, deleted by us once the node is well or gone.
  */
-import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
-import { findInAnyVersion } from '../../../shared/cluster/other-versions.ts';
+import { deleteExactly } from '../../../shared/custom-resource/delete.ts';
+import { findInAnyVersion } from '../../../shared/custom-resource/follow.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import type { ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';

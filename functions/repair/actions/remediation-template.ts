@@ -2,7 +2,7 @@
  * The template of a remediation: Go's text/template over the data of a drain template, so that one template can serve both, and over
  * what is known of the repair. It names apiVersion and kind itself; without a name of its own the object is named after the node.
  */
-import { renderRepairObject, type DrainTemplateData } from '../../../shared/cluster/drain-template.ts';
+import { renderRepairObject, type DrainTemplateData } from '../../../shared/custom-resource/drain-template.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';

@@ -2,7 +2,7 @@
 import { guardName } from '../src/day/text.ts';
 import type { Bar, Day } from '../src/day/types.ts';
 import { h } from './dom.ts';
-import { drawSample } from './draw-head.ts';
+import { drawSample } from './draw-sample.ts';
 import { frameOf } from './frame.ts';
 import type { Colours } from './theme.ts';
 

@@ -4,11 +4,13 @@ import type { Bar, Lane } from '../src/day/types.ts';
 import { guardName } from '../src/day/text.ts';
 import { h } from './dom.ts';
 
-export function createTip(): {
+export interface Tip {
   show(at: { readonly x: number; readonly y: number }, ...children: readonly (Node | string)[]): void;
   hide(): void;
   readonly element: HTMLElement;
-} {
+}
+
+export function createTip(): Tip {
   const element = h('div', { class: 'tip', role: 'tooltip', hidden: true });
   return {
     element,

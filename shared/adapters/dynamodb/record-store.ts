@@ -13,6 +13,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
+  GetItemCommand,
   PutItemCommand,
   QueryCommand,
   type DynamoDBClient,
@@ -24,8 +25,7 @@ import { fromAwsError } from '../aws-errors.ts';
 import { fromAttributes, type Attributes } from './attributes.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fromDueItem, fromItem, toItem, toRecord } from './items.ts';
-import { createItemReader } from './joined-reads.ts';
-import { deleteRequest, putRequest, queryDueRequest } from './requests.ts';
+import { deleteRequest, getRequest, putRequest, queryDueRequest } from './requests.ts';
 
 /** Leaves 2^53 - 2^40 writes to one record. */
 const FIRST_VERSIONS = 2 ** 40;
@@ -37,10 +37,10 @@ export interface DynamoOptions {
 
 /** Reads are consistent. Throws as `fromAwsError` says, and a `TerminalError` for an item that cannot be read. */
 export function createRecordStore({ client, tableName }: DynamoOptions): RecordStore {
-  const readItem = createItemReader(client, tableName);
-
   async function read(partitionKey: string) {
-    const item = await readItem(partitionKey);
+    const { Item: item } = await attempt({ doing: `reading record ${partitionKey}`, write: false }, () =>
+      client.send(new GetItemCommand(getRequest(tableName, partitionKey))),
+    );
     return item === undefined ? undefined : fromItem(fromAttributes(item));
   }
 

@@ -1,6 +1,5 @@
 /** Command inputs, built without sending anything. Each clause of a condition has a name that says when it holds. */
 import type {
-  BatchGetItemCommandInput,
   DeleteItemCommandInput,
   GetItemCommandInput,
   PutItemCommandInput,
@@ -21,12 +20,6 @@ const VERSION_NAME = { '#version': 'version' };
 /** A consistent read. */
 export function getRequest(tableName: string, partitionKey: string): GetItemCommandInput {
   return { TableName: tableName, Key: toAttributes({ [TABLE.partitionKey]: partitionKey }), ConsistentRead: true };
-}
-
-/** Consistent reads of several items; no key may be given twice. */
-export function batchGetRequest(tableName: string, partitionKeys: readonly string[]): BatchGetItemCommandInput {
-  const Keys = partitionKeys.map(key => toAttributes({ [TABLE.partitionKey]: key }));
-  return { RequestItems: { [tableName]: { Keys, ConsistentRead: true } } };
 }
 
 /** Creates (`expectedVersion: 0`) or replaces. */

@@ -42,13 +42,23 @@ export function createAccessProbe(transport: Transport, needed: readonly NeededA
   };
 }
 
-/** What of this is not allowed to us, in words, each once. Throws `RetryableError` when the server could not be asked. */
-export async function missingAccess(transport: Transport, needed: readonly NeededAccess[]): Promise<readonly string[]> {
+/** Somebody else, for whom an administrator may ask. */
+export interface Reviewed {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/** What of this is not allowed to us, or to `who`, in words, each once. Throws `RetryableError` when the server could not be asked. */
+export async function missingAccess(
+  transport: Transport,
+  needed: readonly NeededAccess[],
+  who?: Reviewed,
+): Promise<readonly string[]> {
   const questions = [...new Map(needed.flatMap(toQuestions).map(question => [describe(question), question]))];
   // One first: a server that does not answer is not asked for the rest.
   const answers: boolean[] = [];
   for (const batch of [questions.slice(0, 1), questions.slice(1)]) {
-    answers.push(...(await Promise.all(batch.map(([, question]) => isAllowed(transport, question)))));
+    answers.push(...(await Promise.all(batch.map(([, question]) => isAllowed(transport, question, who)))));
   }
   return questions.filter((_, index) => answers[index] === false).map(([words]) => words);
 }
@@ -64,18 +74,23 @@ function toQuestions({ verbs, names, ...attributes }: NeededAccess): ResourceAtt
   );
 }
 
-async function isAllowed(transport: Transport, attributes: ResourceAttributes): Promise<boolean> {
-  const doing = `asking whether we may ${describe(attributes)}`;
+async function isAllowed(
+  transport: Transport,
+  attributes: ResourceAttributes,
+  who: Reviewed | undefined,
+): Promise<boolean> {
+  const doing = `asking whether ${who === undefined ? 'we' : who.user} may ${describe(attributes)}`;
+  const kind = who === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
   const { status, retryAfter, body } = await transport.request({
     method: 'POST',
-    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
     doing,
     body: {
       contentType: 'application/json',
       json: {
         apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: attributes },
+        kind,
+        spec: { resourceAttributes: attributes, ...who },
       },
     },
   });

@@ -10,7 +10,7 @@
 import type { ObjectRef } from '../../domain/kubernetes-object.ts';
 import { RetryableError, TerminalError } from '../../errors.ts';
 import type { CreateOutcome, DeleteOutcome, EvictOutcome, WriteOutcome } from '../../ports/kubernetes-api.ts';
-import type { ObjectAnswer } from '../../ports/read-answer.ts';
+import { OutOfSight, type ObjectAnswer } from '../../ports/read-answer.ts';
 import { isKindNotServed, isNotFound, type ApiFailure } from './api-failure.ts';
 
 /** What was being done, for the message (`deleting nodeclaims nc1`), and whether it changes anything. */
@@ -81,9 +81,18 @@ export function toCreateOutcome(failure: ApiFailure, doing: string): CreateOutco
   throw toThrown(failure, { doing, write: true });
 }
 
-/** Outcome of a refused patch. `hasTest`: the JSON patch starts from an assumption (`op: test`). */
-export function toWriteOutcome(failure: ApiFailure, doing: string, hasTest: boolean): WriteOutcome {
+/**
+ * Outcome of a refused patch. `hasTest`: the JSON patch starts from an assumption (`op: test`). Of a subresource nobody can tell that the kind
+ * has none from that it is not served.
+ */
+export function toWriteOutcome(
+  failure: ApiFailure,
+  { type, subresource }: Pick<ObjectRef, 'type'> & { readonly subresource?: string | undefined },
+  doing: string,
+  hasTest: boolean,
+): WriteOutcome {
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
+  if (subresource === undefined && isKindNotServed(failure)) throw new OutOfSight(type);
   if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
     case 409: // The resourceVersion or UID in the patch is not the stored one.
@@ -99,8 +108,9 @@ export function toWriteOutcome(failure: ApiFailure, doing: string, hasTest: bool
 }
 
 /** Outcome of a refused delete. */
-export function toDeleteOutcome(failure: ApiFailure, doing: string): DeleteOutcome {
+export function toDeleteOutcome(failure: ApiFailure, { type }: Pick<ObjectRef, 'type'>, doing: string): DeleteOutcome {
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
+  if (isKindNotServed(failure)) throw new OutOfSight(type);
   if (isNotFound(failure)) return { kind: 'notFound' };
   if (failure.status === 409) return conflict(failure); // A precondition does not hold.
   throw toThrown(failure, { doing, write: true });

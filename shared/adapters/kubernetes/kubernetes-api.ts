@@ -79,7 +79,9 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
         body: { contentType: PATCH_TYPES[patch.type], json: patch.body },
         doing,
       });
-      if (!succeeded(response)) return toWriteOutcome(failureOf(response), doing, hasTestOperation(patch));
+      if (!succeeded(response)) {
+        return toWriteOutcome(failureOf(response), { ...ref, ...options }, doing, hasTestOperation(patch));
+      }
       return { kind: 'ok', object: parseWritten(response.body, doing) };
     },
 
@@ -91,7 +93,7 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
         body: { contentType: JSON_TYPE, json: deleteOptions(preconditions, options) },
         doing,
       });
-      return succeeded(response) ? { kind: 'ok' } : toDeleteOutcome(failureOf(response), doing);
+      return succeeded(response) ? { kind: 'ok' } : toDeleteOutcome(failureOf(response), ref, doing);
     },
 
     async evict(ref, { preconditions, gracePeriodSeconds }) {

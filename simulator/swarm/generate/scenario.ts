@@ -22,9 +22,8 @@ import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
 import { FOCUSES, ILLNESSES, ILLNESSES_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHookWork } from './hook-resources.ts';
-import { drawLasting } from './lasting.ts';
+import { drawLasting, drawRefusals } from './lasting.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
-import { drawRefusals } from './refusals.ts';
 import { names } from './settings.ts';
 import { drawUpheavals } from './upheavals.ts';
 

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import { isForced } from '../../../functions/drain/admission.ts';
-import { REMEMBERED_FOR } from '../../../functions/drain/ends.ts';
+import { isForced } from '../../../functions/drain/requests.ts';
+import { REMEMBERED_FOR } from '../../../functions/drain/history.ts';
 import {
   NO_DRAINS,
   type ActiveDrain,
@@ -14,7 +14,7 @@ import {
   type Said,
 } from '../../../functions/drain/model.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
-import { covers, FULL, scopeOf } from '../../../functions/drain/scope.ts';
+import { covers, FULL, scopeOf } from '../../../functions/drain/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import { active, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
 
@@ -655,6 +655,21 @@ describe('the end of a fault', () => {
     expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThan(66_000);
     expect(kept.length).toBeGreaterThan(1);
     expect(kept.at(-1)?.fault.checkName).toBe('check-49');
+  });
+
+  it('is noted while the end of its drain is on its way, once, and that of each request of it', () => {
+    const outcome: DrainOutcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] };
+    const requests = [request('e1'), request('e2', { checkName: 'another' })];
+    const ended = active({ requests, end: { ...outcome, time: NOW } });
+    const noted = decide(observation({ record: { active: ended }, incoming: over }));
+    expect(noted).toMatchObject({ kind: 'note', record: { active: { over: ['e1'] } } });
+    const record = 'record' in noted ? noted.record : {};
+    expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', active: { over: ['e1'] } });
+    const released: Incoming = { kind: 'unQuarantined', id: 'h', said };
+    expect(decide(observation({ record, incoming: released }))).toMatchObject({
+      kind: 'note',
+      record: { active: { over: ['e1', 'e2'] } },
+    });
   });
 
   it('is noted while another drain is under way, which goes on', () => {

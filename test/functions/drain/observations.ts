@@ -2,7 +2,7 @@
 import { NO_DRAINS, type ActiveDrain, type DrainRecord, type DrainRequest } from '../../../functions/drain/model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
-import { describeUnderWay } from '../../../functions/drain/under-way.ts';
+import { describeUnderWay } from '../../../functions/drain/node-annotations.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
 import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';

@@ -1,7 +1,8 @@
 /** Whose turn it is where a policy limits how many nodes of a pool are drained at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mustWait, nextOf, turnOf, waitsForNobody, type Neighbours } from '../../../functions/drain/queue.ts';
+import { mustWait, nextOf, turnOf, waitsForNobody } from '../../../functions/drain/queue.ts';
+import type { Neighbours } from '../../../functions/drain/observation.ts';
 import { SOURCES } from '../../../shared/contract/names.ts';
 import { NO_DRAIN_LIMITS, placesOf, WAIT_FOR_NOBODY } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, minutes, seconds } from '../../../shared/domain/time.ts';

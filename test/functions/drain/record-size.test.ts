@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { admit, toFinished } from '../../../functions/drain/admission.ts';
-import { remember } from '../../../functions/drain/ends.ts';
+import { admit, toFinished } from '../../../functions/drain/requests.ts';
+import { remember } from '../../../functions/drain/history.ts';
 import type { DrainOutcome, DrainRecord } from '../../../functions/drain/model.ts';
 import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
 import { active, modes, NOW, observation, request } from './observations.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { DrainRecord } from '../../../functions/drain/model.ts';
 import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
-import { SAMPLE_EVENT } from '../../../shared/cluster/drain-sample.ts';
+import { SAMPLE_EVENT } from '../../../shared/custom-resource/drain-sample.ts';
 import { addDuration, minutes, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 
 /** A record as a version stored it; it must be read for as long as one may be in a table. */
@@ -109,6 +109,9 @@ it('reads versions 1 to 3, and writes version 4', () => {
 
 it('reads back exactly what it wrote, what is absent included', () => {
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(RECORD))).toStrictEqual(RECORD);
+  const { active } = RECORD;
+  const late: DrainRecord = { ...RECORD, ...(active !== undefined && { active: { ...active, over: ['e2'] } }) };
+  expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(late))).toStrictEqual(late);
   const empty: DrainRecord = { requests: [], finished: [] };
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(empty))).toStrictEqual(empty);
 });

@@ -24,6 +24,7 @@ const NONE = { kind: 'none', mode: 'Enforce', isBraked: false } as const;
 const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservation => ({
   now: NOW,
   claim: object('NodeClaim'),
+  isRegistered: true,
   claimGracePeriod: undefined,
   terminationTimestamp: undefined,
   nodes: [object('Node')],
@@ -71,6 +72,18 @@ describe('while they live', () => {
     expect(decide(seen({ claim, nodes: [], settings: NONE }))).not.toMatchObject({
       changes: [{ finalizers: [] }],
     });
+  });
+});
+
+describe('a NodeClaim that has not registered its Node', () => {
+  const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], deletionTime: NOW });
+  const node = object('Node', { finalizers: [OURS], mark: OURS });
+
+  it('leaves it: its deletion is none of the Node (I4)', () => {
+    expect(decide(seen({ claim, nodes: [node], isRegistered: false }))).toMatchObject({ kind: 'ignore' });
+    expect(decide(seen({ claim, nodes: [node] }))).toMatchObject({ kind: 'terminate' });
+    const going = { ...node, deletionTime: NOW };
+    expect(decide(seen({ claim, nodes: [going], isRegistered: false }))).toMatchObject({ kind: 'terminate' });
   });
 });
 

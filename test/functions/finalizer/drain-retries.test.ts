@@ -72,8 +72,8 @@ const blocked = (retryAfterMs?: number): EvictOutcome => ({
 });
 
 it.each<[string, Readonly<Record<string, EvictOutcome>>, number]>([
-  ['soon where the API server asks for nothing', { a: blocked() }, 0.1],
-  ['soon where a budget cannot be used', { a: { kind: 'misconfigured', message: 'two budgets select it' } }, 0.1],
+  ['after 10 s where the API server asks for nothing', { a: blocked() }, 10],
+  ['after 10 s where a budget cannot be used', { a: { kind: 'misconfigured', message: 'two budgets select it' } }, 10],
   ['as late as it asks for', { a: blocked(30_000) }, 30],
   [
     'as late as the latest that it asks for, of several pods',

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  CLAIM_SETTLES_AFTER,
   decide,
   IDLE_CHECK,
+  TOLD_AT_MOST,
   type GracePeriodDecision,
   type GracePeriodObservation,
 } from '../../../functions/grace-period/decide.ts';
 import type { NodeChange } from '../../../functions/grace-period/node-change.ts';
-import { addDuration, hours, minutes, seconds, toDurationMs } from '../../../shared/domain/time.ts';
+import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';
 
@@ -29,10 +29,8 @@ function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDeci
     policy: aPolicy(),
     policyName: undefined,
     observed: undefined,
-    record: undefined,
+    record: { announced: {} },
     basis: 'as it is',
-    ownClaimTime: undefined,
-    dueTime: undefined,
     ...overrides,
   });
 }
@@ -132,51 +130,25 @@ describe('announcements', () => {
   const now = at(END);
   const due = kept({ now });
 
-  it('are claimed first, with a timer for the case that the run ends', () => {
+  it('leave the timer due until they are made, so that the sweep makes up for a run that dies', () => {
     expect(due.announcements.map(({ topic }) => topic)).toEqual(['elapsed']);
-    expect(due.intent).toEqual({
-      record: { announced: {}, claimTime: now },
-      wakeTime: addDuration(now, IDLE_CHECK),
-      crashTime: addDuration(now, CLAIM_SETTLES_AFTER),
-    });
+    expect(due.intent).toEqual({ record: { announced: {} }, wakeTime: now });
     expect(due.outcome).toEqual({
       record: { announced: { 'uid-web-0': { elapsed: END } } },
       wakeTime: addDuration(now, IDLE_CHECK),
     });
   });
 
-  it('are left to the run that claimed them, until it must have ended', () => {
-    const record = { announced: {}, claimTime: now };
-    const meanwhile = kept({ now: addDuration(now, seconds(29)), record });
-    expect(meanwhile.announcements).toEqual([]);
-    const settled = addDuration(now, CLAIM_SETTLES_AFTER);
-    expect(meanwhile.intent).toEqual({ record, wakeTime: settled, crashTime: settled });
-    expect(kept({ now: addDuration(now, CLAIM_SETTLES_AFTER), record }).announcements).toHaveLength(1);
-    expect(kept({ now, record, ownClaimTime: now }).announcements).toHaveLength(1);
-  });
-
-  it('that were made while another run is at work need no time before the next one', () => {
-    const record = { ...due.outcome.record, claimTime: now };
-    expect(kept({ now, record }).intent).toEqual({
-      record,
-      wakeTime: addDuration(now, IDLE_CHECK),
-      crashTime: addDuration(now, CLAIM_SETTLES_AFTER),
-    });
-  });
-
-  const held = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
-  const late = { now: addDuration(now, seconds(4)), dueTime: now, node: held };
-  it.each([
-    ['a wake-up that is four seconds late', {}, 'releaseFirst'],
-    ['one that is less late', { now: addDuration(now, toDurationMs(3999)) }, 'keep'],
-    ['another message', { dueTime: undefined }, 'keep'],
-    ['a node that is released', { node: { ...held, doNotDisrupt: undefined, protectedUntil: undefined } }, 'keep'],
-    ['a node that stays held', { pods: [aPod('4h'), aPod('8h', { name: 'late' })] }, 'keep'],
-    ['a mark that a new pod may rely on', { node: { ...held, protectedUntil: 'indefinite' } }, 'keep'],
-    ['nothing to say', { record: due.outcome.record }, 'keep'],
-    ['a change that was refused before', { record: { announced: {}, refusals: { release: REFUSED } } }, 'keep'],
-  ])('wait for the releases of other nodes, or not: %s', (_name, overrides, kind) => {
-    expect(check({ ...late, ...overrides })).toMatchObject({ kind });
+  it('are about 25 objects a run at most; a wake-up at once brings the run that makes the others', () => {
+    const pods = Array.from({ length: 2 * TOLD_AT_MOST + 1 }, (_, index) => aPod('4h', { name: `pod-${index}` }));
+    const first = kept({ now, pods });
+    expect(first.announcements).toHaveLength(TOLD_AT_MOST);
+    expect(first.outcome.wakeTime).toBe(now);
+    const second = kept({ now, pods, record: first.outcome.record });
+    const third = kept({ now, pods, record: second.outcome.record });
+    expect(third.announcements).toHaveLength(1);
+    expect(third.outcome.wakeTime).toBe(addDuration(now, IDLE_CHECK));
+    expect(Object.keys(third.outcome.record.announced)).toHaveLength(pods.length);
   });
 
   it('are made once', () => {
@@ -185,8 +157,7 @@ describe('announcements', () => {
 
   it('of one pod do not keep the node from being held for another', () => {
     const pods = [aPod('4h'), aPod('8h', { name: 'late' })];
-    const record = { announced: {}, claimTime: now };
-    expect(kept({ now, pods, record }).node).toMatchObject({ kind: 'hold', until: '2024-01-01T18:00:00Z' });
+    expect(kept({ now, pods }).node).toMatchObject({ kind: 'hold', until: '2024-01-01T18:00:00Z' });
   });
 });
 

@@ -61,44 +61,6 @@ describe('one pod', () => {
     expect(world.writes.at(-1)?.body).toEqual({ metadata: { uid, resourceVersion, annotations } });
   });
 
-  it.each([
-    ['Karpenter, after it, which is enough', 'karpenter', '2024-01-01T14:00:00Z', []],
-    [
-      'Karpenter, before it, of an earlier end',
-      'karpenter',
-      '2024-01-01T13:59:58Z',
-      ['DoNotDisruptGracePeriodElapsed ci'],
-    ],
-    ['another one, which does not count', 'other', '2024-01-01T14:00:00Z', ['DoNotDisruptGracePeriodElapsed ci']],
-  ])('an Event says that the protection ended: by %s', async (_, component, lastTimestamp, said) => {
-    await runPod(world, 'ci', '4h');
-    world.core.seed({
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: { namespace: 'prod', name: 'ci.1' },
-      reason: 'DoNotDisruptGracePeriodElapsed',
-      involvedObject: { kind: 'Pod', namespace: 'prod', name: 'ci', uid: 'uid-ci' },
-      source: { component },
-      lastTimestamp,
-    });
-    world.setTime(at('2024-01-01T14:00:01Z'));
-    await world.wakeUp();
-    expect(world.said()).toEqual(said);
-    expect(world.decisions()).toEqual(['hold', 'release', 'elapsed']);
-  });
-
-  it('does not look because of its own change of the Node', async () => {
-    const looks = () => world.calls.filter(call => call === 'kubernetes.list').length;
-    await runPod(world, 'ci', '4h');
-    const before = looks();
-    await world.currentNodeEvent();
-    expect(looks()).toBe(before);
-    world.annotate(world.nodeRef, { 'karpenter.sh/do-not-disrupt': null });
-    await world.currentNodeEvent();
-    expect(looks()).toBeGreaterThan(before);
-    expect(world.held().doNotDisrupt).toBe('true');
-  });
-
   it('never touches the annotation of the pod', async () => {
     await runPod(world, 'ci', '4h');
     world.advance(hours(5));
@@ -242,67 +204,53 @@ describe('several pods on a node (A15, X14)', () => {
     expect(world.store.all()).toHaveLength(1);
   });
 
-  it('that expire together cost two writes of the record', async () => {
-    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
+  it('up to 25 that expire together cost two writes of the record', async () => {
+    for (let index = 0; index < 25; index++) await runPod(world, `pod-${index}`, '1h');
     world.storeWrites.length = 0;
     world.advance(hours(1));
     await world.wakeUp();
-    expect(world.said()).toHaveLength(30);
+    expect(world.said()).toHaveLength(25);
     expect(world.storeWrites).toEqual(['put', 'put']);
   });
 
-  it('that expire together cost one look, and the node is released before anything is said', async () => {
-    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
+  it('that expire together are told in one order: record, Node, Events, record', async () => {
+    for (let index = 0; index < 3; index++) await runPod(world, `pod-${index}`, '1h');
     world.advance(hours(1));
     world.interfere(undefined);
     await world.wakeUp();
     const look = ['records.get', 'kubernetes.get', 'kubernetes.list', 'kubernetes.get', 'kubernetes.list'];
-    const saidByOthers = 'kubernetes.list';
-    const events = Array.from({ length: 30 }, () => 'events.record');
-    expect(world.calls).toEqual([...look, 'records.put', 'kubernetes.patch', saidByOthers, ...events, 'records.put']);
+    const events = ['events.record', 'events.record', 'events.record'];
+    expect(world.calls).toEqual([...look, 'records.put', 'kubernetes.patch', ...events, 'records.put', ...look]);
   });
 
-  it('that expire a little late are released and said in one run', async () => {
-    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
+  it('that are more than 25 are told by several runs, each sent for at once by the one before', async () => {
+    for (let index = 0; index < 60; index++) await runPod(world, `pod-${index}`, '1h');
     world.advance(hours(1));
     const end = world.now();
-    world.advance(seconds(2));
-    world.wakeUps.length = 0;
-    await world.wakeUp(end);
-    expect(world.held()).toEqual(untouched);
-    expect(world.said()).toHaveLength(30);
+    const told: number[] = [];
+    for (let runs = 0; runs < 3; runs++) {
+      world.wakeUps.length = 0;
+      await world.wakeUp(end);
+      told.push(world.said().length);
+      if (runs < 2) expect(world.wakeUps).toMatchObject([{ wakeUp: { wakeTime: end }, delay: 0 }]);
+    }
+    expect(told).toEqual([25, 50, 60]);
     expect(world.wakeUps).toEqual([]);
-  });
-
-  it('that expire while much else does are released at once, and said by a wake-up behind the others', async () => {
-    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
-    world.advance(hours(1));
-    const end = world.now();
-    world.advance(seconds(4));
-    world.wakeUps.length = 0;
-    world.interfere(undefined);
-    await world.wakeUp(end);
-    const look = ['records.get', 'kubernetes.get', 'kubernetes.list', 'kubernetes.get', 'kubernetes.list'];
-    expect(world.calls).toEqual([...look, 'kubernetes.patch', 'wakeUps.send']);
+    expect(new Set(world.said())).toHaveLength(60);
     expect(world.held()).toEqual(untouched);
-    const subject = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-n1' };
-    expect(world.wakeUps).toEqual([{ wakeUp: { owner: 'grace-period', subject, wakeTime: end }, delay: 0 }]);
-    await world.wakeUp(end);
-    await world.wakeUp(end);
-    expect(world.said()).toHaveLength(30);
   });
 
-  it('a hundred that start and end together cost five writes in all', async () => {
+  it('a hundred that start and end together cost two writes for each 25, and three for the record', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
     for (const name of names) await runPod(world, name, '1h');
     world.advance(hours(1));
-    await world.wakeUp();
+    for (let runs = 0; runs < 4; runs++) await world.wakeUp();
     for (const name of names) {
       world.core.delete(world.podRef(name), { gracePeriodSeconds: 0 });
       await world.podEvent(name, 'Deleted');
     }
     expect(world.said()).toHaveLength(100);
-    expect(world.storeWrites).toEqual(['put', 'put', 'put', 'put', 'delete']);
+    expect(world.storeWrites).toEqual([...Array.from({ length: 10 }, () => 'put'), 'delete']);
   });
 
   it('a lone pod costs five writes in its life', async () => {
@@ -320,40 +268,6 @@ describe('several pods on a node (A15, X14)', () => {
     world.core.delete(world.podRef('b'), { gracePeriodSeconds: 0 });
     await world.podEvent('b', 'Deleted');
     expect(world.held()).toEqual({ doNotDisrupt: 'true', until: '2024-01-01T11:00:00Z' });
-  });
-});
-
-describe('events of pods that were looked at already', () => {
-  it('cost nothing while the pod is as it was seen', async () => {
-    for (const name of ['a', 'b', 'c']) seedPod(world, name, '1h');
-    await world.currentPodEvent('a', 'Added');
-    world.calls.length = 0;
-    await world.currentPodEvent('b', 'Added');
-    await world.currentPodEvent('c', 'Added');
-    expect(world.calls).toEqual([]);
-  });
-
-  it('are looked into when the pod changed, and when it is gone', async () => {
-    await runPod(world, 'a', '1h');
-    world.annotate(world.podRef('a'), { 'karpenter.sh/do-not-disrupt': '2h' });
-    await world.currentPodEvent('a');
-    expect(world.held().until).toBe('2024-01-01T12:00:00Z');
-    const { resourceVersion } = world.core.get(world.podRef('a')).metadata;
-    world.core.delete(world.podRef('a'), { gracePeriodSeconds: 0 });
-    await world.podEvent('a', 'Deleted', 'n1', resourceVersion);
-    expect(world.held()).toEqual(untouched);
-  });
-
-  it('are looked into again after a run that did not finish', async () => {
-    seedPod(world, 'a', '1h');
-    const refuse = (): never => {
-      throw new RetryableError('429');
-    };
-    world.interfere({ call: 'kubernetes.patch', before: refuse });
-    await world.currentPodEvent('a').catch(() => undefined);
-    world.interfere(undefined);
-    await world.currentPodEvent('a');
-    expect(world.held().doNotDisrupt).toBe('true');
   });
 });
 
@@ -681,7 +595,7 @@ describe('interference', () => {
     );
   });
 
-  it('two runs at once say each thing once', async () => {
+  it('two runs at once may say the same, which is one Event, and end as one does', async () => {
     const prepare = async (): Promise<void> => {
       await runPod(world, 'a', '1h');
       await runPod(world, 'b', '2h');
@@ -698,9 +612,9 @@ describe('interference', () => {
       };
       world.interfere({ call, before: second });
       await look();
-      expect(world.said()).toEqual(['DoNotDisruptGracePeriodElapsed a']);
+      expect(new Set(world.said())).toEqual(new Set(['DoNotDisruptGracePeriodElapsed a']));
+      expect(world.said().length).toBeLessThanOrEqual(2);
       expect(world.record()?.nextWakeTime).toBe(at('2024-01-01T12:00:00Z'));
-      expect(world.record()?.state).not.toHaveProperty('claimTime');
     });
   });
 
@@ -722,7 +636,7 @@ describe('interference', () => {
       await look();
       expect(world.held()).toEqual({ doNotDisrupt: 'true', until: '2024-01-01T12:00:00Z' });
       expect(world.record()?.nextWakeTime).toBe(at('2024-01-01T12:00:00Z'));
-      expect(world.said()).toEqual(['DoNotDisruptGracePeriodElapsed a']);
+      expect(new Set(world.said())).toEqual(new Set(['DoNotDisruptGracePeriodElapsed a']));
     });
   });
 
@@ -806,24 +720,5 @@ describe('interference', () => {
     world.advance(hours(3));
     await world.wakeUp();
     expect(world.held().doNotDisrupt).toBe('true');
-  });
-
-  it('a run that finds a claim that was never carried out carries it out after half a minute', async () => {
-    await runPod(world, 'a', '1h');
-    world.advance(hours(1));
-    world.interfere({ call: 'records.put', after: crash });
-    await world.wakeUp().catch(() => undefined);
-    expect(world.said()).toEqual([]);
-    expect(world.record()?.state).toHaveProperty('claimTime');
-
-    world.interfere(undefined);
-    world.advance(seconds(10));
-    await world.wakeUp();
-    expect(world.said()).toEqual([]);
-    expect(world.held(), 'the node does not wait for the Events').toEqual(untouched);
-
-    world.advance(seconds(20));
-    await world.wakeUp();
-    expect(world.said()).toEqual(['DoNotDisruptGracePeriodElapsed a']);
   });
 });

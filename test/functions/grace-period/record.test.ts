@@ -1,19 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { gracePeriodCodec } from '../../../functions/grace-period/record.ts';
-import { toEpochMs } from '../../../shared/domain/time.ts';
+import { storedState } from '../../fixtures/items/record-types.ts';
 
-/** A record as it was stored by the first version; it must be read for as long as one may be in a table. */
-const fixture = new URL('../../fixtures/items/grace-period-v1.json', import.meta.url);
+const ANNOUNCED = { 'uid-ci': { elapsed: '2024-01-01T14:00:00Z' }, 'uid-web': { invalid: '"4d"' } };
 
-it('reads and writes version 1', () => {
-  const state: unknown = JSON.parse(readFileSync(fixture, 'utf8'));
-  const record = gracePeriodCodec.parse({ ...Object(state) });
-  expect(record).toEqual({
-    announced: { 'uid-ci': { elapsed: '2024-01-01T14:00:00Z' }, 'uid-web': { invalid: '"4d"' } },
-    claimTime: toEpochMs(Date.UTC(2024, 0, 1, 14)),
-  });
-  expect({ schemaVersion: gracePeriodCodec.schemaVersion, ...gracePeriodCodec.toState(record) }).toEqual(state);
+it('reads what version 1 announced, without the claim of the run that was at it', () => {
+  expect(gracePeriodCodec.parse(storedState('grace-period-v1.json'))).toEqual({ announced: ANNOUNCED });
+});
+
+it.each([
+  ['restored', { times: 2, lastTime: 1 }],
+  ['refused', undefined],
+])('reads an effort of version 1 that was %s', (kind, effort) => {
+  const record = gracePeriodCodec.parse({ announced: {}, effort: { kind, times: 2, lastTime: 1 } });
+  expect(record).toEqual({ announced: {}, ...(effort && { effort }) });
 });
 
 it('refuses what has another shape', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../functions/timer/reconcile.ts';
+import { createReconciler, createWatchedReconciler } from '../../../functions/timer/reconcile.ts';
 import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
@@ -134,5 +134,31 @@ describe('a tick', () => {
     });
     await reconcile({ kind: 'busEvent', id: undefined, source: 'x', detailType: 'y', detail: {} });
     expect(looked).toBe(false);
+  });
+});
+
+describe('the canary', () => {
+  it('counts once where it is missing, on a new table and after the records have vanished', async () => {
+    let store = createMemoryRecordStore();
+    const counted: string[] = [];
+    const reconcile = createWatchedReconciler({
+      dueIndex: { shardCount: 1, queryDue: async () => ({ records: [], unreadable: [] }) },
+      records: {
+        get: key => store.get(key),
+        put: (record, version) => store.put(record, version),
+        delete: (key, version) => store.delete(key, version),
+      },
+      deadLetters: NO_DEAD_LETTERS,
+      wakeUps: { send: async () => undefined },
+      clock: { now: () => NOW, sleep: async () => undefined },
+      metrics: { count: name => counted.push(name), milliseconds: () => undefined },
+    });
+    await reconcile({ kind: 'tick' });
+    await reconcile({ kind: 'tick' });
+    expect(counted).toEqual(['RecordsVanished']);
+    store = createMemoryRecordStore();
+    await reconcile({ kind: 'tick' });
+    await reconcile({ kind: 'tick' });
+    expect(counted).toEqual(['RecordsVanished', 'RecordsVanished']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fewAtATime, inParallel, oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime, inParallel, limitTo, oneByOne } from '../../../shared/cluster/in-parallel.ts';
 
 describe('what runs in parallel', () => {
   it('answers in the order in which it was asked, whichever ends first', async () => {
@@ -62,5 +62,44 @@ describe('what is done one by one', () => {
     });
     await expect(all).rejects.toThrow(new Error('1'));
     expect(seen).toEqual([1, 2, 3]);
+  });
+});
+
+/** Work that begins when it is called and ends when the test says so. */
+function createWork() {
+  const begun: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const work = (id: string): Promise<void> => {
+    begun.push(id);
+    const end = Promise.withResolvers<void>();
+    ends.set(id, end);
+    return end.promise;
+  };
+  return {
+    begun,
+    work,
+    ends: (id: string) => ends.get(id)?.resolve(),
+    fails: (id: string) => ends.get(id)?.reject(new Error(id)),
+  };
+}
+
+/** Until everything that can go on has gone on. */
+const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+
+describe('limitTo', () => {
+  it('begins the next one that waits when one has ended or failed', async () => {
+    const { begun, work, ends, fails } = createWork();
+    const limited = limitTo(2);
+    const outcomes = Promise.allSettled(['a', 'b', 'c', 'd'].map(id => limited(() => work(id))));
+    await settled();
+    expect(begun).toEqual(['a', 'b']);
+    fails('b');
+    await settled();
+    expect(begun).toEqual(['a', 'b', 'c']);
+    for (const id of ['a', 'c']) ends(id);
+    await settled();
+    expect(begun).toEqual(['a', 'b', 'c', 'd']);
+    ends('d');
+    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   });
 });

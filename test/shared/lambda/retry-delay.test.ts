@@ -32,7 +32,7 @@ describe('retryDelay', () => {
       (sum, delay) => sum + delay,
     ) / 60_000;
 
-  it('ADR 0033: receives last a day, and those of a bug most of an hour, also when none of them begins', () => {
+  it('ADR 0048: receives last a day, and those of a bug most of an hour, also when none of them begins', () => {
     for (const begun of [true, false]) {
       expect(minutesOf(MAX_RECEIVES, begun)).toBeGreaterThan(24 * 60);
       expect(minutesOf(MAX_BUG_RECEIVES - 1, begun)).toBeGreaterThan(39);

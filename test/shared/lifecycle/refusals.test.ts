@@ -214,6 +214,19 @@ describe('tries of one subject', () => {
     expect(calls).toBe(2);
   });
 
+  it('says the same words of two changes once', async () => {
+    const clock = createManualClock();
+    const tries = createTries(clock);
+    let said = 0;
+    for (const key of ['delete', 'taint']) {
+      const say = async (): Promise<void> => void (said += 1);
+      await tries.make({ key, stored: undefined, restsOn: [], say }, async () => {
+        throw new TerminalError('Forbidden', 'frozen');
+      });
+    }
+    expect(said).toBe(1);
+  });
+
   it('probes a verb on a whole kind once a minute for all its changes, and makes them all when it passes', async () => {
     const clock = createManualClock();
     let stored: Refusals | undefined;

@@ -216,65 +216,6 @@ describe('T4: putting a timer off', () => {
   });
 });
 
-describe('T4: a timer for the case that a run dies', () => {
-  const dies = addDuration(START, seconds(30));
-  const follows = addDuration(START, minutes(9));
-  const claim = (wanted: ReturnType<typeof aWorld>['wanted'], wakeTime = follows) => ({
-    ...wanted('claimed', wakeTime),
-    crashTime: dies,
-  });
-
-  it('comes without a message, and is put off without another look', async () => {
-    const { records, sent, aRun, wanted } = aWorld();
-    const run = await aRun();
-    expect(await run.save(claim(wanted))).toMatchObject({ kind: 'done' });
-    expect(await records.get(KEY)).toMatchObject({ nextWakeTime: dies });
-    expect(sent).toEqual([]);
-    expect(await run.save(wanted('done', follows))).toMatchObject({ kind: 'done', written: true });
-    expect(await records.get(KEY)).toMatchObject({
-      state: { schemaVersion: 2, text: 'done' },
-      nextWakeTime: follows,
-      direct: true,
-    });
-    expect(sent).toHaveLength(1);
-  });
-
-  it('is no part of the value', async () => {
-    const { aRun, wanted } = aWorld();
-    await (await aRun()).save(claim(wanted));
-    expect(await (await aRun()).load()).toMatchObject({ kind: 'held', value: 'claimed' });
-  });
-
-  it('who needs nothing before what follows it writes nothing', async () => {
-    const { records, aRun, wanted } = aWorld();
-    const a = await aRun();
-    await a.save(claim(wanted));
-    const version = (await records.get(KEY))?.version;
-    expect(await (await aRun()).save(claim(wanted))).toMatchObject({ kind: 'done' });
-    expect((await records.get(KEY))?.version).toBe(version);
-    expect(await a.save(wanted('done', follows))).toMatchObject({ kind: 'done' });
-  });
-
-  it.each([
-    ['earlier than what follows it', addDuration(START, minutes(2))],
-    ['earlier than itself', addDuration(START, seconds(5))],
-  ])('who needs a time %s writes, and the run that armed it looks again', async (_name, needed) => {
-    const { records, aRun, wanted } = aWorld();
-    const a = await aRun();
-    await a.save(claim(wanted));
-    expect(await (await aRun()).save(claim(wanted, needed))).toMatchObject({ written: true });
-    expect(await a.save(wanted('done', follows))).toMatchObject({ kind: 'again', written: false });
-    expect((await records.get(KEY))?.nextWakeTime).toBe(needed < dies ? needed : dies);
-  });
-
-  it('putting off what follows it asks for another look', async () => {
-    const { aRun, wanted } = aWorld();
-    const run = await aRun();
-    await run.save(claim(wanted, addDuration(START, minutes(2))));
-    expect(await run.save(wanted('done', follows))).toMatchObject({ kind: 'again', written: true });
-  });
-});
-
 describe('T5: a record of a newer version', () => {
   it('is told apart and never written', async () => {
     const { records, aRun, wanted } = aWorld();

@@ -45,7 +45,11 @@ function endless({ name, drains, waits, bars }: Lane, end: number): readonly Bad
     }));
 }
 
-const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 58)}…` : text);
+/** A badge has room for the fact, and the panel for what belongs to it. */
+function shortened(text: string): string {
+  const [fact = ''] = text.split(/: |; |, since /);
+  return fact.length > 60 ? `${fact.slice(0, 58)}…` : fact;
+}
 
 function hooksOf({ name, hooks, skippedHooks, end }: Lane): readonly Badge[] {
   return [

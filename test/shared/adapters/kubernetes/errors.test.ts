@@ -7,8 +7,13 @@ import {
   toThrown,
   toWriteOutcome,
 } from '../../../../shared/adapters/kubernetes/errors.ts';
+import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { RetryableError, TerminalError } from '../../../../shared/errors.ts';
 import { status } from './scripted-server.ts';
+
+/** The API server names what it has none of, and no name where it does not serve the kind. */
+const NAMED = { name: 'n1' };
+const REF = { type: RESOURCES.Node };
 
 const refusal = (code: number, reason = '', message = 'because', details: object = {}) =>
   toApiFailure(code, status(code, reason, message, details));
@@ -132,7 +137,8 @@ describe('patch', () => {
   const uidCause = { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.uid', message: 'field is immutable' }] };
   const fieldCause = { causes: [{ reason: 'FieldValueInvalid', field: 'spec.taints', message: 'no' }] };
   it.each([
-    { failure: refusal(404, 'NotFound'), hasTest: false, outcome: { kind: 'notFound' } },
+    { failure: refusal(404, 'NotFound', 'no such node', NAMED), hasTest: false, outcome: { kind: 'notFound' } },
+    { failure: refusal(404, 'NotFound'), hasTest: false, outcome: retryable('NotServed', false) },
     {
       failure: refusal(409, 'Conflict', 'modified'),
       hasTest: false,
@@ -151,18 +157,24 @@ describe('patch', () => {
       outcome: { thrown: 'terminal', reason: 'Invalid' },
     },
   ])('$failure.status $failure.message (test operation: $hasTest)', ({ failure, hasTest, outcome }) => {
-    expect(outcomeOf(() => toWriteOutcome(failure, 'patching', hasTest))).toEqual(outcome);
+    expect(outcomeOf(() => toWriteOutcome(failure, REF, 'patching', hasTest))).toEqual(outcome);
+  });
+
+  it('of a subresource says nothing of the kind', () => {
+    const failure = refusal(404, 'NotFound');
+    expect(toWriteOutcome(failure, { ...REF, subresource: 'status' }, 'patching', false)).toEqual({ kind: 'notFound' });
   });
 });
 
 describe('delete', () => {
   it.each([
-    { failure: refusal(404, 'NotFound'), outcome: { kind: 'notFound' } },
+    { failure: refusal(404, 'NotFound', 'no such node', NAMED), outcome: { kind: 'notFound' } },
+    { failure: refusal(404, 'NotFound'), outcome: retryable('NotServed', false) },
     { failure: refusal(409, 'Conflict', 'uid'), outcome: { kind: 'conflict', message: 'uid' } },
     { failure: refusal(403, 'Forbidden'), outcome: retryable('Forbidden', false) },
     { failure: refusal(504, 'Timeout'), outcome: retryable('Timeout', true) },
   ])('$failure.status', ({ failure, outcome }) => {
-    expect(outcomeOf(() => toDeleteOutcome(failure, 'deleting'))).toEqual(outcome);
+    expect(outcomeOf(() => toDeleteOutcome(failure, REF, 'deleting'))).toEqual(outcome);
   });
 });
 
@@ -221,8 +233,8 @@ describe('evict', () => {
 describe('a denial by admission', () => {
   const message = 'admission webhook "x" denied the request: widgets "a" not found';
   const by = {
-    patch: (failure: ReturnType<typeof refusal>) => toWriteOutcome(failure, 'patching', true),
-    delete: (failure: ReturnType<typeof refusal>) => toDeleteOutcome(failure, 'deleting'),
+    patch: (failure: ReturnType<typeof refusal>) => toWriteOutcome(failure, REF, 'patching', true),
+    delete: (failure: ReturnType<typeof refusal>) => toDeleteOutcome(failure, REF, 'deleting'),
     evict: (failure: ReturnType<typeof refusal>) => toEvictOutcome(failure, 'evicting'),
   };
   describe.each(['patch', 'delete', 'evict'] as const)('of a %s', verb => {

@@ -1,0 +1,99 @@
+/** `curfew doctor`: whether an installation can do its work. It asks and changes nothing. */
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { systemClock } from '../shared/adapters/system-clock.ts';
+import { VERSION } from '../shared/contract/version.ts';
+import { onOneLine } from '../shared/domain/printable.ts';
+import type { Clock } from '../shared/ports/clock.ts';
+import type { CommandOutput } from './command-output.ts';
+import { checksOfCluster } from './doctor/cluster.ts';
+import { checksOfClusterAccess } from './doctor/cluster-access.ts';
+import { findingText, ok, runChecks, warning, type Check, type Finding } from './doctor/finding.ts';
+import { checksOfParts, clusterOf, readFunction, type RunningFunction } from './doctor/parts.ts';
+import { checksOfSignals } from './doctor/signals.ts';
+import { reportingFailure } from './failure.ts';
+import { onKubeconfig } from './on-kubeconfig.ts';
+import { readBusName, readDeployment, readRecordsTable, readVersion } from './operate/deployment.ts';
+
+export interface DoctorOptions {
+  /** Name of the functions stack. Without it and without a cluster, both are looked at where they are by default. */
+  readonly stack?: string;
+  readonly region?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/** Exit code 0: nothing failed. 1: something did, or could not be asked, and each says what to do. 2: neither the stack nor the cluster can be reached. */
+export function doctorCommand(
+  options: DoctorOptions,
+  output: CommandOutput,
+  clock: Pick<Clock, 'now'> = systemClock,
+): Promise<number> {
+  return reportingFailure(output, async () => {
+    const { stack, region, kubeconfig, context } = options;
+    const namesCluster = kubeconfig !== undefined || context !== undefined;
+    const onStack = stack !== undefined || !namesCluster;
+    const onCluster = namesCluster || stack === undefined;
+    const findings: Finding[] = [];
+    if (onStack)
+      findings.push(...(await lookAtStack(stack ?? 'Curfew', region === undefined ? {} : { region }, clock)));
+    if (onCluster) {
+      const choice = { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
+      findings.push(
+        ...(await onKubeconfig(choice, (cluster, transport) => runChecks(checksOfCluster(cluster, transport)))),
+      );
+    }
+    for (const finding of findings) output.out(findingText(oneLineEach(finding)));
+    const count = (state: Finding['state']): number => findings.filter(each => each.state === state).length;
+    const counts = (['failed', 'warning', 'skipped'] as const).map(state => `${count(state)} ${state}`);
+    output.out(`${count('ok')} ok, ${counts.join(', ')}\n`);
+    return count('failed') + count('skipped') > 0 ? 1 : 0;
+  });
+}
+
+/** What a server says may span lines. */
+const oneLineEach = ({ says, ...finding }: Finding): Finding => ({ ...finding, says: onOneLine(says) });
+
+async function lookAtStack(
+  stack: string,
+  options: { readonly region?: string },
+  clock: Pick<Clock, 'now'>,
+): Promise<readonly Finding[]> {
+  const deployed = await readDeployment(stack, options);
+  const tableName = await readRecordsTable(stack, options);
+  const busName = await readBusName(stack, options);
+  const lambda = new LambdaClient(options);
+  const running: RunningFunction[] = [];
+  const read = await runChecks(
+    deployed.map(fn => ({
+      subject: `function ${fn.name}`,
+      needs: 'lambda:GetEventSourceMapping and lambda:GetFunctionConfiguration',
+      look: async () => {
+        running.push(await readFunction(lambda, fn));
+        return [ok(`function ${fn.name}`, 'is there')];
+      },
+    })),
+  );
+  const clusterName = clusterOf(running);
+  const parts: readonly Check[] = [
+    {
+      subject: 'version',
+      needs: 'cloudformation:DescribeStacks',
+      look: async () => {
+        const deployed = await readVersion(stack, options);
+        if (deployed === VERSION) return [ok('version', deployed)];
+        const remedy = 'use the command of that version, or update: docs/deploying.md, "Updating and removing"';
+        return [warning('version', `${deployed} is deployed, this command is ${VERSION}`, remedy)];
+      },
+    },
+    ...checksOfParts(deployed, tableName, { ...options, stack }),
+  ];
+  if (clusterName === undefined) return [...read, ...(await runChecks(parts))];
+  return [
+    ...read,
+    ...(await runChecks([
+      ...parts,
+      ...checksOfClusterAccess(clusterName, running, options),
+      ...checksOfSignals({ stack, busName, clusterName, now: clock.now() }, options),
+    ])),
+  ];
+}

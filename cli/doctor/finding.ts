@@ -1,0 +1,56 @@
+/** What `curfew doctor` found, and how it asks so that one question without an answer leaves the others. */
+import { messageOf } from '../../shared/errors.ts';
+
+export interface Finding {
+  /** `skipped`: it could not be asked, so nothing is known. `warning`: it works, and somebody should know. */
+  readonly state: 'ok' | 'failed' | 'warning' | 'skipped';
+  /** What was looked at. */
+  readonly subject: string;
+  readonly says: string;
+  /** What to do; every failure has it. */
+  readonly remedy?: string;
+}
+
+export const ok = (subject: string, says: string): Finding => ({ state: 'ok', subject, says });
+export const failed = (subject: string, says: string, remedy: string): Finding => ({
+  state: 'failed',
+  subject,
+  says,
+  remedy,
+});
+export const warning = (subject: string, says: string, remedy: string): Finding => ({
+  state: 'warning',
+  subject,
+  says,
+  remedy,
+});
+
+export interface Check {
+  readonly subject: string;
+  /** Permission that asking needs, as its remedy names it. */
+  readonly needs: string;
+  readonly look: () => Promise<readonly Finding[]>;
+}
+
+/** Runs the checks, each by itself; what cannot be asked is a finding too. */
+export async function runChecks(checks: readonly Check[]): Promise<readonly Finding[]> {
+  const answers = await Promise.all(
+    checks.map(async ({ subject, needs, look }): Promise<readonly Finding[]> => {
+      try {
+        return await look();
+      } catch (error) {
+        const code = error instanceof Error ? error.name : 'Error';
+        const says = `cannot be asked: ${code}: ${messageOf(error)}`;
+        return [{ state: 'skipped', subject, says, remedy: `grant ${needs}, or run it from where AWS is reached` }];
+      }
+    }),
+  );
+  return answers.flat();
+}
+
+const LABELS = { ok: 'ok      ', warning: 'WARNING ', failed: 'FAILED  ', skipped: 'skipped ' } as const;
+
+/** One line, with what to do below it. */
+export function findingText({ state, subject, says, remedy }: Finding): string {
+  return `${LABELS[state]}${subject}: ${says}\n${remedy === undefined ? '' : `          → ${remedy}\n`}`;
+}

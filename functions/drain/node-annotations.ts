@@ -1,0 +1,155 @@
+/**
+ * What the annotations of a Node say of its drain: the request of a person and its answer, and the drain under way, for people and
+ * `curfew explain`. Pure; part of `decide`.
+ */
+import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
+import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { endOf } from './history.ts';
+import type { ActiveDrain, DrainRecord, Incoming, Hold } from './model.ts';
+import type { DrainedNode, DrainObservation } from './observation.ts';
+import { FULL, type DrainScope } from './pods.ts';
+
+export interface UnderWay {
+  readonly id: string;
+  /** From when the first of its requests counts. */
+  readonly since: EpochMs;
+  readonly scope: DrainScope;
+  readonly force: boolean;
+  /** It waits until fewer nodes of its pool are drained. */
+  readonly waits: boolean;
+}
+
+/** From when the first of its requests counts. */
+export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
+  const times = requests.map(({ time }) => time ?? startTime);
+  return times.reduce<EpochMs | undefined>(earliest, undefined) ?? startTime;
+}
+
+/** The annotation's value. */
+export function describeUnderWay(active: ActiveDrain): string {
+  const { id, scope, force, queue } = active;
+  const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
+  return JSON.stringify({
+    id,
+    since: toExactTimestamp(sinceOf(active)),
+    ...entities,
+    ...(force && { force }),
+    ...(queue?.takes === false && { waits: true }),
+  });
+}
+
+/** Undefined: no drain is under way, or somebody has changed the value. */
+export function readUnderWay(value: string | undefined): UnderWay | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(value ?? '');
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(read)) return undefined;
+  const { id, since, entities, force, waits } = read;
+  const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
+  if (typeof id !== 'string' || time === undefined) return undefined;
+  const isList = Array.isArray(entities) && entities.every(each => typeof each === 'string');
+  return {
+    id,
+    since: time,
+    scope: isList ? { kind: 'entities', entities } : FULL,
+    force: force === true,
+    waits: waits === true,
+  };
+}
+
+/** `requestedBy` of such a request. */
+const NODE_ANNOTATION = 'node-annotation';
+/** As for `DrainRequested`. */
+const MAX_ID_LENGTH = 253;
+
+/** The id that the annotation's value stands for; undefined: nothing is asked for. */
+export function requestedId(value: string | undefined): string | undefined {
+  const id = value?.trim().slice(0, MAX_ID_LENGTH);
+  return id === '' ? undefined : id;
+}
+
+/** What the annotation, or its absence, says that the record does not know yet. */
+export function requestOnNode(
+  { name, requested, answered }: Pick<DrainedNode, 'name' | 'requested' | 'answered'>,
+  record: DrainRecord,
+): Incoming | undefined {
+  const { active, requests } = record;
+  const running = active === undefined || active.end !== undefined ? [] : active.requests;
+  const open = [...requests, ...running];
+  const withdrawn = open.find(({ id, requestedBy }) => requestedBy === NODE_ANNOTATION && id !== requested);
+  if (withdrawn !== undefined) return { kind: 'withdrawn', id: withdrawn.id };
+  if (requested === undefined) return undefined;
+  const known = [...requests, ...(active?.requests ?? [])];
+  if (known.some(({ id }) => id === requested) || endOf(record, requested) !== undefined) return undefined;
+  // The Node says so itself, also when the record is lost.
+  if (answered?.id === requested) return undefined;
+  const event = toHealthEvent({ id: requested, nodeName: name, message: 'asked for by an annotation', force: false });
+  return { kind: 'drain', request: { id: requested, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };
+}
+
+/** How the drain ended that was asked for on the Node. */
+export interface Answer {
+  readonly id: string;
+  readonly status: string;
+  readonly message: string;
+  readonly left: readonly string[];
+}
+
+/** What the Node's annotation says of the drain that was last asked for on it; undefined for anything that Curfew does not write. */
+export function readAnswer(value: string | undefined): Answer | undefined {
+  if (value === undefined) return undefined;
+  try {
+    const { id, status, message, left }: Partial<Answer> = JSON.parse(value);
+    if (typeof id !== 'string' || typeof status !== 'string' || typeof message !== 'string') return undefined;
+    return { id, status, message, left: Array.isArray(left) ? left.map(String) : [] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A node that is not cordoned is cordoned by the drain, also one that is quarantined by a taint: pods that tolerate that must not come. */
+export function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Hold {
+  return { quarantined: quarantine !== undefined, cordon: unschedulable && cordonMark !== id ? 'other' : 'own' };
+}
+
+export function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
+  if (active.hold === undefined || !node.watched || node.underWay !== describeUnderWay(active)) return false;
+  const state = node.labels[STATE_LABEL];
+  return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
+}
+
+/** A request for a drain in the shape of a HealthEvent, as templates know it. */
+export function toHealthEvent({ id, nodeName, message, force }: WantedDrain): HealthEvent {
+  return {
+    id,
+    nodeName,
+    version: 1,
+    agent: 'curfew',
+    componentClass: '',
+    checkName: 'DrainRequested',
+    isFatal: false,
+    isHealthy: false,
+    message,
+    recommendedAction: 0,
+    customRecommendedAction: '',
+    errorCode: [],
+    entitiesImpacted: [],
+    metadata: {},
+    generatedTimestamp: undefined,
+    quarantineOverrides: undefined,
+    drainOverrides: force ? { force, skip: false } : undefined,
+    processingStrategy: 1,
+  };
+}
+
+interface WantedDrain {
+  readonly id: string;
+  readonly nodeName: string;
+  readonly message: string;
+  readonly force: boolean;
+}

@@ -1,0 +1,99 @@
+/** What a drain says while it waits; each sentence once, until it changes. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { nameOf, type PassResult } from './drain-pods.ts';
+import type { ActiveDrain } from './model.ts';
+import type { Look } from './observe.ts';
+import type { DrainPass, PodWait } from './pod-plan.ts';
+import type { Parts } from './turn.ts';
+
+export interface Notice {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What holds the pods that are left. The first two texts are NVSentinel's. */
+export function noticesOf({ waits, left }: DrainPass, { refusals }: Pick<PassResult, 'refusals'>): readonly Notice[] {
+  const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
+  const notices: Notice[] = [];
+  const completing = of('Completion').map(({ pod }) => nameOf(pod));
+  if (completing.length > 0) {
+    const message = `Waiting for following pods to finish: [${completing.join(' ')}]`;
+    notices.push({ type: 'Normal', reason: EVENT_REASONS.awaitingPodCompletion, message });
+  }
+  const bounded = of('Deadline');
+  const [first] = bounded;
+  if (first?.until !== undefined) {
+    const names = bounded.map(({ pod }) => pod.name).join(' ');
+    const namespaces = [...new Set(bounded.map(({ pod }) => pod.namespace))].join(' ');
+    const message = `Waiting for following pods to finish: [${names}] in namespace: [${namespaces}] or they will be force deleted on: ${toTimestamp(first.until)}`;
+    notices.push({ type: 'Normal', reason: EVENT_REASONS.waitingBeforeForceDelete, message });
+  }
+  const held = of('Protected').map(
+    ({ pod, until }) => `${nameOf(pod)} is protected${until === undefined ? '' : ` until ${toTimestamp(until)}`}`,
+  );
+  const unknown = waits.flatMap(each => (each.because === 'Unknown' ? [each.message] : []));
+  const blockers = [...held, ...unknown, ...refusals];
+  if (blockers.length > 0) {
+    const message = `pods are left that must not go: ${listed(blockers)}`;
+    notices.push({ type: 'Warning', reason: EVENT_REASONS.failedDraining, message });
+  }
+  const returning = of('ComesBack').map(({ pod }) => controllerOf(pod));
+  const ignored = left.flatMap(({ pod, because }) => (because === 'ComesBack' ? [controllerOf(pod)] : []));
+  const back = [...new Set([...returning, ...ignored])];
+  if (back.length > 0) {
+    const then = ignored.length > 0 ? 'are not waited for any more' : 'are evicted again, ever later';
+    const message = `pods come back onto the node and ${then}: ${listed(back)}`;
+    notices.push({ type: 'Warning', reason: EVENT_REASONS.drainPodsComeBack, message });
+  }
+  return notices;
+}
+
+/** Of pods that come and go the name of what makes them. */
+function controllerOf(pod: PodView): string {
+  const owner = pod.ownerReferences.find(({ controller }) => controller === true);
+  return owner === undefined ? nameOf(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;
+}
+
+/** Says that nothing has moved for hours, and what blocks the drain. */
+export async function saidStuck(
+  { reporter }: Pick<Parts, 'reporter'>,
+  active: ActiveDrain,
+  notices: readonly Notice[],
+  look: Look,
+): Promise<ActiveDrain> {
+  const { progress = { pods: 0, time: active.startTime } } = active;
+  const since = active.custom?.seen?.since ?? progress.time;
+  const blocked = notices.map(({ message }) => message).join('; ');
+  const hours = Math.floor(durationBetween(since, look.now) / 3_600_000);
+  const message = `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;
+  const reason = EVENT_REASONS.drainStuck;
+  await reporter.report({ about: look.object, decision: 'wait', reason, message, event: { type: 'Warning' } });
+  return { ...active, progress: { ...progress, saidTime: look.now } };
+}
+
+/** Says those that the text of the last time does not have. @returns the text to remember */
+export async function sayNew(
+  reporter: Reporter,
+  { object }: Pick<Look, 'object'>,
+  notices: readonly Notice[],
+  before: string | undefined,
+): Promise<string> {
+  const said = new Set((before ?? '').split('\n'));
+  const lines = notices.map(({ reason, message }) => `${reason} ${message.replaceAll('\n', ' ')}`);
+  for (const [index, { type, reason, message }] of notices.entries()) {
+    if (said.has(lines[index] ?? '')) continue;
+    await reporter.report({ about: object, decision: 'wait', reason, message, event: { type } });
+  }
+  return lines.join('\n');
+}
+
+const LISTED_MAX = 5;
+
+function listed(items: readonly string[]): string {
+  const more = items.length - LISTED_MAX;
+  return `${items.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * Looks for a custom resource of ours. Where the version in which it is known is not served and another one is, an API server answers as if it
+ * were gone: it is the same object in each version. An annotation on it says what it was made for.
+ */
+import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
+import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+import { objectOf } from '../ports/read-answer.ts';
+
+/** Where an object that a call did not find may be seen instead; none where its own version is served, or nothing of its kind is. */
+async function otherVersionsOf(
+  kubernetes: Pick<KubernetesApi, 'versionsOf'>,
+  { group, version, resource }: ObjectRef['type'],
+): Promise<readonly string[]> {
+  const versions = await kubernetes.versionsOf({ group, resource });
+  return versions.includes(version) ? [] : versions;
+}
+
+/** The same object in a version that is served; undefined: there is none. */
+export async function inOtherVersion(
+  kubernetes: Pick<KubernetesApi, 'versionsOf'>,
+  ref: ObjectRef,
+): Promise<ObjectRef | undefined> {
+  const [version] = await otherVersionsOf(kubernetes, ref.type);
+  return version === undefined ? undefined : { ...ref, type: { ...ref.type, version } };
+}
+
+/** The object with the reference that finds it, in whichever version. */
+export async function findInAnyVersion(
+  kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
+  ref: ObjectRef,
+): Promise<{ readonly ref: ObjectRef; readonly object: KubernetesObject } | undefined> {
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  if (object !== undefined) return { ref, object };
+  const other = await inOtherVersion(kubernetes, ref);
+  const found = other && objectOf(await kubernetes.get(other), { notServed: 'none' });
+  return other && found && { ref: other, object: found };
+}
+
+/** The annotation that says what a custom resource was made for. One of its name without it is somebody else's (I7). */
+export interface Mark {
+  readonly annotation: string;
+  readonly value: string;
+}
+
+export const isMarked = ({ metadata }: KubernetesObject, { annotation, value }: Mark): boolean =>
+  metadata.annotations?.[annotation] === value;
+
+export type FoundResource =
+  | { readonly kind: 'present'; readonly object: KubernetesObject; /** Made for this. */ readonly ours: boolean }
+  | { readonly kind: 'absent' }
+  /** Its version is not served; the versions that are. */
+  | { readonly kind: 'notServed'; readonly versions: readonly string[] };
+
+/** The custom resource of this name, in this version. @param kind where it is known: by that the versions are looked up */
+export async function lookFor(
+  kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
+  ref: ObjectRef,
+  mark: Mark,
+  kind?: string,
+): Promise<FoundResource> {
+  const answer = await kubernetes.get(ref);
+  switch (answer.kind) {
+    case 'there':
+      return { kind: 'present', object: answer.object, ours: isMarked(answer.object, mark) };
+    case 'notThere':
+      return { kind: 'absent' };
+    case 'notServed':
+      return {
+        kind: 'notServed',
+        versions: await kubernetes.versionsOf(kind === undefined ? ref.type : { ...ref.type, kind }),
+      };
+  }
+}
+
+/** UID of the one of this name that was made for this, in whichever version; undefined: there is none. */
+export async function uidOfMarked(
+  kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
+  ref: ObjectRef,
+  mark: Mark,
+): Promise<string | undefined> {
+  const found = await findInAnyVersion(kubernetes, ref);
+  return found !== undefined && isMarked(found.object, mark) ? found.object.metadata.uid : undefined;
+}

@@ -1,0 +1,80 @@
+/** Makes a custom resource that a template of the user's describes. */
+import { CONFIG_MAP } from '../contract/names.ts';
+import { RESOURCES } from '../contract/resources.ts';
+import { isJsonObject } from '../domain/json.ts';
+import {
+  parseApiVersion,
+  type KubernetesManifest,
+  type KubernetesObject,
+  type ObjectRef,
+  type ResourceType,
+} from '../domain/kubernetes-object.ts';
+import { notServed } from '../domain/not-served.ts';
+import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+import { objectOf } from '../ports/read-answer.ts';
+import type { Mark } from './follow.ts';
+
+/** The template under this key of the ConfigMap; undefined: there is none. */
+export async function readTemplate(kubernetes: Pick<KubernetesApi, 'get'>, key: string): Promise<string | undefined> {
+  const { namespace, name } = CONFIG_MAP;
+  const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
+    notServed: 'notKnown',
+  });
+  const data = configMap?.['data'];
+  const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** Where the API server keeps what the manifest describes. */
+export async function resolveManifest(
+  kubernetes: Pick<KubernetesApi, 'resolve' | 'versionsOf'>,
+  { apiVersion, kind, metadata: { name = '', namespace } }: KubernetesManifest,
+): Promise<
+  { readonly kind: 'served'; readonly ref: ObjectRef } | { readonly kind: 'notServed'; readonly message: string }
+> {
+  const asked = { ...parseApiVersion(apiVersion), kind };
+  const type = await kubernetes.resolve(asked);
+  if (type === undefined) {
+    return { kind: 'notServed', message: notServed(asked, await kubernetes.versionsOf(asked)) };
+  }
+  return { kind: 'served', ref: { type, name, ...(namespace !== undefined && { namespace }) } };
+}
+
+export type Requested =
+  | { readonly kind: 'created'; readonly object: KubernetesObject }
+  /** One of its name is there: look again. */
+  | { readonly kind: 'exists' }
+  /** Not while the template and the cluster are as they are. */
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'NamespaceNotFound' | 'ResourceRefused';
+      readonly message: string;
+    };
+
+/** Creates it with the mark. What is intended must be recorded before, so that a run that dies leaves nothing that nobody knows of (I7). */
+export async function requestResource(
+  kubernetes: Pick<KubernetesApi, 'create'>,
+  type: ResourceType,
+  { metadata, ...manifest }: KubernetesManifest,
+  { annotation, value }: Mark,
+): Promise<Requested> {
+  const annotations = { ...metadata.annotations, [annotation]: value };
+  const outcome = await kubernetes.create(type, { ...manifest, metadata: { ...metadata, annotations } });
+  const { kind } = manifest;
+  switch (outcome.kind) {
+    case 'ok':
+      return { kind: 'created', object: outcome.object };
+    case 'exists':
+      return outcome;
+    case 'notFound': {
+      const message = `${kind} cannot be created: namespace ${metadata.namespace ?? '(none)'} is missing`;
+      return { kind: 'refused', reason: 'NamespaceNotFound', message };
+    }
+    case 'invalid':
+      return {
+        kind: 'refused',
+        reason: 'ResourceRefused',
+        message: `the API server refuses the ${kind}: ${outcome.message}`,
+      };
+  }
+}

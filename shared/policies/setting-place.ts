@@ -1,0 +1,12 @@
+/** Where a setting stands that decided, as audit lines say it in `details.decidedBy`. */
+import type { JsonObject } from '../domain/kubernetes-object.ts';
+
+/**
+ * @param source whose it is, as `NodeLifecyclePolicy web`
+ * @param field its path, as `spec.repair.maxUnhealthy`
+ * @returns undefined where a default decided
+ */
+export function settingPlace(source: string | undefined, field: string): JsonObject | undefined {
+  const [kind = '', name] = source?.split(' ') ?? [];
+  return name === undefined ? undefined : { kind, name, field };
+}

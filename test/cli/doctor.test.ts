@@ -1,0 +1,317 @@
+/** `curfew doctor` on stand-ins that refuse as AWS and Kubernetes do: what is right is ok, and each fault is found, with its remedy. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { doctorCommand, type DoctorOptions } from '../../cli/doctor.ts';
+import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
+import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { FORWARDER_HEARTBEAT, FUNCTION_NAMES } from '../../shared/contract/names.ts';
+import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
+import { kubernetesGroupOf } from '../../shared/contract/permissions.ts';
+import { ROUTES } from '../../shared/contract/routes.ts';
+import { VERSION } from '../../shared/contract/version.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
+import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
+
+const ENDPOINT = 'https://abc.gr7.us-east-1.eks.amazonaws.com';
+const roleOf = (name: string): string => `arn:aws:iam::123456789012:role/${name}`;
+const entryOf = (name: string): string => `GET /clusters/prod/access-entries/${roleOf(name)}`;
+const configurationOf = (name: string): string =>
+  `GET /2015-03-31/functions/arn:aws:lambda:us-east-1:123456789012:function:of-source-${name}/configuration`;
+const secondsNow = (): number => Math.floor(Date.now() / 60_000) * 60;
+
+async function run(options: DoctorOptions) {
+  let [out, error] = ['', ''];
+  const output = { out: (text: string) => void (out += text), error: (text: string) => void (error += text) };
+  const code = await doctorCommand(options, output);
+  return { code, out, error };
+}
+
+describe('curfew doctor --stack', () => {
+  let plane: AwsControlPlane;
+  const onStack = () => run({ stack: 'Curfew' });
+
+  beforeEach(async () => {
+    plane = await startAwsControlPlane();
+    const env = {
+      AWS_ENDPOINT_URL: plane.endpoint,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+      AWS_MAX_ATTEMPTS: '1',
+    };
+    for (const [key, value] of Object.entries(env)) vi.stubEnv(key, value);
+    for (const name of FUNCTION_NAMES) {
+      plane.outputs.set(operationOutputId(name, 'EventSource'), `source-${name}`);
+      plane.outputs.set(operationOutputId(name, 'Schedule'), `tick-${name}`);
+      plane.outputs.set(operationOutputId(name, 'Inbox'), `${plane.endpoint}/123456789012/${name}`);
+      plane.outputs.set(operationOutputId(name, 'DeadLetters'), `${plane.endpoint}/123456789012/dead-${name}`);
+      plane.eventSources.set(`source-${name}`, 'Enabled');
+      plane.schedules.set(`tick-${name}`, { State: 'ENABLED' });
+      plane.answers.set(configurationOf(name), () => ({
+        Role: roleOf(name),
+        Environment: { Variables: { CLUSTER_NAME: 'prod', CLUSTER_ENDPOINT: ENDPOINT } },
+      }));
+      plane.answers.set(entryOf(name), () => ({ accessEntry: { kubernetesGroups: [kubernetesGroupOf(name)] } }));
+    }
+    plane.outputs.set('RecordsTableName', 'Records');
+    plane.outputs.set('EventBusName', 'Curfew');
+    plane.outputs.set('Version', VERSION);
+    const table = { TableStatus: 'ACTIVE', DeletionProtectionEnabled: true };
+    const indexes = [{ IndexName: 'due', IndexStatus: 'ACTIVE' }];
+    const recovery = { PointInTimeRecoveryStatus: 'ENABLED' };
+    const rules = [...ROUTES.filter(({ bus }) => bus === undefined).map(({ name }) => name), 'Heartbeat'];
+    const answers: Readonly<Record<string, (input: unknown) => object>> = {
+      DescribeTable: () => ({ Table: { ...table, GlobalSecondaryIndexes: indexes } }),
+      DescribeContinuousBackups: () => ({
+        ContinuousBackupsDescription: { PointInTimeRecoveryDescription: recovery },
+      }),
+      GetQueueAttributes: () => ({ Attributes: { ApproximateNumberOfMessages: '0' } }),
+      'GET /2016-08-19/account-settings': () => ({ AccountLimit: { UnreservedConcurrentExecutions: 1000 } }),
+      'GET /clusters/prod': () => ({
+        cluster: { endpoint: ENDPOINT, accessConfig: { authenticationMode: 'API_AND_CONFIG_MAP' } },
+      }),
+      'GET /clusters/prod/pod-identity-associations': () => ({ associations: [{ associationId: 'a-1' }] }),
+      ListRules: input =>
+        Reflect.get(input as object, 'EventBusName') === 'default'
+          ? { Rules: [{ Name: 'Curfew-InstancesToFinalizer', State: 'ENABLED' }] }
+          : {
+              Rules: rules.map(Name => ({
+                Name,
+                State: 'ENABLED',
+                EventPattern: JSON.stringify({ 'detail-type': [Name === 'Heartbeat' ? FORWARDER_HEARTBEAT : Name] }),
+              })),
+            },
+      GetMetricData: () => ({ MetricDataResults: [{ Id: 'newest', Timestamps: [secondsNow()], Values: [1] }] }),
+      DescribeAlarms: () => ({
+        MetricAlarms: [{ AlarmName: 'Curfew-A', StateValue: 'OK', AlarmActions: ['arn:aws:sns:::t'] }],
+      }),
+    };
+    for (const [operation, answer] of Object.entries(answers)) plane.answers.set(operation, answer);
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await plane.stop();
+  });
+
+  it('finds nothing wrong where nothing is', async () => {
+    const { code, out, error } = await onStack();
+    expect([code, error]).toEqual([0, '']);
+    expect(out).toMatch(/^\d+ ok, 0 failed, 0 warning, 0 skipped$/m);
+    expect(out).toMatch(/^ok +access entry of repair: curfew:repair$/m);
+  });
+
+  it.each<[string, () => void, RegExp]>([
+    [
+      'an event source that is off',
+      () => void plane.eventSources.set('source-repair', 'Disabled'),
+      /^FAILED +event source of repair: Disabled\n +→ curfew resume --stack Curfew$/m,
+    ],
+    [
+      'a tick that is off',
+      () => void plane.schedules.set('tick-timer', { State: 'DISABLED' }),
+      /^FAILED +tick of timer: DISABLED\n +→ curfew resume/m,
+    ],
+    [
+      'a function without an access entry, as after a cluster was created again',
+      () => void plane.answers.set(entryOf('drain'), () => ({ status: 404, code: 'ResourceNotFoundException' })),
+      /^FAILED +access entry of drain: .*role\/drain has none\n +→ npx cdk deploy --all --revert-drift/m,
+    ],
+    [
+      'an access entry of other groups',
+      () => void plane.answers.set(entryOf('drain'), () => ({ accessEntry: { kubernetesGroups: ['admins'] } })),
+      /^FAILED +access entry of drain: has the groups admins, not curfew:drain\n/m,
+    ],
+    [
+      'no identity for the forwarder',
+      () => void plane.answers.set('GET /clusters/prod/pod-identity-associations', () => ({ associations: [] })),
+      /^FAILED +identity of the forwarder: 0 .*\n +→ .*restart the forwarder/m,
+    ],
+    [
+      'a cluster without access entries',
+      () =>
+        void plane.answers.set('GET /clusters/prod', () => ({
+          cluster: { endpoint: ENDPOINT, accessConfig: { authenticationMode: 'CONFIG_MAP' } },
+        })),
+      /^FAILED +cluster prod: authentication mode CONFIG_MAP\n +→ aws eks update-cluster-config/m,
+    ],
+    [
+      'another endpoint than the functions call',
+      () =>
+        void plane.answers.set('GET /clusters/prod', () => ({
+          cluster: { endpoint: 'https://new', accessConfig: { authenticationMode: 'API' } },
+        })),
+      /^FAILED +cluster prod: its endpoint is https:\/\/new, the functions call https:\/\/abc/m,
+    ],
+    [
+      'a forwarder that is silent',
+      () => void plane.answers.set('GetMetricData', () => ({ MetricDataResults: [{ Timestamps: [] }] })),
+      /^FAILED +heartbeat of the forwarder: none within 15 minutes\n +→ kubectl[^]*^FAILED +sweep of timers/m,
+    ],
+    [
+      'a forwarder that has been silent for long',
+      () =>
+        void plane.answers.set('GetMetricData', () => ({ MetricDataResults: [{ Timestamps: [secondsNow() - 600] }] })),
+      /^FAILED +heartbeat of the forwarder: 5\d\d s ago/m,
+    ],
+    [
+      'a rule that is missing',
+      () => void plane.answers.set('ListRules', () => ({ Rules: [] })),
+      /^FAILED +rules: 0 of \d+.*\n +→ npx cdk deploy --all --revert-drift$/m,
+    ],
+    [
+      'a rule that is off',
+      () => void plane.answers.set('ListRules', () => ({ Rules: [{ Name: 'ClusterToRepair', State: 'DISABLED' }] })),
+      /^FAILED +rules: disabled: ClusterToRepair/m,
+    ],
+    [
+      'a table without its index',
+      () => void plane.answers.set('DescribeTable', () => ({ Table: { TableStatus: 'ACTIVE' } })),
+      /^FAILED +table: Records ACTIVE, index missing\n/m,
+    ],
+    [
+      'an alarm that rings',
+      () =>
+        void plane.answers.set('DescribeAlarms', () => ({
+          MetricAlarms: [{ AlarmName: 'Curfew-B', StateValue: 'ALARM', AlarmDescription: 'Runbook: "Backlog"' }],
+        })),
+      /^FAILED +alarm Curfew-B: rings\n +→ Runbook: "Backlog"\n^WARNING alarm actions: no alarm tells anybody/m,
+    ],
+  ])('finds %s', async (_, breaks, expected) => {
+    breaks();
+    const { code, out } = await onStack();
+    expect(out).toMatch(expected);
+    expect(code).toBe(1);
+  });
+
+  it.each<[string, () => void, RegExp]>([
+    [
+      'dead letters',
+      () => void plane.answers.set('GetQueueAttributes', () => ({ Attributes: { ApproximateNumberOfMessages: '3' } })),
+      /^WARNING +dead letters of repair: 3 wait\n +→ curfew redrive/m,
+    ],
+    [
+      'another version than its own',
+      () => void plane.outputs.set('Version', '9.9.9'),
+      /^WARNING +version: 9\.9\.9 is deployed, this command is \d+\.\d+\.\d+\n/m,
+    ],
+    [
+      'a table that is not protected, as one that was restored',
+      () => void plane.answers.set('DescribeContinuousBackups', () => ({})),
+      /^WARNING +table: .*point-in-time recovery is off/m,
+    ],
+    [
+      'an account of little concurrency',
+      () =>
+        void plane.answers.set('GET /2016-08-19/account-settings', () => ({
+          AccountLimit: { UnreservedConcurrentExecutions: 10 },
+        })),
+      new RegExp(
+        `^WARNING +concurrency of Lambda: 10 .*\\n +→ Curfew works on up to ${Object.values(FUNCTION_DEFINITIONS).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)} batches`,
+        'm',
+      ),
+    ],
+  ])('warns of %s, which is no failure', async (_, breaks, expected) => {
+    breaks();
+    const { code, out } = await onStack();
+    expect([code, out]).toEqual([0, expect.stringMatching(expected)]);
+  });
+
+  it('says which permission it lacks, and goes on', async () => {
+    plane.answers.set('DescribeTable', () => ({ status: 400, code: 'AccessDeniedException' }));
+    const { code, out } = await onStack();
+    expect(out).toMatch(/^skipped +table: cannot be asked: AccessDeniedException.*\n +→ grant dynamodb:DescribeTable/m);
+    expect(out).toMatch(/^ok +alarms: 1$/m);
+    // Nobody knows whether it is well.
+    expect(code).toBe(1);
+  });
+
+  it('says in one line that there is no such stack', async () => {
+    expect(await run({ stack: 'Other' })).toMatchObject({ code: 2, out: '', error: expect.stringContaining('Other') });
+  });
+});
+
+describe('curfew doctor --kubeconfig', () => {
+  let folder: string;
+  let cluster: EmbeddedCluster;
+  let kubeconfig: string;
+  const forwarder = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'curfew-forwarder', namespace: 'curfew' },
+    spec: { template: { spec: { containers: [{ name: 'forwarder', image: 'forwarder:1' }] } } },
+    status: { readyReplicas: 2 },
+  };
+  const karpenter = (gates: string) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'karpenter', namespace: 'kube-system', labels: { 'app.kubernetes.io/name': 'karpenter' } },
+    spec: {
+      template: {
+        spec: { containers: [{ name: 'c', image: 'karpenter:1.8', env: [{ name: 'FEATURE_GATES', value: gates }] }] },
+      },
+    },
+  });
+  const inCluster = () => run({ kubeconfig });
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+    cluster = await startEmbeddedCluster(systemClock, 0);
+    kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, cluster.kubeconfig());
+  });
+  afterAll(async () => {
+    await cluster.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says what is missing of an installation that has begun', async () => {
+    const { code, out } = await inCluster();
+    expect(out).toMatch(/^FAILED +ConfigMap curfew\/curfew-config: is not there\n +→ kubectl apply -k deploy\//m);
+    expect(out).toMatch(/^FAILED +forwarder: has no Deployment\n/m);
+    expect(out).toMatch(/^ok +rights of repair: all there$/m);
+    expect(out).toMatch(/^ok +rights of forwarder: all there$/m);
+    expect(code).toBe(1);
+  });
+
+  it('finds nothing wrong where nothing is', async () => {
+    cluster.core.seed({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'curfew-config', namespace: 'curfew' },
+    });
+    cluster.core.seed(forwarder);
+    cluster.core.seed({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'curfew-forwarder', namespace: 'curfew' },
+      spec: { holderIdentity: 'pod-1', renewTime: toTimestamp(systemClock.now()).replace('Z', '.000000Z') },
+    });
+    const { code, out } = await inCluster();
+    expect(out).toMatch(/ ok, 0 failed, 0 warning, 0 skipped$/m);
+    expect(code).toBe(0);
+  });
+
+  it('finds that Karpenter repairs too', async () => {
+    cluster.core.seed(karpenter('NodeRepair=true,SpotToSpotConsolidation=false'));
+    const { code, out } = await inCluster();
+    expect(out).toMatch(
+      /^FAILED +Karpenter in kube-system: karpenter:1\.8 repairs nodes by itself.*\n +→ take NodeRepair/m,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('says what Curfew has written onto a policy', async () => {
+    cluster.core.seed({
+      apiVersion: 'curfew.dev/v1alpha1',
+      kind: 'NodeLifecyclePolicy',
+      metadata: { name: 'web' },
+      spec: {},
+      status: { conditions: [{ type: 'Warning', status: 'True', reason: 'HooksDoNotHold', message: 'under Keep' }] },
+    });
+    const { out } = await inCluster();
+    expect(out).toMatch(/^WARNING +NodeLifecyclePolicy web: HooksDoNotHold: under Keep\n +→ kubectl describe/m);
+  });
+});

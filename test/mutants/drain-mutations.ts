@@ -1,0 +1,24 @@
+/** How mistakes are put into the rule of drains. */
+import { decide } from '../../functions/drain/decide.ts';
+import type { DrainDecision } from '../../functions/drain/decision.ts';
+import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
+import { createReconciler } from '../../functions/drain/reconcile.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
+
+/** The rule decides, and this is done instead. */
+export const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
+  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
+});
+
+/** The rule sees this instead. */
+export const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation => ({
+  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => decide(change(seen)) }) },
+});
+
+/** The configuration says this instead. */
+export const withRules = (change: (rules: DrainRules) => DrainRules): Mutation =>
+  seeing(seen => ({ ...seen, rules: seen.rules && change(seen.rules) }));
+
+/** These settings are others. */
+export const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
+  withRules(rules => ({ ...rules, settings: { ...rules.settings, ...change } }));

@@ -1,0 +1,80 @@
+/** Mistakes in what a drain writes on its Node, takes back, and sees of what people do there. */
+import type { Preparation } from '../../functions/drain/decision.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import { deciding, seeing } from './drain-mutations.ts';
+import { annotated, isA, withKubernetes, withObjects, type Mutant } from './mutant.ts';
+
+const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
+
+export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'drain-never-hides-its-conditions',
+    mistake: 'leaves Drained on a node that was opened',
+    breaks: ['I7'],
+    scenario: 'drain-conditions.yaml#drain-conditions',
+    mutation: seeing(seen => ({
+      ...seen,
+      node: { ...seen.node, shown: seen.record.active === undefined ? 'nothing' : seen.node.shown },
+    })),
+  },
+  {
+    name: 'drain-shows-nothing-on-its-node',
+    mistake: 'writes no conditions of a drain',
+    breaks: ['I6'],
+    scenario: 'drain-conditions.yaml#drain-conditions',
+    mutation: withKubernetes('drain', api => ({
+      async patch(ref, patch, options) {
+        if (options?.subresource !== 'status' || !isA('Node', ref)) return await api.patch(ref, patch, options);
+        const answer = await api.get(ref);
+        return answer.kind === 'there' ? { kind: 'ok', object: answer.object } : { kind: 'notFound' };
+      },
+    })),
+  },
+  {
+    name: 'drain-does-not-see-who-opens-a-node',
+    mistake: 'does not see that somebody has opened the node after its drain',
+    breaks: ['I5'],
+    scenario: 'drain-opened-by-a-person.yaml#drain-opened-by-a-person',
+    mutation: seeing(seen => {
+      const isOver = seen.record.active === undefined && seen.record.requests.length === 0;
+      return isOver ? { ...seen, node: { ...seen.node, unschedulable: true } } : seen;
+    }),
+  },
+  {
+    name: 'drain-closes-again-what-a-person-opened',
+    mistake: 'begins what was to follow a drain that somebody has called off by opening the node',
+    breaks: ['I7'],
+    scenario: 'drain-opened-by-a-person.yaml#drain-opened-before-the-next-drain',
+    mutation: deciding((decision, { record: { active } }) =>
+      decision.kind === 'finish' && decision.outcome.reason === 'Uncordoned' && active !== undefined
+        ? { ...decision, active }
+        : decision,
+    ),
+  },
+  {
+    name: 'drain-without-a-cordon',
+    mistake: 'does not cordon the node',
+    breaks: ['I7'],
+    scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node',
+    mutation: deciding(decision => {
+      if (decision.kind === 'prepare') return uncordoned(decision);
+      return decision.kind === 'begin' && decision.next ? { ...decision, next: uncordoned(decision.next) } : decision;
+    }),
+  },
+  {
+    name: 'drain-despite-a-hand',
+    mistake: 'goes on although somebody has uncordoned the node',
+    breaks: ['I7'],
+    scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-hand',
+    mutation: seeing(seen =>
+      seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
+    ),
+  },
+  {
+    name: 'drain-leaves-its-cordon',
+    mistake: 'does not take its cordon back when nobody asks for the drain any more',
+    breaks: ['I7'],
+    seed: 54,
+    mutation: withObjects('drain', 'Node', node => annotated(node, { [ANNOTATIONS.cordonedByDrain]: undefined })),
+  },
+];

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { lookFor, uidOfMarked } from '../../../shared/custom-resource/follow.ts';
+import { requestResource } from '../../../shared/custom-resource/request.ts';
+import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
+import type { CreateOutcome, KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
+
+const TYPE = { group: 'a.example.com', version: 'v1', resource: 'things' };
+const REF = { type: TYPE, namespace: 'ns', name: 'x' };
+const MARK = { annotation: 'curfew.dev/made-for', value: 'node-1' };
+const MANIFEST: KubernetesManifest = {
+  apiVersion: 'a.example.com/v1',
+  kind: 'Thing',
+  metadata: { name: 'x', namespace: 'ns', annotations: { note: 'of the template', [MARK.annotation]: 'forged' } },
+};
+const marked = (value: string) => ({
+  apiVersion: 'a.example.com/v1',
+  kind: 'Thing',
+  metadata: { name: 'x', uid: 'u1', resourceVersion: '1', annotations: { [MARK.annotation]: value } },
+});
+
+const api = (methods: object) => methods as unknown as KubernetesApi;
+
+describe('a custom resource', () => {
+  it('is made with the mark of what it is for, which no template can forge', async () => {
+    const created: KubernetesManifest[] = [];
+    const kubernetes = api({
+      async create(_: unknown, manifest: KubernetesManifest) {
+        created.push(manifest);
+        return { kind: 'ok', object: marked('node-1') };
+      },
+    });
+    expect(await requestResource(kubernetes, TYPE, MANIFEST, MARK)).toMatchObject({ kind: 'created' });
+    expect(created.map(({ metadata }) => metadata.annotations)).toEqual([
+      { note: 'of the template', [MARK.annotation]: 'node-1' },
+    ]);
+  });
+
+  it.each<[string, CreateOutcome, object]>([
+    ['one of its name is there', { kind: 'exists' }, { kind: 'exists' }],
+    [
+      'its namespace is missing',
+      { kind: 'notFound' },
+      { kind: 'refused', reason: 'NamespaceNotFound', message: 'Thing cannot be created: namespace ns is missing' },
+    ],
+    [
+      'the API server refuses it',
+      { kind: 'invalid', message: 'spec: Required value' },
+      { kind: 'refused', reason: 'ResourceRefused', message: 'the API server refuses the Thing: spec: Required value' },
+    ],
+  ])('is not made where %s', async (_, outcome, expected) => {
+    const kubernetes = api({ create: async () => outcome });
+    expect(await requestResource(kubernetes, TYPE, MANIFEST, MARK)).toEqual(expected);
+  });
+
+  it.each([
+    ['node-1', true],
+    ['node-2', false],
+  ])('marked %s is ours: %s', async (value, ours) => {
+    const kubernetes = api({
+      get: async () => ({ kind: 'there', object: marked(value) }),
+      versionsOf: async () => ['v1'],
+    });
+    expect(await lookFor(kubernetes, REF, MARK)).toMatchObject({ kind: 'present', ours });
+    expect(await uidOfMarked(kubernetes, REF, MARK)).toBe(ours ? 'u1' : undefined);
+  });
+
+  it('is not gone where its version is not served', async () => {
+    const kubernetes = api({ get: async () => ({ kind: 'notServed' }), versionsOf: async () => ['v2'] });
+    expect(await lookFor(kubernetes, REF, MARK)).toEqual({ kind: 'notServed', versions: ['v2'] });
+  });
+});
