@@ -1,7 +1,7 @@
 /** Bundles the forwarder into one file: `node forwarder/bundle.ts OUTPUT_DIRECTORY`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { build, type BuildOptions, type Metafile } from 'esbuild';
 
 export interface ForwarderBundle {
   /** `main.mjs` and its map. */
@@ -9,29 +9,34 @@ export interface ForwarderBundle {
   readonly metafile: Metafile;
 }
 
+/** How a program is bundled that Node runs by itself. */
+export const PROGRAM = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  minify: true,
+  keepNames: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  // Dependencies in CommonJS ask for Node's modules through `require`, which ES modules do not have.
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
+} satisfies BuildOptions;
+
 /** The same wherever it is written to. */
 export async function bundleForwarder(): Promise<ForwarderBundle> {
   const root = join(import.meta.dirname, '..');
   const { outputFiles, metafile } = await build({
+    ...PROGRAM,
     absWorkingDir: root,
     entryPoints: ['forwarder/main.ts'],
     outfile: 'dist/main.mjs',
     write: false,
     metafile: true,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minify: true,
-    keepNames: true,
     sourcemap: 'linked',
-    legalComments: 'none',
-    logLevel: 'warning',
-    // Dependencies in CommonJS ask for Node's modules through `require`, which ES modules do not have.
-    banner: {
-      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-    },
   });
   return { files: outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })), metafile };
 }

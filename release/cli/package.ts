@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import packageFile from '../../package.json' with { type: 'json' };
 import { bundleScript, styles } from '../../cli/page/bundle.ts';
+import { PROGRAM } from '../../forwarder/bundle.ts';
 import { tarGzOf, type Entry } from '../archive.ts';
 import { filesOf, ROOT } from '../files.ts';
 import { noticesOf, packagesIn } from '../packages.ts';
@@ -55,27 +56,15 @@ export interface CliPackage {
 /** The package, with the same bytes each time. */
 export async function cliPackage(): Promise<CliPackage> {
   const { outputFiles, metafile } = await build({
+    ...PROGRAM,
     absWorkingDir: ROOT,
     entryPoints: { curfew: 'cli/curfew.ts' },
     outdir: 'dist/lib',
     write: false,
-    bundle: true,
     splitting: true,
-    minify: true,
-    // Errors are known by the names of their classes.
-    keepNames: true,
     metafile: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
     outExtension: { '.js': '.mjs' },
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
-    logLevel: 'warning',
     plugins: [withoutRepository],
-    banner: {
-      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-    },
   });
   const lib = outputFiles.map(({ path, contents }): Entry => ({
     path: `lib/${relative(join(ROOT, 'dist/lib'), path)}`,

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { auditCommand, type AuditOptions } from '../../cli/audit.ts';
 import { clientConfigFile, clientEnvironment } from '../../packages/local-aws/src/client-environment.ts';
-import { startCloudFormation, type LocalCloudFormation } from '../../packages/local-aws/src/cloudformation.ts';
+import { startCloudFormation } from '../../packages/local-aws/src/cloudformation.ts';
+import type { HttpServer } from '../../packages/local-aws/src/loopback.ts';
 import { FAKE_CREDENTIALS } from '../../packages/local-aws/src/fake-credentials.ts';
 import { startLogs, type LocalLogs } from '../../packages/local-aws/src/logs.ts';
 import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
@@ -17,7 +18,7 @@ const GROUPS = ['Curfew-Repair', 'Curfew-Drain'] as const;
 const PAGE = 2;
 let now: EpochMs = START;
 let logs: LocalLogs;
-let cloudFormation: LocalCloudFormation;
+let cloudFormation: HttpServer;
 
 const outputs = {
   [operationOutputId('repair', 'LogGroup')]: GROUPS[0],

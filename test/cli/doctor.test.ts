@@ -35,13 +35,7 @@ describe('curfew doctor --stack', () => {
 
   beforeEach(async () => {
     plane = await startAwsControlPlane();
-    const env = {
-      AWS_ENDPOINT_URL: plane.endpoint,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'a',
-      AWS_SECRET_ACCESS_KEY: 'b',
-      AWS_MAX_ATTEMPTS: '1',
-    };
+    const env = { ...plane.environment, AWS_MAX_ATTEMPTS: '1' };
     for (const [key, value] of Object.entries(env)) vi.stubEnv(key, value);
     for (const name of FUNCTION_NAMES) {
       plane.outputs.set(operationOutputId(name, 'EventSource'), `source-${name}`);

@@ -129,10 +129,7 @@ describe('the commands of the documents', () => {
       // npm leaves its compiled code there.
       TMPDIR: home,
       KUBECONFIG: undefined,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'a',
-      AWS_SECRET_ACCESS_KEY: 'b',
-      AWS_ENDPOINT_URL: plane.endpoint,
+      ...plane.environment,
       AWS_ENDPOINT_URL_SQS: sqs.endpoint,
     };
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);

@@ -2,12 +2,13 @@
  * CloudFormation, Lambda and EventBridge Scheduler over HTTP, as far as `curfew stop | resume | redrive` call them, with the refusals that
  * AWS documents: an update of an event source that is changing, an update of a schedule that leaves a required part out.
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen, LOOPBACK } from '../../packages/local-aws/src/loopback.ts';
+import { serveHttp, type HttpServer } from '../../packages/local-aws/src/loopback.ts';
 
-export interface AwsControlPlane {
-  readonly endpoint: string;
+export interface AwsControlPlane extends HttpServer {
+  /** Variables with which the SDK calls it. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Outputs of the one stack. */
   readonly outputs: Map<string, string>;
   /** State by UUID. */
@@ -23,7 +24,6 @@ export interface AwsControlPlane {
   readonly answers: Map<string, (input: unknown) => object | { readonly status: number; readonly code: string }>;
   /** Every change, in order: `mapping-1 off`. */
   readonly changes: string[];
-  stop(): Promise<void>;
 }
 
 interface Answer {
@@ -43,23 +43,23 @@ export async function startAwsControlPlane(): Promise<AwsControlPlane> {
     answers: new Map<string, (input: unknown) => object | { readonly status: number; readonly code: string }>(),
     changes: new Array<string>(),
   };
-  const server = createServer((request, response) => {
-    void answer(plane, request).then(({ status, body, type = 'application/json' }) =>
-      response.writeHead(status, { 'content-type': type }).end(body),
-    );
+  const server = await serveHttp(async (request, response) => {
+    const { status, body, type = 'application/json' } = await answer(plane, request);
+    response.writeHead(status, { 'content-type': type }).end(body);
   });
-  const port = await listen(server);
-  return {
-    ...plane,
-    endpoint: `http://${LOOPBACK}:${port}`,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
+  const environment = {
+    AWS_ENDPOINT_URL: server.endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'a',
+    AWS_SECRET_ACCESS_KEY: 'b',
   };
+  return { ...plane, ...server, environment };
 }
 
-async function answer(plane: Omit<AwsControlPlane, 'endpoint' | 'stop'>, request: IncomingMessage): Promise<Answer> {
+async function answer(
+  plane: Omit<AwsControlPlane, keyof HttpServer | 'environment'>,
+  request: IncomingMessage,
+): Promise<Answer> {
   const body = await text(request);
   const { method, url = '/' } = request;
   const target = request.headers['x-amz-target'];

@@ -1,10 +1,10 @@
 /** CloudFormation on one machine: DescribeStacks with the outputs of what runs here, for commands that find a deployment by its stack. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { toXml, type XmlElement } from './ec2/xml.ts';
 import type { Access } from './iam/access.ts';
 import { toQueryError } from './iam/refusals.ts';
-import { listen, LOOPBACK } from './loopback.ts';
+import { serveHttp, type HttpServer } from './loopback.ts';
 import type { AwsModel, StackModel } from './model.ts';
 
 export interface CloudFormationOptions {
@@ -13,17 +13,12 @@ export interface CloudFormationOptions {
   readonly access?: Pick<Access, 'check'>;
 }
 
-export interface LocalCloudFormation {
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
-
 const NAMESPACE = 'http://cloudformation.amazonaws.com/doc/2010-05-15/';
 /** CloudFormation says when a stack was created; here all are as old as time. */
 const CREATED = '1970-01-01T00:00:00.000Z';
 
 /** Listens on the loopback interface, on a free port. */
-export async function startCloudFormation({ model, access }: CloudFormationOptions): Promise<LocalCloudFormation> {
+export async function startCloudFormation({ model, access }: CloudFormationOptions): Promise<HttpServer> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
     const answer = (status: number, element: XmlElement): void =>
@@ -59,17 +54,7 @@ export async function startCloudFormation({ model, access }: CloudFormationOptio
     answer(200, ['DescribeStacksResponse', [['DescribeStacksResult', [['Stacks', found.map(toMember)]]]]]);
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
-  });
-  const port = await listen(server);
-  return {
-    endpoint: `http://${LOOPBACK}:${port}`,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
-  };
+  return serveHttp(handle);
 }
 
 function toMember({ name, outputs }: StackModel): XmlElement {

@@ -3,7 +3,7 @@
  * service (archives, transformers, other targets) is refused when the template is read.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { toEpochMs, toTimestamp } from '../../../shared/domain/time.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
@@ -11,7 +11,7 @@ import { compileEventPattern, type EventMatcher } from './event-pattern.ts';
 import type { Access } from './iam/access.ts';
 import type { AccessRequest } from './iam/evaluate.ts';
 import { toJsonError } from './iam/refusals.ts';
-import { listen, LOOPBACK } from './loopback.ts';
+import { serveHttp } from './loopback.ts';
 import type { MayDeliver } from './iam/queue-policies.ts';
 import type { AwsModel, RuleModel, TargetModel } from './model.ts';
 import {
@@ -110,17 +110,13 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
     }
   }
 
-  const server = createServer((request, response) => void handle(request, response));
-  const port = await listen(server);
+  const { endpoint, stop } = await serveHttp(handle);
   return {
-    endpoint: `http://${LOOPBACK}:${port}`,
+    endpoint,
     async publish(event) {
       await deliver({ ...event, busName: 'default', timeSeconds: undefined });
     },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
+    stop,
   };
 }
 

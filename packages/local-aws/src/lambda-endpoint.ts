@@ -1,10 +1,10 @@
 /** Lambda's `Invoke` for the unchanged SDK, for functions that others call by name: synchronous ones, and `Event`, whose answer nobody gets. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { InvokeOutcome } from './execution-environment.ts';
 import type { Access } from './iam/access.ts';
 import { toRestError } from './iam/refusals.ts';
-import { listen, LOOPBACK } from './loopback.ts';
+import { serveHttp, type HttpServer } from './loopback.ts';
 import type { AwsModel } from './model.ts';
 
 export interface LambdaEndpointOptions {
@@ -14,18 +14,13 @@ export interface LambdaEndpointOptions {
   readonly invoke: (functionName: string, payload: string) => Promise<InvokeOutcome> | undefined;
 }
 
-export interface LambdaEndpoint {
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
-
 const PATH = /^\/2015-03-31\/functions\/([^/?]+)\/invocations$/;
 
 /**
  * Listens on the loopback interface, on a free port. A function that failed answers 200 with `x-amz-function-error`, as
  * Lambda does.
  */
-export async function startLambdaEndpoint(options: LambdaEndpointOptions): Promise<LambdaEndpoint> {
+export async function startLambdaEndpoint(options: LambdaEndpointOptions): Promise<HttpServer> {
   const { model, access, invoke } = options;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -60,17 +55,7 @@ export async function startLambdaEndpoint(options: LambdaEndpointOptions): Promi
     } else answer(response, await invoked);
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
-  });
-  const port = await listen(server);
-  return {
-    endpoint: `http://${LOOPBACK}:${port}`,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
-  };
+  return serveHttp(handle);
 }
 
 const HEADERS = { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST' };

@@ -2,7 +2,7 @@
  * CloudWatch Logs on one machine, as far as logs are read: FilterLogEvents over what the functions print, page by page. Whatever else of
  * the service is asked for is answered as an error and never as success.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Clock } from '../../../shared/ports/clock.ts';
@@ -11,7 +11,7 @@ import type { InjectedFailure } from './ec2/ec2.ts';
 import type { Access } from './iam/access.ts';
 import { toJsonError } from './iam/refusals.ts';
 import { isObject } from './json-object.ts';
-import { listen, LOOPBACK } from './loopback.ts';
+import { serveHttp } from './loopback.ts';
 
 export interface LogsOptions {
   /** Names of the log groups that there are. */
@@ -117,10 +117,9 @@ export async function startLogs({ groups, clock, access, pageSize = PAGE_SIZE }:
     }
   }
 
-  const server = createServer((request, response) => void handle(request, response));
-  const port = await listen(server);
+  const { endpoint, stop } = await serveHttp(handle);
   return {
-    endpoint: `http://${LOOPBACK}:${port}`,
+    endpoint,
     add(group, message) {
       const events = kept.get(group);
       if (events === undefined) throw new Error(`there is no log group ${group}`);
@@ -130,10 +129,7 @@ export async function startLogs({ groups, clock, access, pageSize = PAGE_SIZE }:
       if (events.length > LONGEST_GROUP) events.shift();
     },
     fail: next => void (failure = next),
-    async stop() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
+    stop,
   };
 }
 

@@ -6,7 +6,8 @@ import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import { startEventBus, type LocalEventBus } from '../src/event-bus.ts';
 import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
 import { createAccess } from '../src/iam/access.ts';
-import { guardDynamoDb, type DynamoDbGuard } from '../src/iam/dynamodb-guard.ts';
+import { guardDynamoDb } from '../src/iam/dynamodb-guard.ts';
+import type { HttpServer } from '../src/loopback.ts';
 import { isAllowed } from '../src/iam/evaluate.ts';
 import { queuePolicySchema } from '../src/iam/queue-policies.ts';
 import { policyDocumentSchema, type Statement } from '../src/iam/statements.ts';
@@ -149,7 +150,7 @@ describe('the endpoints', () => {
   const options = { region: REGION, credentials, maxAttempts: 1 };
   let sqs: LocalSqs;
   let bus: LocalEventBus;
-  let guard: DynamoDbGuard;
+  let guard: HttpServer;
 
   beforeAll(async () => {
     sqs = await startSqs({ region: REGION, account: ACCOUNT, access: () => access });

@@ -5,7 +5,8 @@ import type { InvokeOutcome } from '../src/execution-environment.ts';
 import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
 import { createAccess, type Credentials } from '../src/iam/access.ts';
 import { policyDocumentSchema } from '../src/iam/statements.ts';
-import { startLambdaEndpoint, type LambdaEndpoint } from '../src/lambda-endpoint.ts';
+import { startLambdaEndpoint } from '../src/lambda-endpoint.ts';
+import type { HttpServer } from '../src/loopback.ts';
 
 const REGION = 'us-east-1';
 const ACCOUNT = '000000000000';
@@ -25,7 +26,7 @@ describe('Lambda', () => {
   const access = createAccess({ account: ACCOUNT, roles: [{ name: 'FinalizerRole', arn: ROLE, statements }] });
   const payloads: string[] = [];
   const clients: LambdaClient[] = [];
-  let lambda: LambdaEndpoint;
+  let lambda: HttpServer;
 
   beforeAll(async () => {
     lambda = await startLambdaEndpoint({

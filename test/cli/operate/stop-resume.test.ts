@@ -15,7 +15,7 @@ const TICK = {
 let plane: AwsControlPlane;
 beforeEach(async () => {
   plane = await startAwsControlPlane();
-  for (const [key, value] of Object.entries({ AWS_ENDPOINT_URL: plane.endpoint, ...CREDENTIALS })) {
+  for (const [key, value] of Object.entries({ ...plane.environment, AWS_MAX_ATTEMPTS: '1' })) {
     vi.stubEnv(key, value);
   }
   for (const [name, id] of [
@@ -34,13 +34,6 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   await plane.stop();
 });
-
-const CREDENTIALS = {
-  AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: 'a',
-  AWS_SECRET_ACCESS_KEY: 'b',
-  AWS_MAX_ATTEMPTS: '1',
-};
 
 /** Runs the command; its waits end at once. */
 async function run(command: typeof stopCommand, stack = 'Curfew') {

@@ -6,13 +6,7 @@ import { runHere } from '../run-curfew.ts';
 let plane: AwsControlPlane;
 beforeAll(async () => {
   plane = await startAwsControlPlane();
-  const env = {
-    AWS_ENDPOINT_URL: plane.endpoint,
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'a',
-    AWS_SECRET_ACCESS_KEY: 'b',
-  };
-  for (const [key, value] of Object.entries(env)) vi.stubEnv(key, value);
+  for (const [key, value] of Object.entries(plane.environment)) vi.stubEnv(key, value);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();

@@ -3,12 +3,12 @@
  * know here is answered as an error and never as success.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Access } from '../iam/access.ts';
 import type { AccessRequest } from '../iam/evaluate.ts';
 import { toQueryError } from '../iam/refusals.ts';
-import { listen, LOOPBACK } from '../loopback.ts';
+import { serveHttp } from '../loopback.ts';
 import type { AwsModel } from '../model.ts';
 import type { ServiceEvent } from '../event-bus.ts';
 import { AwsError } from './aws-error.ts';
@@ -105,12 +105,9 @@ export async function startEc2({ model, access, publish, ...options }: Ec2Option
     }
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
-  });
-  const port = await listen(server);
+  const { endpoint, stop } = await serveHttp(handle);
   return {
-    endpoint: `http://${LOOPBACK}:${port}`,
+    endpoint,
     fleet,
     fail(action, failure) {
       if (failure === undefined) failures.delete(action);
@@ -118,8 +115,7 @@ export async function startEc2({ model, access, publish, ...options }: Ec2Option
     },
     async stop() {
       end.abort(new Error('stopped'));
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
+      await stop();
     },
   };
 }

@@ -1,15 +1,10 @@
 /** Access to DynamoDB: a proxy that asks before it passes a call on. When the server behind it is gone, connections break as its own would. */
-import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen, LOOPBACK } from '../loopback.ts';
+import { Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { serveHttp, type HttpServer } from '../loopback.ts';
 import type { AwsModel } from '../model.ts';
 import type { Access } from './access.ts';
 import { toDynamoDbRequest } from './dynamodb-requests.ts';
 import { toJsonError } from './refusals.ts';
-
-export interface DynamoDbGuard {
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
 
 export interface DynamoDbGuardOptions {
   /** Endpoint of the server. */
@@ -19,7 +14,7 @@ export interface DynamoDbGuardOptions {
 }
 
 /** Listens on the loopback interface, on a free port. A refused call never reaches the server. */
-export async function guardDynamoDb({ upstream, model, access }: DynamoDbGuardOptions): Promise<DynamoDbGuard> {
+export async function guardDynamoDb({ upstream, model, access }: DynamoDbGuardOptions): Promise<HttpServer> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readAll(request);
     const target = String(request.headers['x-amz-target'] ?? '');
@@ -51,16 +46,12 @@ export async function guardDynamoDb({ upstream, model, access }: DynamoDbGuardOp
     });
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy());
-  });
-  const port = await listen(server);
+  const { endpoint, stop } = await serveHttp(handle);
   return {
-    endpoint: `http://${LOOPBACK}:${port}`,
+    endpoint,
     async stop() {
       agent.destroy();
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
+      await stop();
     },
   };
 }

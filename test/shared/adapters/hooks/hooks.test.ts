@@ -3,7 +3,8 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InvokeOutcome } from '../../../../packages/local-aws/src/execution-environment.ts';
 import { FAKE_CREDENTIALS } from '../../../../packages/local-aws/src/fake-credentials.ts';
-import { startLambdaEndpoint, type LambdaEndpoint } from '../../../../packages/local-aws/src/lambda-endpoint.ts';
+import { startLambdaEndpoint } from '../../../../packages/local-aws/src/lambda-endpoint.ts';
+import type { HttpServer } from '../../../../packages/local-aws/src/loopback.ts';
 import { createHooks } from '../../../../shared/adapters/hooks/hooks.ts';
 import { createInvokeFunction, INVOKE_CLIENT_DEFAULTS } from '../../../../shared/adapters/lambda/invoke-function.ts';
 import type { BusEntry } from '../../../../shared/contract/envelope.ts';
@@ -31,7 +32,7 @@ const FUNCTIONS: Readonly<Record<string, InvokeOutcome>> = {
 
 describe('a hook', () => {
   const payloads: unknown[] = [];
-  let lambda: LambdaEndpoint;
+  let lambda: HttpServer;
   const clients: LambdaClient[] = [];
   beforeAll(async () => {
     lambda = await startLambdaEndpoint({
