@@ -30,7 +30,7 @@ export interface Mutant {
   readonly seed?: number;
   /** `FILE#NAME` of an example scenario that finds it: by `breaks`, or by an expectation of its own. */
   readonly scenario?: string;
-  /** A property of modes that finds it. */
+  /** A property of two runs that finds it. */
   readonly property?: PropertyName;
   /** What goes wrong beside the mistake, in the scenario: what is right copes with it. Anew for each run. */
   readonly fault?: () => Fault;

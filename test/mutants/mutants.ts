@@ -14,6 +14,7 @@ import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
 import { HOOK_RESOURCE_MUTANTS } from './hook-resources.ts';
 import { LADDER_MUTANTS } from './ladder.ts';
+import { METAMORPHIC_MUTANTS } from './metamorphic.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
@@ -51,6 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FORWARDER_MUTANTS,
   ...PERMISSION_MUTANTS,
   ...ANSWER_MUTANTS,
+  ...METAMORPHIC_MUTANTS,
 ];
 
 /** The mistake of that name. Throws for a name that is not known. */

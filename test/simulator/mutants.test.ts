@@ -54,7 +54,7 @@ describe('an example scenario finds a Curfew that', () => {
   );
 });
 
-describe('a property of modes finds a Curfew that', () => {
+describe('a property of two runs finds a Curfew that', () => {
   it.each(MUTANTS.filter(({ property }) => property !== undefined).map(mutant => [mutant.mistake, mutant] as const))(
     '%s',
     async (_mistake, mutant) => {

@@ -24,7 +24,7 @@ const VERSIONS: readonly string[] = ['resourceVersion', 'uid'];
 const withoutVersions = (body: unknown): string =>
   JSON.stringify(body, (key, value: unknown) => (VERSIONS.includes(key) ? undefined : value)) ?? '';
 
-function toWrite(line: JsonObject, { nodes }: World, start: number): Write {
+export function toWrite(line: JsonObject, { nodes }: World, start: number): Write {
   const text = (key: string): string => textAt(line, key) ?? '';
   const name = text('name');
   // Of a hook: the object that it is called for.
@@ -147,16 +147,18 @@ export const holdsStay: ModeProperty = ({ world, without, withIt }) => {
 /** The policy itself, and its messages, may put off what is done at one instant by a little. */
 const TOLERANCE_MS = 30_000;
 
-/** The first write of one run that has none like it in the other, at about that time. */
-function firstDifference(left: readonly Write[], right: readonly Write[]): string | undefined {
+/** The first write of one run that has none like it in the other, at about that time. @param tolerance ms */
+export function firstDifference(
+  left: readonly Write[],
+  right: readonly Write[],
+  tolerance = TOLERANCE_MS,
+): string | undefined {
   const find = (from: readonly Write[], of: readonly Write[]): Write | undefined => {
     const free = [...of];
     return from.find(write => {
       const index = free.findIndex(
         other =>
-          keyOf(other) === keyOf(write) &&
-          other.body === write.body &&
-          Math.abs(other.time - write.time) <= TOLERANCE_MS,
+          keyOf(other) === keyOf(write) && other.body === write.body && Math.abs(other.time - write.time) <= tolerance,
       );
       if (index >= 0) free.splice(index, 1);
       return index < 0;

@@ -206,12 +206,30 @@ function stepsOf({ name, pool: of, role, at }: DrawnNode): readonly JsonObject[]
   return role === 'drained' ? [{ at: time, busEvent: { source: 'm', 'detail-type': 'HealthEvent', detail } }] : [];
 }
 
+/** A scenario file as JSON. */
+export interface ScenarioDocument {
+  readonly apiVersion: string;
+  readonly kind: 'Scenario';
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly start: string;
+    /** Go duration. */
+    readonly duration: string;
+    readonly config: string;
+    readonly objects: readonly JsonObject[];
+    readonly steps: readonly JsonObject[];
+  };
+}
+
 /** The world as a scenario. @param hasAdded whether the policy comes beside those that are there */
-export function scenarioOf(world: World, hasAdded: boolean): Scenario {
+export const scenarioOf = (world: World, hasAdded: boolean): Scenario => scenarioFrom(documentOf(world, hasAdded));
+
+/** The same as a scenario file. */
+export function documentOf(world: World, hasAdded: boolean): ScenarioDocument {
   const { pools, policies, added, addedAt, nodes, drainMode } = world;
   const fromStart = hasAdded && addedAt === 0 ? [...policies, added] : policies;
   const later = hasAdded && addedAt > 0 ? [{ at: `${addedAt}m`, apply: manifestOf(added) }] : [];
-  const scenario = {
+  return {
     apiVersion: 'curfew.dev/v1alpha1',
     kind: 'Scenario',
     metadata: { name: 'modes' },
@@ -232,7 +250,11 @@ export function scenarioOf(world: World, hasAdded: boolean): Scenario {
       steps: [...nodes.flatMap(stepsOf), ...later],
     },
   };
-  const parsed = parseScenarios(JSON.stringify(scenario), 'modes', clusterCatalog());
+}
+
+/** @throws where the file is not a valid one of one scenario */
+export function scenarioFrom(document: ScenarioDocument): Scenario {
+  const parsed = parseScenarios(JSON.stringify(document), 'modes', clusterCatalog());
   invariant(parsed.ok, `a world is a valid scenario: ${parsed.ok ? '' : JSON.stringify(parsed)}`);
   const [only] = parsed.scenarios;
   invariant(only !== undefined, 'one document');
