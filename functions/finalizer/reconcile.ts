@@ -2,7 +2,7 @@
 import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
 import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
@@ -18,7 +18,6 @@ import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
 import { claimUnderWay, LEFT_CHECK } from './hook-owner.ts';
-import { instanceOf } from './instance-events.ts';
 import { checkForOrphans } from './orphans/check.ts';
 import { forgetOrphan } from './orphans/forget.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
@@ -93,9 +92,6 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
       case 'busEvent':
         if (message.detailType === ORPHAN_FORGOTTEN) return forgetOrphan(parts, message.detail);
         if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
-        if (message.detailType === INSTANCE_STATE_CHANGED) {
-          return parts.terminations.request(instanceOf(message.detail));
-        }
         return;
       case 'tick':
         return;
