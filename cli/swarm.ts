@@ -1,6 +1,5 @@
 /** `curfew swarm`: random clusters, policies, stories and faults, and every invariant watched over them. */
 import { statSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +8,12 @@ import type { FaultMixName } from '../simulator/faults/mix.ts';
 import { CI_NEWS_SEEDS, CI_SEEDS, CI_MORE_SEEDS, readRegressions } from '../simulator/swarm/ci.ts';
 import { formatFailing, formatTotals, whole } from '../simulator/swarm/report.ts';
 import { runTrial, trialOf, type SeedReport } from '../simulator/swarm/seed.ts';
-import { shrink } from '../simulator/swarm/shrink.ts';
 import { runTasks } from '../simulator/swarm/tasks.ts';
 import { sumUp } from '../simulator/swarm/totals.ts';
-import { printTrial, replayCommand } from '../simulator/swarm/trial-file.ts';
 import { clusterCatalog } from '../simulator/world.ts';
 import type { CommandOutput } from './command-output.ts';
 import { parseFaults, parseSeeds, SEEDS_RULE } from './simulation-options.ts';
+import { writeFailure } from './swarm-failure.ts';
 
 export interface SwarmOptions {
   readonly seeds?: string;
@@ -28,8 +26,6 @@ export interface SwarmOptions {
 
 const DEFAULT_SEEDS = '1..200';
 const REGRESSIONS = fileURLToPath(new URL('../examples/regressions', import.meta.url));
-/** Trials that making a failure small may take: about two minutes. */
-const SHRINK_RUNS = 800;
 const MAX_JOBS = 64;
 
 /** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. */
@@ -96,37 +92,11 @@ async function runSeeds(
   output.out(`${formatTotals(totals, (performance.now() - start) / 1000)}\n`);
   const [first] = totals.failing;
   if (first === undefined) return true;
-  await writeFailure(first, { folder, ...(mix !== undefined && { mix }) }, output, terminal);
-  return false;
-}
-
-/** Makes the failure small and writes it as a scenario. */
-async function writeFailure(
-  { seed, failure }: SeedReport,
-  { mix, folder }: Pick<Plan, 'mix' | 'folder'>,
-  output: CommandOutput,
-  terminal: Terminal,
-): Promise<void> {
-  if (failure === undefined) return;
-  const progress = createProgress(terminal);
-  let runs = 0;
-  const shrunk = await shrink(
-    trialOf(seed, mix),
-    failure,
-    async trial => {
-      progress.say(`shrinking seed ${seed}: ${(runs += 1)} runs`);
-      return (await runTrial(trial)).failure;
-    },
-    SHRINK_RUNS,
+  await writeFailure(
+    { name: `seed-${first.seed}`, trial: trialOf(first.seed, mix), failure: first.failure },
+    { folder, output, terminal },
   );
-  progress.clear();
-  const { trial } = shrunk;
-  const { objects, steps } = trial.scenario;
-  await mkdir(folder, { recursive: true });
-  const file = join(folder, `seed-${seed}-${failure.invariant}.yaml`);
-  await writeFile(file, printTrial(trial, shrunk.failure, file));
-  output.out(`seed ${seed} with ${objects.length} objects and ${steps.length} steps left: ${file}\n`);
-  output.out(`replay: ${replayCommand(file, trial.seed, trial.faults.mix)}\n`);
+  return false;
 }
 
 async function runRegressions(output: CommandOutput): Promise<boolean> {

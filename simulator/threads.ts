@@ -14,26 +14,26 @@ export interface Work<Task, Report, News> {
 }
 
 /**
- * Runs the tasks in their order, `jobs` at a time; reports come as they end. No further task is begun once `onReport` has answered
+ * Runs the tasks in their order, `jobs` at a time; reports come as they end. A task is asked for when a thread is free, so it may depend on reports. No further task is begun once `onReport` has answered
  * `stop`. Rejects when a thread dies.
  */
 export async function runInThreads<Task, Report, News = never>(
-  tasks: readonly Task[],
+  tasks: Iterable<Task>,
   jobs: number,
   work: Work<Task, Report, News>,
   onReport: (report: Report) => 'continue' | 'stop',
 ): Promise<void> {
-  const waiting = tasks.values();
+  const waiting = tasks[Symbol.iterator]();
   const onNews = work.onNews ?? (() => undefined);
   let stopped = false;
   const drain = async (run: (task: Task) => Promise<Report>): Promise<void> => {
-    for (const task of waiting) {
+    for (let next = waiting.next(); next.done !== true; next = waiting.next()) {
       if (stopped) return;
-      stopped = onReport(await run(task)) === 'stop' || stopped;
+      stopped = onReport(await run(next.value)) === 'stop' || stopped;
     }
   };
   if (jobs <= 1) return drain(task => work.run(task, onNews));
-  const threads = Array.from({ length: Math.min(jobs, tasks.length) }, () => new Thread(work, onNews));
+  const threads = Array.from({ length: jobs }, () => new Thread(work, onNews));
   try {
     await Promise.all(threads.map(thread => drain(task => thread.run(task))));
   } finally {

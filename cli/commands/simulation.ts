@@ -1,6 +1,7 @@
 /** Commands that run it on virtual time. */
 import { Option } from 'commander';
 import type { CompareOptions } from '../compare.ts';
+import type { SearchOptions } from '../search.ts';
 import type { SimulateOptions } from '../simulate.ts';
 import { withExamples, type Place } from './place.ts';
 
@@ -87,5 +88,25 @@ export function addSimulation({ program, output, ends }: Place): void {
     });
   withExamples(swarm, {
     'curfew swarm --seeds 1..100': 'some minutes; a seed that fails is written as a small scenario',
+  });
+
+  const search = program
+    .command('search')
+    .description('vary the random runs that reach new code, and watch every invariant')
+    .option('--seeds <range>', 'seeds to begin with, A..B (default: 1..50)')
+    .option('--variations <number>', 'how many runs after those (default: 200)')
+    .option('--seed <number>', 'which variations (default: 1)')
+    .option('--corpus <file>', 'names of runs to begin with too, written anew with what is kept (default: none)')
+    .option('--jobs <number>', 'threads (default: one a core)')
+    .option(
+      '--failures <folder>',
+      'where to write what failed (default: curfew-swarm in the folder for temporary files)',
+    )
+    .action(async (options: SearchOptions) => {
+      const { searchCommand } = await import('../search.ts');
+      ends(await searchCommand(options, output));
+    });
+  withExamples(search, {
+    'curfew search --variations 500 --corpus corpus.txt': 'goes on from what the last search kept',
   });
 }

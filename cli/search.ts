@@ -1,0 +1,91 @@
+/** `curfew search`: variations of the trials that reach code which others do not, kept as a corpus of names. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatFailing, whole } from '../simulator/swarm/report.ts';
+import { search } from '../simulator/swarm/search.ts';
+import { isTrialName, trialNamed } from '../simulator/swarm/variation.ts';
+import type { CommandOutput } from './command-output.ts';
+import { messageOf } from '../shared/errors.ts';
+import { createProgress } from './progress.ts';
+import { parseSeeds, SEEDS_RULE } from './simulation-options.ts';
+import { writeFailure } from './swarm-failure.ts';
+
+export interface SearchOptions {
+  /** `A..B`: trials to begin with. */
+  readonly seeds?: string;
+  readonly variations?: string;
+  /** A file of names, one a line: begun with too, and written anew with what is kept. */
+  readonly corpus?: string;
+  readonly jobs?: string;
+  readonly failures?: string;
+  /** Which variations. */
+  readonly seed?: string;
+}
+
+const DEFAULT_SEEDS = '1..50';
+const DEFAULT_VARIATIONS = 200;
+const MOST = 1_000_000;
+const MOST_JOBS = 64;
+
+const numberFrom = (text: string | undefined, usual: number, least: number, most: number): number | undefined => {
+  const value = text === undefined ? usual : Number(text);
+  return Number.isInteger(value) && value >= least && value <= most ? value : undefined;
+};
+
+/** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. */
+export async function searchCommand(options: SearchOptions, output: CommandOutput): Promise<number> {
+  const refuse = (text: string): number => {
+    output.error(`${text}\n`);
+    return 2;
+  };
+  const corpus = await readCorpus(options.corpus);
+  if (typeof corpus === 'string') return refuse(corpus);
+  const seeds = parseSeeds({ seeds: options.seeds ?? DEFAULT_SEEDS });
+  if (seeds === undefined) return refuse(`--seeds takes a range A..B of whole numbers, ${SEEDS_RULE}`);
+  const variations = numberFrom(options.variations, DEFAULT_VARIATIONS, 0, MOST);
+  if (variations === undefined) return refuse(`--variations takes a whole number up to ${whole(MOST)}`);
+  const jobs = numberFrom(options.jobs, availableParallelism(), 1, MOST_JOBS);
+  if (jobs === undefined) return refuse(`--jobs takes a whole number from 1 to ${MOST_JOBS}`);
+  const seed = numberFrom(options.seed, 1, 0, MOST);
+  if (seed === undefined) return refuse(`--seed takes a whole number up to ${whole(MOST)}`);
+
+  const from = [...new Set([...seeds.map(String), ...corpus])];
+  const progress = createProgress(process.stderr);
+  const { kept, reached, failing } = await search({ from, variations, jobs, seed }, (_, done) =>
+    progress.say(`${whole(done)} trials`, { done, of: from.length + variations }),
+  );
+  progress.clear();
+  output.out(
+    `${whole(from.length)} trials reached ${whole(reached.first)} blocks of code, and ${whole(variations)} variations ${whole(reached.all - reached.first)} more\n`,
+  );
+  if (options.corpus !== undefined) await writeFile(options.corpus, `${kept.join('\n')}\n`);
+  for (const { name, report } of failing) output.out(`${name}:${formatFailing(report)}\n`);
+  const [found] = failing;
+  if (found === undefined) {
+    output.out('every invariant held in every run, and every run converged\n');
+    return 0;
+  }
+  await writeFailure(
+    { name: `trial-${found.name}`, trial: trialNamed(found.name), failure: found.report.failure },
+    { folder: options.failures ?? join(tmpdir(), 'curfew-swarm'), output, terminal: process.stderr },
+  );
+  return 1;
+}
+
+/** Its names; a text says what is wrong with the file. One that is not there yet has none. */
+async function readCorpus(file: string | undefined): Promise<readonly string[] | string> {
+  if (file === undefined) return [];
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return isNew ? [] : `--corpus: ${messageOf(error)}`;
+  }
+  const names = text.split('\n').filter(line => line !== '');
+  const unknown = names.find(name => !isTrialName(name));
+  return unknown === undefined
+    ? names
+    : `--corpus: ${file} has ${JSON.stringify(unknown)}, which is no seed and no variation of one`;
+}
