@@ -101,7 +101,7 @@ async function runSeeds(
   await Promise.race([run, aborted(interrupted)]);
   progress.clear();
   const totals = sumUp(reports);
-  output.out(`${formatTotals(totals, (performance.now() - start) / 1000)}\n`);
+  if (reports.length > 0) output.out(`${formatTotals(totals, (performance.now() - start) / 1000)}\n`);
   if (interrupted?.aborted === true) {
     output.error(`${stoppedAfter(reports.length, seeds.length, 'seed', failed)}\n`);
     return failed === 0;

@@ -8,6 +8,6 @@ it('says at Ctrl-C what held so far, and begins no further seed', async () => {
   const output = { out: (text: string) => void (out += text), error: (text: string) => void (error += text) };
   const options = { seeds: '1..3', faults: 'none', jobs: '1', interrupted: interruption.signal };
   expect(await swarmCommand(options, output)).toBe(130);
-  expect(out).toMatch(/^0 seeds, /);
+  expect(out).toBe('');
   expect(error).toBe('stopped after 0 of 3 seeds: nothing is known yet\n');
 });
