@@ -71,11 +71,11 @@ Exit codes:
 /** Where less is left beside the names, what they are for stands below them. */
 const NARROWEST_COLUMN = 30;
 
-function formatHelpItem(this: Help, term: string, termWidth: number, description: string, helper: Help): string {
+function formatHelpItem(...item: Parameters<Help['formatItem']>): string {
+  const [term, termWidth, description, helper] = item;
   const width = helper.helpWidth ?? 80;
   const isNarrow = width - termWidth - 4 < NARROWEST_COLUMN;
-  if (!isNarrow || description === '')
-    return Help.prototype.formatItem.call(helper, term, termWidth, description, helper);
+  if (!isNarrow || description === '') return Help.prototype.formatItem.apply(helper, item);
   return wrapLines(`  ${term}\n      ${description}`, width);
 }
 
