@@ -11,7 +11,10 @@ export function addLooks({ program, output, ends }: Place): void {
         'say what becomes of a node or pod and why: repair, drain, termination, protection; which policies are in force where',
       )
       .argument('<kind>', 'pod, node, nodepool or policy; also KIND/NAME in one')
-      .argument('[name]', 'NAMESPACE/NAME of a pod, NAME of anything else; of a nodepool or policy (default: a list of all)'),
+      .argument(
+        '[name]',
+        'NAMESPACE/NAME of a pod, NAME of anything else; of a nodepool or policy (default: a list of all)',
+      ),
   )
     .option('-n, --namespace <name>', 'of a pod that is named without one (default: "default")')
     .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')
