@@ -12,6 +12,7 @@ import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
 import {
+  CLUSTER_OUTPUT,
   EVENT_BUS_OUTPUT,
   OPERATION_OUTPUTS,
   operationOutputId,
@@ -97,6 +98,7 @@ export class FunctionsStack extends Stack {
       value: state.bus.eventBusName,
     });
     new CfnOutput(this, 'RecordsTable', { value: table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
+    new CfnOutput(this, CLUSTER_OUTPUT, { description: '`cluster` of every event', value: cluster.name });
     new CfnOutput(this, VERSION_OUTPUT, { description: 'Version of Curfew', value: VERSION });
     this.createOperationOutputs(state);
   }

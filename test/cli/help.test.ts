@@ -117,7 +117,10 @@ it('lists each command under what it is for', async () => {
     { heading: 'Look, and change nothing:', commands: ['explain', 'validate', 'snapshot'] },
     { heading: 'Print what you apply:', commands: ['policies', 'rbac', 'crd-patch'] },
     { heading: 'Change a cluster:', commands: ['drain', 'uninstall', 'republish'] },
-    { heading: 'Operate a deployment:', commands: ['audit', 'stop', 'resume', 'doctor', 'redrive', 'orphans'] },
+    {
+      heading: 'Operate a deployment:',
+      commands: ['audit', 'event', 'stop', 'resume', 'doctor', 'redrive', 'orphans'],
+    },
     { heading: 'Your shell:', commands: ['completion'] },
     { heading: 'Commands:', commands: ['help'] },
   ]);
