@@ -67,6 +67,18 @@ const costRows = [0, 100, 1_000, 10_000].map(nodes => {
 const [events = 0, ...rest] = monthly(100);
 const fleet = 100 * (fixed + rest.reduce((total, part) => total + part, events));
 
+/** Of a cluster of 100 nodes, at 0.01 dollars an hour, endpoint and zone. */
+const ofCluster = fixed + monthly(100).reduce((total, part) => total + part);
+const endpoints = rowsOf(documentOf('docs/deploying.md'), 'A private endpoint').filter(
+  ([name = '']) => !name.includes('gateway'),
+);
+const ofEndpoints = endpoints.length * 3 * 0.01 * 24 * 30;
+const fleetRows = [1, 40].map(clusters => [
+  String(clusters),
+  dollars(clusters * ofCluster),
+  dollars(clusters * (ofCluster + ofEndpoints)),
+]);
+
 /** AWS's defaults for an account and Region, and what one deployment takes of them. */
 const QUOTAS: readonly (readonly [string, number, number])[] = [
   [
@@ -96,6 +108,11 @@ describe('docs/costs.md', () => {
   it('has what a month costs, by the number of nodes', () => {
     expect(rowsOf(page, 'A month')).toEqual(costRows);
     expect(page.text).toContain(`100 clusters of 100 nodes: ${dollars(fleet)} dollars`);
+  });
+
+  it.each(['docs/costs.md', 'README.md'])('%s has what fleets cost', file => {
+    expect(endpoints).toHaveLength(6);
+    expect(rowsOf(documentOf(file), file === 'README.md' ? 'What it costs' : 'Fleets')).toEqual(fleetRows);
   });
 
   it('has how many inboxes an event of each kind reaches', () => {
