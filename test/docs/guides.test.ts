@@ -69,7 +69,10 @@ describe.skipIf(findKubectl() === undefined)('the guides on `npm start -- --serv
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const [out, error] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-      expect(child.exitCode, out + error).toBe(0);
+      expect({ code: child.exitCode, failed: child.exitCode === 0 ? '' : out + error }).toEqual({
+        code: 0,
+        failed: '',
+      });
     },
     180_000,
   );
