@@ -131,7 +131,9 @@ const quotaRows = QUOTAS.map(([what, quota, used]) => [
 
 if (process.env['COSTS'] === 'print') {
   const print = (rows: readonly (readonly string[])[]): string => rows.map(row => `| ${row.join(' | ')} |\n`).join('');
-  process.stdout.write(`${print(costRows)}\n100 clusters: ${dollars(fleet)}\n\n${print(fleetRows)}\n${print(quotaRows)}`);
+  process.stdout.write(
+    `${print(costRows)}\n100 clusters: ${dollars(fleet)}\n\n${print(fleetRows)}\n${print(quotaRows)}`,
+  );
 }
 
 describe('docs/costs.md', () => {
