@@ -4,9 +4,8 @@
  */
 import { Stack, Token, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
+import type { FunctionName } from '../../../shared/contract/names.ts';
 import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
-import type { ForwarderHeartbeat } from './forwarder-heartbeat.ts';
-import type { FunctionWithInbox } from './function-with-inbox.ts';
 
 export function acknowledgeDeadLetters(queues: Iterable<IConstruct>): void {
   for (const queue of queues) {
@@ -18,9 +17,13 @@ export function acknowledgeDeadLetters(queues: Iterable<IConstruct>): void {
 }
 
 export interface Acknowledged {
-  readonly functions: readonly FunctionWithInbox[];
+  readonly functions: readonly {
+    readonly functionName: FunctionName;
+    readonly function: IConstruct;
+    readonly role: IConstruct;
+  }[];
   readonly isInVpc: boolean;
-  readonly heartbeat: ForwarderHeartbeat;
+  readonly heartbeat: { readonly queue: IConstruct; readonly rule: IConstruct };
 }
 
 export function acknowledgeFindings({ functions, isInVpc, heartbeat: { queue, rule } }: Acknowledged): void {
