@@ -26,7 +26,7 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws |^for f in clusters\/|--stack NAME$/, 'needs an AWS account'],
   [/^docker |^crane /, 'needs Docker, or a registry'],
-  [/^npm (ci && npm )?run release\b|curfew-cli-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
+  [/^npm (ci && npm )?run release\b|curfew-(cli|cdk)-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
   [/^npm (version|sbom)\b/, 'names a command, or changes the repository'],
   [
     /curfew (-- )?(compare|audit)\b/,

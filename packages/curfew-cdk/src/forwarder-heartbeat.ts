@@ -9,7 +9,7 @@ import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { heartbeatPattern } from '../shared/contract/routes.ts';
+import { heartbeatPattern } from '../../../shared/contract/routes.ts';
 import { queueEncryption } from './encryption.ts';
 import { metricNameOfRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';

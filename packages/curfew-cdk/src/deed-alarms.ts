@@ -1,9 +1,13 @@
 /** What rings about what Curfew does, where the other alarms ring about whether it can. */
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { DRAIN_METRICS, METRIC_NAMESPACE, metricDimensions, TERMINATION_METRICS } from '../shared/contract/metrics.ts';
+import {
+  DRAIN_METRICS,
+  METRIC_NAMESPACE,
+  metricDimensions,
+  TERMINATION_METRICS,
+} from '../../../shared/contract/metrics.ts';
 import type { Alarms } from './alarms.ts';
-import type { CurfewConfig } from './config.ts';
 import type { CountDeed } from './deeds.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -15,11 +19,11 @@ export interface DeedWatching {
   /** Its name is a dimension of every metric of the functions. */
   readonly cluster: string;
   readonly count: CountDeed;
-  readonly config: Pick<CurfewConfig, 'terminationsPerHour'>;
+  /** That end within an hour: from so many nodes somebody is paged. */
+  readonly terminationsPerHour: number;
 }
 
-export function watchDeeds(alarms: Alarms, { cluster, count, config }: DeedWatching): void {
-  const { terminationsPerHour } = config;
+export function watchDeeds(alarms: Alarms, { cluster, count, terminationsPerHour }: DeedWatching): void {
   // A repair that ends a node also forces its termination where the NodeClaim has a finalizer of ours: the sum would count it twice.
   const terminations = new MathExpression({
     expression: 'MAX([FILL(repairs, 0), FILL(forced, 0)])',

@@ -6,10 +6,10 @@ import type { Duration } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { METRIC_NAMESPACE, REPAIR_METRICS, TERMINATION_METRICS } from '../shared/contract/metrics.ts';
-import { FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
-import { toConstructId } from './constructs/construct-id.ts';
-import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+import { METRIC_NAMESPACE, REPAIR_METRICS, TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
+import { toConstructId } from './construct-id.ts';
+import type { FunctionWithInbox } from './function-with-inbox.ts';
 
 interface Deed {
   /** In whose log groups. */

@@ -1,6 +1,6 @@
 /** What differs between the functions, one row each: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
-import { MAX_CONCURRENCY } from '../shared/contract/inbox.ts';
-import type { FunctionName } from '../shared/contract/names.ts';
+import { MAX_CONCURRENCY } from '../../../shared/contract/inbox.ts';
+import type { FunctionName } from '../../../shared/contract/names.ts';
 
 export interface FunctionDefinition {
   readonly description: string;

@@ -1,13 +1,13 @@
 /** What rings about one function: its inbox, its dead letters, its runs. */
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { FUNCTION_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
-import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../../../shared/contract/inbox.ts';
+import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../../../shared/contract/metrics.ts';
 import type { Alarms } from './alarms.ts';
-import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
-import { BATCH_SIZE } from './constructs/function-with-inbox.ts';
+import type { FunctionWithInbox } from './function-with-inbox.ts';
+import { BATCH_SIZE } from './function-with-inbox.ts';
 import { FUNCTION_DEFINITIONS } from './function-definitions.ts';
-import type { StateStack } from './state-stack.ts';
+import type { CurfewState } from './curfew-state.ts';
 
 /** Messages may be delayed by 15 minutes on purpose and count from when they were sent; 5 minutes (I5) come on top. */
 const BACKLOG_SECONDS = Duration.minutes(20).toSeconds();
@@ -18,7 +18,7 @@ const FIVE_MINUTES = Duration.minutes(5);
 interface Watching {
   /** Its name is a dimension of every custom metric. */
   readonly cluster: string;
-  readonly state: StateStack;
+  readonly state: CurfewState;
 }
 
 export function watchFunction(alarms: Alarms, fn: FunctionWithInbox, watching: Watching): void {

@@ -4,14 +4,8 @@
  */
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
-import { Key, type IKey } from 'aws-cdk-lib/aws-kms';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
-import type { Construct } from 'constructs';
-
-/** The key as a stack sees it; undefined where AWS's own are used. */
-export function encryptionKeyOf(scope: Construct, arn: string | undefined): IKey | undefined {
-  return arn === undefined ? undefined : Key.fromKeyArn(scope, 'EncryptionKey', arn);
-}
 
 export function queueEncryption(key: IKey | undefined): Pick<QueueProps, 'encryption' | 'encryptionMasterKey'> {
   if (key === undefined) return { encryption: QueueEncryption.SQS_MANAGED };

@@ -6,11 +6,10 @@ import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
+import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../../../shared/contract/metrics.ts';
 import { Alarms, SILENT_MINUTES } from './alarms.ts';
-import type { ClusterConnection } from './cluster-connection.ts';
-import type { CurfewConfig } from './config.ts';
-import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+import type { CurfewCluster, CurfewProps } from './props.ts';
+import type { FunctionWithInbox } from './function-with-inbox.ts';
 import { createDashboard } from './dashboard.ts';
 import { watchDeeds } from './deed-alarms.ts';
 import { countDeeds } from './deeds.ts';
@@ -18,7 +17,7 @@ import { watchFunction } from './function-alarms.ts';
 import { ForwarderHeartbeat } from './forwarder-heartbeat.ts';
 import { metricNameOfRule } from './rule-name.ts';
 import { saveQueries } from './saved-queries.ts';
-import type { StateStack } from './state-stack.ts';
+import type { CurfewState } from './curfew-state.ts';
 
 /** I5: what is due happens within 5 minutes. */
 const OVERDUE_MS = Duration.minutes(5).toMilliseconds();
@@ -28,10 +27,13 @@ const ONE_MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
 
 export interface MonitoringProps {
-  readonly config: CurfewConfig;
+  readonly settings: Pick<
+    CurfewProps,
+    'name' | 'alarmTopics' | 'alarms' | 'dashboard' | 'terminationsPerHour' | 'runbookUrl'
+  >;
   /** Its name is a dimension of every custom metric. */
-  readonly cluster: Pick<ClusterConnection, 'name'>;
-  readonly state: StateStack;
+  readonly cluster: Pick<CurfewCluster, 'name'>;
+  readonly state: CurfewState;
   readonly functions: readonly FunctionWithInbox[];
   readonly rules: readonly Rule[];
 }
@@ -43,9 +45,10 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { config, state, functions, rules } = props;
+    const { settings, state, functions, rules } = props;
+    const { name, dashboard = true, terminationsPerHour = 10 } = settings;
     this.cluster = props.cluster.name;
-    this.alarms = new Alarms(this, config);
+    this.alarms = new Alarms(this, settings);
     this.heartbeat = new ForwarderHeartbeat(this, 'ForwarderHeartbeat', {
       bus: state.bus,
       cluster: this.cluster,
@@ -89,8 +92,8 @@ export class Monitoring extends Construct {
       runbook: 'Forwarder silent',
     });
     for (const fn of functions) watchFunction(this.alarms, fn, { cluster: this.cluster, state });
-    const count = countDeeds(this, functions, config.name);
-    watchDeeds(this.alarms, { cluster: this.cluster, count, config });
+    const count = countDeeds(this, functions, name);
+    watchDeeds(this.alarms, { cluster: this.cluster, count, terminationsPerHour });
     this.watchDelivery(rules, state);
     this.alarms.addComposite('Impaired', {
       says: 'Curfew cannot do its work, or not in time: the alarms that ring with this one say why.',
@@ -99,16 +102,16 @@ export class Monitoring extends Construct {
     saveQueries(
       this,
       functions.map(({ logGroup }) => logGroup),
-      config.name,
+      name,
     );
-    if (config.dashboard) {
+    if (dashboard) {
       const heartbeat = this.heartbeat.received;
       createDashboard(this, { cluster: this.cluster, count, functions, overdue, heartbeat });
     }
   }
 
   /** As few alarms as CloudWatch's bound for the metrics of one lets. */
-  private watchDelivery(rules: readonly Rule[], state: StateStack): void {
+  private watchDelivery(rules: readonly Rule[], state: CurfewState): void {
     for (let start = 0; start < rules.length; start += MAX_METRICS) {
       const some = rules.slice(start, start + MAX_METRICS);
       const failed = some.map((rule, index) => [`rule${index}`, ruleMetric('FailedInvocations', rule, state)] as const);
@@ -127,7 +130,7 @@ export class Monitoring extends Construct {
 }
 
 /** Rules of a custom bus report under both names; under the rule's alone only those of the default bus do. */
-function ruleMetric(metricName: string, rule: Rule, state: StateStack): Metric {
+function ruleMetric(metricName: string, rule: Rule, state: CurfewState): Metric {
   return new Metric({
     namespace: 'AWS/Events',
     metricName,

@@ -24,9 +24,6 @@ export const BUNDLING = {
   },
 } as const satisfies BuildOptions;
 
-/** What the `handler` of a function is called in Lambda. */
-export const HANDLER = 'index.handler';
-
 export interface Bundles extends Disposable {
   /** The bundle of one function: a folder with `index.mjs`, what it loads later, and the map of each file. */
   of(functionName: string): Code;
@@ -39,7 +36,7 @@ export interface Bundles extends Disposable {
  * @returns esbuild's account of the bundle
  */
 export function bundleFunction(handler: string, outdir: string): Metafile {
-  const absWorkingDir = join(import.meta.dirname, '..', '..');
+  const absWorkingDir = join(import.meta.dirname, '..');
   const { metafile } = buildSync({
     ...BUNDLING,
     absWorkingDir,

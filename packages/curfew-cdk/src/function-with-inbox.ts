@@ -21,23 +21,23 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { ENV } from '../../shared/contract/env.ts';
+import { ENV } from '../../../shared/contract/env.ts';
 import {
   FUNCTION_TIMEOUT_SECONDS,
   INBOX_RETENTION_DAYS,
   MAX_RECEIVES,
   VISIBILITY_TIMEOUT_SECONDS,
-} from '../../shared/contract/inbox.ts';
-import type { FunctionName } from '../../shared/contract/names.ts';
-import type { InstanceAction, Permissions } from '../../shared/contract/permissions.ts';
-import { KNOWN_POOLS, partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
-import { CLUSTER_TAGS, FUNCTION_TAG } from '../../shared/contract/tags.ts';
-import type { ClusterConnection } from '../cluster-connection.ts';
-import { onlyFromSources } from '../event-sources.ts';
-import { allowKey, queueEncryption } from '../encryption.ts';
-import type { FunctionDefinition } from '../function-definitions.ts';
-import type { PrivateAccess } from '../private-access.ts';
-import { HANDLER } from './bundling.ts';
+} from '../../../shared/contract/inbox.ts';
+import type { FunctionName } from '../../../shared/contract/names.ts';
+import type { InstanceAction, Permissions } from '../../../shared/contract/permissions.ts';
+import { KNOWN_POOLS, partitionKeyPrefix, TABLE } from '../../../shared/contract/table.ts';
+import { CLUSTER_TAGS, FUNCTION_TAG } from '../../../shared/contract/tags.ts';
+import type { CurfewCluster } from './props.ts';
+import { onlyFromSources } from './event-sources.ts';
+import { allowKey, queueEncryption } from './encryption.ts';
+import type { FunctionDefinition } from './function-definitions.ts';
+import type { PrivateAccess } from './private-access.ts';
+import { HANDLER } from './code.ts';
 
 /** Messages that one invocation gets at most. */
 export const BATCH_SIZE = 10;
@@ -124,7 +124,7 @@ export class FunctionWithInbox extends Construct {
   }
 
   /** Every function names the cluster, in its metrics and when it compares events; only one that calls the API server is told how to reach it. */
-  connectsTo(cluster: ClusterConnection): void {
+  connectsTo(cluster: CurfewCluster): void {
     this.function.addEnvironment(ENV.clusterName, cluster.name);
     if (this.permissions.kubernetes.length === 0) return;
     this.function.addEnvironment(ENV.clusterEndpoint, cluster.endpoint);
@@ -186,7 +186,7 @@ export class FunctionWithInbox extends Construct {
   }
 
   /** EC2's reads know no resources. Writes are limited to the instances and Auto Scaling groups that are tagged as the cluster's. */
-  actsOnInstances(cluster: ClusterConnection): void {
+  actsOnInstances(cluster: CurfewCluster): void {
     for (const action of this.permissions.ec2) {
       if (action === 'ec2:DescribeInstances') {
         this.allow([action], ['*']);

@@ -3,11 +3,11 @@
  * port 443. Endpoints of AWS services or a NAT are the VPC owner's: docs/deploying.md.
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
-import { CfnSecurityGroupIngress, Port, SecurityGroup, Vpc, type IVpc } from 'aws-cdk-lib/aws-ec2';
+import { CfnSecurityGroupIngress, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { FunctionOptions } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { CurfewConfig } from './config.ts';
+import type { CurfewPrivateAccess } from './props.ts';
 
 const NETWORK_INTERFACE_ACTIONS = [
   'ec2:CreateNetworkInterface',
@@ -19,14 +19,10 @@ const NETWORK_INTERFACE_ACTIONS = [
 ] as const;
 
 export class PrivateAccess extends Construct {
-  readonly vpc: IVpc;
   readonly functionProps: Pick<FunctionOptions, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
 
-  constructor(scope: Construct, id: string, config: NonNullable<CurfewConfig['privateAccess']>) {
+  constructor(scope: Construct, id: string, { vpc, subnets, clusterSecurityGroup }: CurfewPrivateAccess) {
     super(scope, id);
-    const { vpcId, availabilityZones, privateSubnetIds, clusterSecurityGroupId } = config;
-    const vpc = Vpc.fromVpcAttributes(this, 'Vpc', { vpcId, availabilityZones, privateSubnetIds });
-    this.vpc = vpc;
     const securityGroup = new SecurityGroup(this, 'Functions', {
       vpc,
       description: 'Functions of Curfew',
@@ -35,7 +31,7 @@ export class PrivateAccess extends Construct {
     // To the API server and to the endpoints of AWS services; nothing else speaks to anybody.
     securityGroup.connections.allowToAnyIpv4(Port.HTTPS, 'API server and AWS endpoints');
     new CfnSecurityGroupIngress(this, 'ClusterIngress', {
-      groupId: clusterSecurityGroupId,
+      groupId: clusterSecurityGroup.securityGroupId,
       sourceSecurityGroupId: securityGroup.securityGroupId,
       ipProtocol: 'tcp',
       fromPort: 443,
@@ -44,7 +40,7 @@ export class PrivateAccess extends Construct {
     });
     this.functionProps = {
       vpc,
-      vpcSubnets: { subnets: vpc.privateSubnets },
+      vpcSubnets: { subnets: [...(subnets ?? vpc.privateSubnets)] },
       securityGroups: [securityGroup],
     };
   }

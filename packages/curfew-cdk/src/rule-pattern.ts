@@ -1,5 +1,5 @@
 import type { EventPattern as RulePattern } from 'aws-cdk-lib/aws-events';
-import type { EventPattern } from '../shared/contract/routes.ts';
+import type { EventPattern } from '../../../shared/contract/routes.ts';
 
 /** A pattern of the contract as CDK spells it. */
 export function toRulePattern({ source, 'detail-type': detailType, detail }: EventPattern): RulePattern {

@@ -12,9 +12,9 @@ import {
   type Metric,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import type { CurfewConfig } from './config.ts';
+import type { CurfewProps } from './props.ts';
 
 /** Empty minutes before silence rings: metrics may come two minutes late, and a standby forwarder takes over within one. */
 export const SILENT_MINUTES = 4;
@@ -53,21 +53,15 @@ export class Alarms {
 
   constructor(
     scope: Construct,
-    {
-      name,
-      alarmTopics = {},
-      alarms,
-      runbookUrl,
-    }: Pick<CurfewConfig, 'name' | 'alarmTopics' | 'alarms' | 'runbookUrl'>,
+    { name, alarmTopics = {}, alarms, runbookUrl }: Pick<CurfewProps, 'name' | 'alarmTopics' | 'alarms' | 'runbookUrl'>,
   ) {
     const { page, ticket } = alarmTopics;
-    const actionOf = (id: string, arn: string | undefined): SnsAction | undefined =>
-      arn === undefined ? undefined : new SnsAction(Topic.fromTopicArn(scope, id, arn));
+    const actionOf = (topic: ITopic | undefined): SnsAction | undefined => topic && new SnsAction(topic);
     this.#scope = scope;
     this.#deployment = name;
     this.#runbookUrl = runbookUrl;
     this.#isEssential = alarms === 'Essential';
-    this.#topics = { page: actionOf('PageTopic', page), ticket: actionOf('TicketTopic', ticket) };
+    this.#topics = { page: actionOf(page), ticket: actionOf(ticket) };
   }
 
   /** Rings when the metric is there and at its threshold or above. */

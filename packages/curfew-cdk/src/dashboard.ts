@@ -9,9 +9,9 @@ import {
   metricDimensions,
   REPAIR_METRICS,
   TERMINATION_METRICS,
-} from '../shared/contract/metrics.ts';
-import type { FunctionName } from '../shared/contract/names.ts';
-import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+} from '../../../shared/contract/metrics.ts';
+import type { FunctionName } from '../../../shared/contract/names.ts';
+import type { FunctionWithInbox } from './function-with-inbox.ts';
 import type { CountDeed } from './deeds.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);

@@ -2,20 +2,33 @@
  * Findings of cdk-nag that are by design, each named by its rule and its resource with the reason. A test fails on any finding that is not here, and
  * none is acknowledged for a whole stack, so that a new resource is judged for itself.
  */
-import { type Stack, Token, Validations } from 'aws-cdk-lib';
+import { Stack, Token, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { PERMISSIONS } from '../shared/contract/permissions.ts';
-import type { FunctionsStack } from './functions-stack.ts';
-import type { StateStack } from './state-stack.ts';
+import type { FunctionName } from '../../../shared/contract/names.ts';
+import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
 
-export function acknowledgeFindings(stacks: { readonly state: StateStack; readonly functions: FunctionsStack }): void {
-  const { state, functions } = stacks;
-  for (const queue of state.deadLetterQueues.values()) {
-    const reason = 'This is a dead-letter queue, of an inbox that is in the other stack where the rule does not look.';
+export function acknowledgeDeadLetters(queues: Iterable<IConstruct>): void {
+  for (const queue of queues) {
+    const reason =
+      'This is a dead-letter queue, of an inbox that may be in another stack, where the rule does not look.';
     acknowledge(queue, 'AwsSolutions::AwsSolutions-SQS3', reason);
     acknowledge(queue, 'Serverless::Serverless-SQSRedrivePolicy', reason);
   }
-  for (const [name, { function: fn, role }] of functions.functions) {
+}
+
+export interface Acknowledged {
+  readonly functions: readonly {
+    readonly functionName: FunctionName;
+    readonly function: IConstruct;
+    readonly role: IConstruct;
+  }[];
+  readonly isInVpc: boolean;
+  readonly heartbeat: { readonly queue: IConstruct; readonly rule: IConstruct };
+}
+
+export function acknowledgeFindings({ functions, isInVpc, heartbeat: { queue, rule } }: Acknowledged): void {
+  const stack = Stack.of(queue);
+  for (const { functionName, function: fn, role } of functions) {
     const bySqs =
       'Invoked by its SQS inbox alone, whose own redrive policy keeps what fails; this setting is for asynchronous invokes and streams.';
     acknowledge(fn, 'Serverless::Serverless-LambdaDLQ', bySqs);
@@ -25,7 +38,7 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
       'Serverless::Serverless-LambdaTracing',
       'X-Ray needs permissions on *; audit lines carry the ids that join a story.',
     );
-    if (PERMISSIONS[name].ec2.length > 0) {
+    if (PERMISSIONS[functionName].ec2.length > 0) {
       acknowledge(
         role,
         'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
@@ -33,16 +46,16 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
       );
       acknowledge(
         role,
-        `AwsSolutions::AwsSolutions-IAM5[Resource::${arnIn(functions, 'ec2', 'instance/*')}]`,
+        `AwsSolutions::AwsSolutions-IAM5[Resource::${arnIn(stack, 'ec2', 'instance/*')}]`,
         'Instances are not known beforehand; a condition limits the statement to those tagged with the cluster.',
       );
       acknowledge(
         role,
-        `AwsSolutions::AwsSolutions-IAM5[Resource::${arnIn(functions, 'autoscaling', 'autoScalingGroup:*:autoScalingGroupName/*')}]`,
+        `AwsSolutions::AwsSolutions-IAM5[Resource::${arnIn(stack, 'autoscaling', 'autoScalingGroup:*:autoScalingGroupName/*')}]`,
         'Groups are not known beforehand; a condition limits the statement to those tagged with the cluster.',
       );
     }
-    if (functions.privateAccess !== undefined) {
+    if (isInVpc) {
       acknowledge(
         role,
         'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
@@ -50,14 +63,6 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
       );
     }
   }
-  for (const subnet of functions.privateAccess?.vpc.privateSubnets ?? []) {
-    acknowledge(
-      subnet,
-      'Annotation::@aws-cdk/aws-ec2:noSubnetRouteTableId',
-      'No route is added: the route table is never asked for.',
-    );
-  }
-  const { queue, rule } = functions.monitoring.heartbeat;
   const forgets =
     'Nobody reads this queue: it only lets CloudWatch count the deliveries of a rule, so there is nothing to keep.';
   acknowledge(queue, 'AwsSolutions::AwsSolutions-SQS3', forgets);

@@ -7,14 +7,14 @@ import { CfnAccessEntry, CfnPodIdentityAssociation } from 'aws-cdk-lib/aws-eks';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { FORWARDER_ACCOUNT, kubernetesGroupOf, PERMISSIONS } from '../shared/contract/permissions.ts';
-import type { ClusterConnection } from './cluster-connection.ts';
-import { toConstructId } from './constructs/construct-id.ts';
-import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+import { FORWARDER_ACCOUNT, kubernetesGroupOf, PERMISSIONS } from '../../../shared/contract/permissions.ts';
+import type { CurfewCluster } from './props.ts';
+import { toConstructId } from './construct-id.ts';
+import type { FunctionWithInbox } from './function-with-inbox.ts';
 import { onlyFromSources } from './event-sources.ts';
 
 export interface ClusterAccessProps {
-  readonly cluster: ClusterConnection;
+  readonly cluster: CurfewCluster;
   readonly functions: readonly FunctionWithInbox[];
   readonly bus: EventBus;
 }
@@ -45,7 +45,7 @@ export class ClusterAccess extends Construct {
 }
 
 /** Who may associate roles with service accounts must not get this one elsewhere: by the tags of its session it is the forwarder's alone. */
-function createForwarderRole(scope: Construct, cluster: ClusterConnection, bus: EventBus): Role {
+function createForwarderRole(scope: Construct, cluster: CurfewCluster, bus: EventBus): Role {
   const podIdentity = new ServicePrincipal('pods.eks.amazonaws.com', {
     conditions: {
       StringEquals: {
