@@ -71,7 +71,7 @@ function readKept(folder: string, file: string): readonly KubernetesManifest[] |
   try {
     return keptSchema.parse(JSON.parse(text)).objects;
   } catch (error) {
-    throw new UsageError(`${file} holds no objects of a local cluster: remove ${folder} to begin anew`, {
+    throw new UsageError(`${file} holds no objects of a local cluster: remove ${folder} to begin again`, {
       cause: error,
     });
   }

@@ -93,6 +93,6 @@ it('says what to do with a folder that holds something else', () => {
   keepObjects(cluster(), folder).close();
   writeFileSync(join(folder, 'objects.json'), '{}');
   expect(() => keepObjects(cluster(), folder)).toThrow(
-    `${folder}/objects.json holds no objects of a local cluster: remove ${folder} to begin anew`,
+    `${folder}/objects.json holds no objects of a local cluster: remove ${folder} to begin again`,
   );
 });
