@@ -11,7 +11,7 @@ import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../../shared/contra
 import { FORWARDER_HEARTBEAT } from '../../shared/contract/names.ts';
 import { ROUTES } from '../../shared/contract/routes.ts';
 import { durationBetween, minutes, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { ClientOptions } from '../operate/deployment.ts';
+import { stackNameOf, type ClientOptions } from '../operate/deployment.ts';
 import { failed, ok, warning, type Check, type Finding } from './finding.ts';
 
 /** A heartbeat and a sweep come every minute, and their numbers up to two minutes later. */
@@ -31,8 +31,8 @@ export function checksOfSignals(
 ): readonly Check[] {
   const events = new EventBridgeClient(options);
   const cloudWatch = new CloudWatchClient(options);
-  const rulesOf = async (bus: string, prefix?: string): Promise<readonly Rule[]> =>
-    (await events.send(new ListRulesCommand({ EventBusName: bus, ...(prefix && { NamePrefix: prefix }) }))).Rules ?? [];
+  const listRules = async (): Promise<readonly Rule[]> =>
+    (await events.send(new ListRulesCommand({ EventBusName: busName }))).Rules ?? [];
   const newest = (Namespace: string, MetricName: string, Dimensions: Dimension[]) =>
     newestOf(cloudWatch, { Namespace, MetricName, Dimensions }, now);
   return [
@@ -40,12 +40,10 @@ export function checksOfSignals(
       subject: 'rules',
       needs: 'events:ListRules',
       look: async () => {
-        const own = await rulesOf(busName);
-        const onDefault = ROUTES.filter(({ bus }) => bus === 'default');
-        const found = [...own, ...(await rulesOf('default', `${stack}-`))];
+        const found = await listRules();
         const wanted = ROUTES.length + 1;
         const off = found.filter(({ State }) => State !== 'ENABLED').map(({ Name }) => Name);
-        const says = `${found.length} of ${wanted}, of which ${onDefault.length} on the default bus`;
+        const says = `${found.length} of ${wanted}`;
         if (off.length > 0) {
           return [failed('rules', `disabled: ${off.join(', ')}`, 'aws events enable-rule, with the name of each')];
         }
@@ -58,9 +56,7 @@ export function checksOfSignals(
       subject: 'heartbeat of the forwarder',
       needs: 'events:ListRules and cloudwatch:GetMetricData',
       look: async () => {
-        const rule = (await rulesOf(busName)).find(({ EventPattern = '' }) =>
-          EventPattern.includes(FORWARDER_HEARTBEAT),
-        );
+        const rule = (await listRules()).find(({ EventPattern = '' }) => EventPattern.includes(FORWARDER_HEARTBEAT));
         const time = await newest('AWS/Events', 'Invocations', [
           { Name: 'EventBusName', Value: busName },
           { Name: 'RuleName', Value: rule?.Name ?? '' },
@@ -122,7 +118,10 @@ async function lookAtAlarms(client: CloudWatchClient, stack: string): Promise<re
     MetricAlarm,
     'AlarmName' | 'StateValue' | 'AlarmActions' | 'ActionsEnabled' | 'AlarmDescription'
   >[] = [];
-  const query = { AlarmNamePrefix: `${stack}-`, AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const] };
+  const query = {
+    AlarmNamePrefix: `${stackNameOf(stack)}-`,
+    AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const],
+  };
   for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms({ client }, query)) {
     alarms.push(...MetricAlarms, ...CompositeAlarms);
   }

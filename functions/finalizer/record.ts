@@ -98,6 +98,8 @@ const schema = z.object({
   launchTime: z.exactOptional(instant),
   /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
   keyUid: z.exactOptional(z.string()),
+  /** Of a Node: the UID of the NodeClaim in whose termination the hooks of their instance are called. */
+  hooksOf: z.exactOptional(z.string()),
   /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
   /** Evictions that are not asked for again for a moment. */
@@ -138,6 +140,12 @@ export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes:
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec('finalizer', schema, 3);
 
-/** Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written. */
-export const hasBegun = ({ observed, refused, unreadable }: TerminationRecord): boolean =>
-  observed !== true && refused === undefined && unreadable === undefined;
+/**
+ * Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written,
+ * nor for hooks that are called elsewhere.
+ */
+export const hasBegun = (value: TerminationRecord): boolean =>
+  value.observed !== true &&
+  value.refused === undefined &&
+  value.unreadable === undefined &&
+  !(value.hooksOf !== undefined && value.reported === undefined);

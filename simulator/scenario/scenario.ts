@@ -12,6 +12,10 @@ export interface Place {
   readonly file: string;
   /** From 1. */
   readonly line: number;
+  /** Of the key, or of what stands there without one. From 1. */
+  readonly column?: number;
+  /** Of a scalar value that stands on the line of its key. */
+  readonly valueColumn?: number;
   /** `spec.steps[2].at`. */
   readonly path: string;
 }

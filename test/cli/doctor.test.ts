@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { doctorCommand, type DoctorOptions } from '../../cli/doctor.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
-import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
+import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { FORWARDER_HEARTBEAT, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
@@ -56,7 +56,7 @@ describe('curfew doctor --stack', () => {
     const table = { TableStatus: 'ACTIVE', DeletionProtectionEnabled: true };
     const indexes = [{ IndexName: 'due', IndexStatus: 'ACTIVE' }];
     const recovery = { PointInTimeRecoveryStatus: 'ENABLED' };
-    const rules = [...ROUTES.filter(({ bus }) => bus === undefined).map(({ name }) => name), 'Heartbeat'];
+    const rules = [...ROUTES.map(({ name }) => name), 'Heartbeat'];
     const answers: Readonly<Record<string, (input: unknown) => object>> = {
       DescribeTable: () => ({ Table: { ...table, GlobalSecondaryIndexes: indexes } }),
       DescribeContinuousBackups: () => ({
@@ -68,16 +68,13 @@ describe('curfew doctor --stack', () => {
         cluster: { endpoint: ENDPOINT, accessConfig: { authenticationMode: 'API_AND_CONFIG_MAP' } },
       }),
       'GET /clusters/prod/pod-identity-associations': () => ({ associations: [{ associationId: 'a-1' }] }),
-      ListRules: input =>
-        Reflect.get(input as object, 'EventBusName') === 'default'
-          ? { Rules: [{ Name: 'Curfew-InstancesToFinalizer', State: 'ENABLED' }] }
-          : {
-              Rules: rules.map(Name => ({
-                Name,
-                State: 'ENABLED',
-                EventPattern: JSON.stringify({ 'detail-type': [Name === 'Heartbeat' ? FORWARDER_HEARTBEAT : Name] }),
-              })),
-            },
+      ListRules: () => ({
+        Rules: rules.map(Name => ({
+          Name,
+          State: 'ENABLED',
+          EventPattern: JSON.stringify({ 'detail-type': [Name === 'Heartbeat' ? FORWARDER_HEARTBEAT : Name] }),
+        })),
+      }),
       GetMetricData: () => ({ MetricDataResults: [{ Id: 'newest', Timestamps: [secondsNow()], Values: [1] }] }),
       DescribeAlarms: () => ({
         MetricAlarms: [{ AlarmName: 'Curfew-A', StateValue: 'OK', AlarmActions: ['arn:aws:sns:::t'] }],

@@ -48,7 +48,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
   [/^docker |^crane /, 'needs Docker, or a registry'],
-  [/^npm (ci && npm )?run release\b|curfew-cli-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
+  [/^npm (ci && npm )?run release\b|curfew-(cli|cdk)-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
   [/^npm (version|sbom)\b/, 'names a command, or changes the repository'],
   [
     /curfew (-- )?(compare|audit)\b/,

@@ -116,6 +116,18 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'hooks-of-a-node-called-twice',
+    mistake: 'does not note on a Node that its hooks are called in the termination of its NodeClaim',
+    breaks: ['I4'],
+    scenario: `${WITHOUT_WAITING}#a-node-whose-node-claim-went-first-calls-no-hook-again`,
+    mutation: withRecords('finalizer', records => ({
+      put: (record, version) => {
+        const { hooksOf: _, ...state } = record.state;
+        return records.put({ ...record, state }, version);
+      },
+    })),
+  },
+  {
     name: 'hooks-skipped-at-the-deadline',
     mistake: 'does not call the hooks that the deadline found uncalled',
     breaks: ['I5'],

@@ -21,12 +21,13 @@ import { messageOf, RetryableError, TerminalError } from '../../../shared/errors
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from '../record.ts';
+import { ownHooks } from '../hook-owner.ts';
 import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './hook-resource.ts';
 import { standingOfHooks } from './hook-standing.ts';
 import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
-import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { hookLook, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** A run that noted a call down has made it after this long, or has ended. */
 const CALL_SETTLES_AFTER = seconds(60);
@@ -43,6 +44,13 @@ export function hooksAt(point: HookPoint) {
       const begun = hooks.filter(({ name }) => progressOf(context, name) !== undefined);
       if (hooks.every(hook => isOver(context, hook))) return stepDone;
       const standing = await standingOfHooks(context, point);
+      if (standing.kind !== 'never') {
+        const owner = await ownHooks(context);
+        if (owner.kind === 'changed') return lookAgain(context, 'another run noted down who calls the hooks');
+        if (owner.kind === 'over' || (owner.kind === 'underWay' && context.forced)) return stepDone;
+        if (owner.kind === 'underWay')
+          return waitFor(`the hooks are called in the termination of ${owner.of}`, safetyLook(context));
+      }
       if (standing.kind === 'forced' || standing.kind === 'once') {
         return await callAll(context, point, standing.kind, hooks);
       }
@@ -50,6 +58,8 @@ export function hooksAt(point: HookPoint) {
         const outcome = await runHook(context, hook);
         if (outcome.kind !== 'done') return outcome;
       }
+      // Of those that nobody waited for, whoever called them may not have got to say it.
+      await sayUnawaited(context, point, hooks);
       return stepDone;
     },
   };
@@ -89,7 +99,7 @@ async function callAll(
     const outcome = await callUnawaited(context, hook, how, caller);
     if (outcome.kind !== 'done') return outcome;
   }
-  await sayUnawaited(context, point, how, hooks);
+  await sayUnawaited(context, point, hooks);
   return stepDone;
 }
 
@@ -97,8 +107,8 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
   const { now } = context;
   const progress = progressOf(context, hook.name);
   if (progress === undefined) return await note(context, hook, undefined);
-  // Called when nothing waited for it.
-  if (progress.unawaited !== undefined) return stepDone;
+  // Called when nothing waited for it. One that was only noted down then may not have been.
+  if (progress.unawaited !== undefined && progress.phase !== 'intended') return stepDone;
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
 
   // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
@@ -205,7 +215,7 @@ async function follow(
   const answer = await followResource(context, { ...hook, target }, resource);
   const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === resource.seenVersion;
   if (!isSame) return keep(context, hook, progress, answer);
-  const next = instanceLook(context, firstInvokedTime);
+  const next = hookLook(context, firstInvokedTime);
   return waitFor(on, earliest(next, timeout) ?? next);
 }
 
