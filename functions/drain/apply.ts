@@ -168,7 +168,7 @@ async function reportStarted(parts: Parts, active: ActiveDrain, look: Look): Pro
 /** Says once that the drain waits. */
 async function queue({ reporter }: Parts, { active, message, until }: Of<'queue'>, look: Look): Promise<Turn> {
   const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
-  const reported = await sayNew(reporter, look, [notice], active.reported);
+  const reported = await sayNew(reporter, look, [notice], { before: active.reported });
   return save(look, { ...look.record, active: { ...active, reported } }, until);
 }
 
@@ -215,7 +215,7 @@ async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'dr
   }
   const { left, warned, held, isSaidAgain, goneBy } = await carryOutPass(parts, look, active, pass);
   const notices = noticesOf(pass, left.texts);
-  const reported = await sayNew(reporter, look, notices, active.reported, isSaidAgain);
+  const reported = await sayNew(reporter, look, notices, { before: active.reported, isSaidAgain });
   const { heldEvictions: _, ...rest } = active;
   const next: ActiveDrain = {
     ...(isStuck ? await saidStuck(parts, rest, notices, look) : rest),

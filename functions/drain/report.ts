@@ -79,15 +79,14 @@ export async function saidStuck(
 /**
  * Says those that the text of the last time does not have.
  *
- * @param isSaidAgain what holds pods back is said once more: the API server forgets Events after an hour
+ * @param how `isSaidAgain`: what holds pods back is said once more: the API server forgets Events after an hour
  * @returns the text to remember
  */
 export async function sayNew(
   reporter: Reporter,
   { object }: Pick<Look, 'object'>,
   notices: readonly Notice[],
-  before: string | undefined,
-  isSaidAgain = false,
+  { before, isSaidAgain = false }: { readonly before: string | undefined; readonly isSaidAgain?: boolean },
 ): Promise<string> {
   const said = new Set((before ?? '').split('\n'));
   const lines = notices.map(({ reason, message }) => `${reason} ${message.replaceAll('\n', ' ')}`);

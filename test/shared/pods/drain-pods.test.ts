@@ -160,7 +160,11 @@ describe('a permission that is missing', () => {
     }
     expect(PODS.flatMap(name => node.calls(name)).toSorted((a, b) => a - b)).toEqual([
       ...PODS.map(() => 0),
-      ...[1, 2, 3, 4, 5],
+      1,
+      2,
+      3,
+      4,
+      5,
     ]);
     isAllowed = true;
     await node.clock.advance(minutes(1));
