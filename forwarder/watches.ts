@@ -103,17 +103,19 @@ export function createWatches(deps: WatchesDeps): Watches {
     return watch;
   }
 
-  async function repeat(
-    uid: string,
-    why: { changed: readonly string[]; resync?: true },
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const { tracker, resource } of running) {
-      const change = tracker.repeat(uid, clock.now(), why);
-      if (change === undefined) continue;
-      countRepeat(resource.type);
-      await queue.offer(change, signal);
-    }
+  interface Why {
+    readonly changed: readonly string[];
+    readonly resync?: true;
+  }
+
+  async function repeatIn({ tracker, resource }: Watch, uid: string, why: Why, signal: AbortSignal): Promise<void> {
+    const change = tracker.repeat(uid, clock.now(), why);
+    if (change === undefined) return;
+    countRepeat(resource.type);
+    await queue.offer(change, signal);
+  }
+  async function repeat(uid: string, why: Why, signal: AbortSignal): Promise<void> {
+    for (const watch of running) await repeatIn(watch, uid, why, signal);
   }
   function countRepeat({ resource }: ResourceType): void {
     const name: MetricName = 'EventsRepeated';
@@ -129,6 +131,9 @@ export function createWatches(deps: WatchesDeps): Watches {
       return {
         run: signal => watch.run(signal),
         allGone: async signal => void (await watch.consumer.onlyPresent(new Set(), signal)),
+        async repeatAll(signal) {
+          for (const uid of watch.tracker.uids()) await repeatIn(watch, uid, { changed: [], resync: true }, signal);
+        },
       };
     },
     onChange(ownerUid) {
