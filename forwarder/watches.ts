@@ -108,14 +108,13 @@ export function createWatches(deps: WatchesDeps): Watches {
     readonly resync?: true;
   }
 
-  async function repeatIn({ tracker, resource }: Watch, uid: string, why: Why, signal: AbortSignal): Promise<void> {
-    const change = tracker.repeat(uid, clock.now(), why);
-    if (change === undefined) return;
-    countRepeat(resource.type);
-    await queue.offer(change, signal);
-  }
-  async function repeat(uid: string, why: Why, signal: AbortSignal): Promise<void> {
-    for (const watch of running) await repeatIn(watch, uid, why, signal);
+  async function repeat(uid: string, why: Why, signal: AbortSignal, watches: Iterable<Watch> = running): Promise<void> {
+    for (const { tracker, resource } of watches) {
+      const change = tracker.repeat(uid, clock.now(), why);
+      if (change === undefined) continue;
+      countRepeat(resource.type);
+      await queue.offer(change, signal);
+    }
   }
   function countRepeat({ resource }: ResourceType): void {
     const name: MetricName = 'EventsRepeated';
@@ -132,7 +131,7 @@ export function createWatches(deps: WatchesDeps): Watches {
         run: signal => watch.run(signal),
         allGone: async signal => void (await watch.consumer.onlyPresent(new Set(), signal)),
         async repeatAll(signal) {
-          for (const uid of watch.tracker.uids()) await repeatIn(watch, uid, { changed: [], resync: true }, signal);
+          for (const uid of watch.tracker.uids()) await repeat(uid, { changed: [], resync: true }, signal, [watch]);
         },
       };
     },
