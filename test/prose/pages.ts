@@ -30,13 +30,10 @@ export interface Page {
 export const EXEMPT: readonly string[] = [
   'AGENTS.md',
   'CONTRIBUTING.md',
-  'README.md',
   'docs/configuration.md',
-  'docs/costs.md',
   'docs/data-flow.md',
   'docs/deploying.md',
   'docs/do-not-disrupt.md',
-  'docs/drain.md',
   'docs/finalizer-rules.md',
   'docs/forwarder.md',
   'docs/node-repair.md',
