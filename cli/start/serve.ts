@@ -34,7 +34,7 @@ export async function serve(timeline: Timeline, port: number | undefined): Promi
     timeline.plain(`  export KUBECONFIG=${stack.kubeconfigFile}`);
     timeline.plain('  kubectl get nodes,nodeclaims');
     timeline.plain(`  ${page.url} shows what happens, live`);
-    timeline.plain(`  AWS_CONFIG_FILE=${stack.awsConfigFile} npm run curfew -- audit --follow`);
+    timeline.plain(`  AWS_CONFIG_FILE=${stack.awsConfigFile} npx curfew audit --follow`);
     timeline.plain(
       '  node-1 has had no network for nine and a half minutes. No policy says what to do: docs/guides/getting-started.md has one.',
     );
