@@ -11,7 +11,7 @@ import {
 import { toDurationMs, type DurationMs } from '../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
-import { heldEvictionsSchema } from '../../shared/pods/eviction.ts';
+import { heldEvictionsSchema } from '../../shared/pods/drain-pods.ts';
 
 /** A call that may happen once only (I4). */
 const attempt = z.object({
@@ -100,9 +100,9 @@ const schema = z.object({
   keyUid: z.exactOptional(z.string()),
   /** Of a Node: the UID of the NodeClaim in whose termination the hooks of their instance are called. */
   hooksOf: z.exactOptional(z.string()),
-  /** Evictions refused in a row. */
+  /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
-  /** Those that were refused a moment ago. */
+  /** Evictions that are not asked for again for a moment. */
   heldEvictions: z.exactOptional(heldEvictionsSchema),
   /** The last audit line: step, and what it waits on. */
   reported: z.exactOptional(z.string()),
@@ -126,7 +126,7 @@ const schema = z.object({
   unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
   refused: z.exactOptional(z.string()),
-  /** Changes and steps that are refused, by UID of the object or name of the step. */
+  /** Changes and steps that are refused, by UID of the object, name of the step, or verb and UID of the pod. */
   refusals: z.exactOptional(refusalsSchema),
 });
 

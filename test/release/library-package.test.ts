@@ -29,7 +29,7 @@ describe('the released construct library', () => {
     const readme = readFileSync(join(installed(), 'README.md'), 'utf8');
     const examples = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code);
     for (const [index, code] of examples.entries()) writeFileSync(join(app(), `example-${index}.ts`), code);
-  }, 240_000);
+  }, 480_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   function synthesize(example: number): (stack: string) => Template {
