@@ -5,6 +5,7 @@
  */
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { z } from 'zod';
+import { InvalidContext } from './context-file.ts';
 import { NAME, RESERVED_NAME } from '../packages/curfew-cdk/src/name.ts';
 
 export const CONTEXT_KEY = 'curfew';
@@ -143,18 +144,18 @@ export const configSchema = z
   });
 export type CurfewConfig = z.infer<typeof configSchema>;
 
-/** Reads the context value. Throws an Error with one line per key that is not valid. */
+/** Reads the context value. Throws `InvalidContext` with one line per key that is not valid. */
 export function parseConfig(context: unknown): CurfewConfig {
   const result = configSchema.safeParse(typeof context === 'string' ? parseJson(context) : (context ?? {}));
   if (result.success) return result.data;
   const issues = result.error.issues.map(issue => `  ${[CONTEXT_KEY, ...issue.path].join('.')}: ${issue.message}`);
-  throw new Error(`the CDK context is not valid:\n${issues.join('\n')}`, { cause: result.error });
+  throw new InvalidContext(`the CDK context is not valid:\n${issues.join('\n')}`, { cause: result.error });
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new Error(`the CDK context is not valid:\n  ${CONTEXT_KEY}: must be JSON`, { cause: error });
+    throw new InvalidContext(`the CDK context is not valid:\n  ${CONTEXT_KEY}: must be JSON`, { cause: error });
   }
 }

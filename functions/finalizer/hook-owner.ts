@@ -8,7 +8,7 @@ import { addDuration, hours } from '../../shared/domain/time.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { openNodeRecord } from './observe.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
-import type { TerminationContext, TerminationDeps } from './steps/context.ts';
+import type { HookOwner, TerminationContext, TerminationDeps } from './steps/context.ts';
 
 /** A Node that lives on is looked at this often, should the event of its end be lost. */
 export const LEFT_CHECK = hours(24);
@@ -24,18 +24,12 @@ export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise
   return isUnderWay ? held.stored.subject : undefined;
 }
 
-/**
- * `ours`: they are called here; `changed`: another run was faster; `underWay`: in another termination, which has not ended;
- * `over`: they were called in one that has.
- */
-export type HookOwner =
-  { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly of: string };
-
 /** Makes this termination the one that calls the hooks, where none has. Asked before its first call. */
 export async function ownHooks(context: TerminationContext): Promise<HookOwner> {
-  const { deps, look, finalizerNames } = context;
+  const { deps, look, finalizerNames, settings } = context;
   const { claim, nodes, stored } = look;
-  if (Object.keys(context.progress().hooks).length > 0) return { kind: 'ours' };
+  const { hooks } = context.progress();
+  if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
   if (claim === undefined) return stored?.hooksOf === undefined ? { kind: 'ours' } : { kind: 'over' };
   const held = nodes.filter(({ metadata: { finalizers = [] } }) =>
     finalizers.some(name => finalizerNames.includes(name)),

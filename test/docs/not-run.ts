@@ -23,6 +23,7 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/curfew (-- )?doctor\b/, 'needs a whole installation: test/cli/doctor.test.ts'],
   [/^CURFEW_AWS_ACCOUNT=\d+ npm run test:aws$/, 'needs an AWS account'],
+  [/curfew (-- )?event send\b/, 'needs a bus: test/cli/event.test.ts'],
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^(for \w+ in [\w ]+; do )?aws |^for f in clusters\/|--stack NAME$/, 'needs an AWS account'],
   [/^docker |^crane /, 'needs Docker, or a registry'],

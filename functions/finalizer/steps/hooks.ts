@@ -21,7 +21,6 @@ import { messageOf, RetryableError, TerminalError } from '../../../shared/errors
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from '../record.ts';
-import { ownHooks } from '../hook-owner.ts';
 import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './hook-resource.ts';
 import { standingOfHooks } from './hook-standing.ts';
@@ -44,12 +43,11 @@ export function hooksAt(point: HookPoint) {
       const begun = hooks.filter(({ name }) => progressOf(context, name) !== undefined);
       if (hooks.every(hook => isOver(context, hook))) return stepDone;
       const standing = await standingOfHooks(context, point);
-      if (standing.kind !== 'never') {
-        const owner = await ownHooks(context);
-        if (owner.kind === 'changed') return lookAgain(context, 'another run noted down who calls the hooks');
-        if (owner.kind === 'over' || (owner.kind === 'underWay' && context.forced)) return stepDone;
-        if (owner.kind === 'underWay')
-          return waitFor(`the hooks are called in the termination of ${owner.of}`, safetyLook(context));
+      const { hookOwner: owner } = context;
+      if (standing.kind !== 'never' && owner.kind === 'over') return stepDone;
+      if (standing.kind !== 'never' && owner.kind === 'underWay') {
+        const on = `the hooks are called in the termination of ${owner.of}`;
+        return context.forced ? stepDone : waitFor(on, safetyLook(context));
       }
       if (standing.kind === 'forced' || standing.kind === 'once') {
         return await callAll(context, point, standing.kind, hooks);
