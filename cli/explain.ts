@@ -1,4 +1,4 @@
-/** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`: on a cluster, or on a scenario at some moment of its run. */
+/** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`, and lists of the last two: on a cluster, or on a scenario at some moment of its run. */
 import { readUnderWay } from '../functions/drain/node-annotations.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
@@ -9,17 +9,18 @@ import { loadConfiguration } from './drain/observe.ts';
 import { planDrain } from './drain/plan.ts';
 import { explainNode, explainPod, type NodeExplanation } from './explain/explain-node.ts';
 import { observeNode, type NodeObservation } from './explain/observation.ts';
-import { explainGroup, renderGroup } from './explain/group.ts';
+import { explainGroup, explainGroups, renderGroup, renderGroups } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
 import { withHold } from './explain/held-repair.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
-import { describeMissing, parseSubject, type ExplainSubject } from './explain/subject.ts';
+import { describeMissing, parseSubject, type ExplainedObject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
 import { reportFailure } from './failure.ts';
 import type { CommandOutput } from './command-output.ts';
 import type { Cluster, Look } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
+import { wrapLines } from './wrap.ts';
 import { objectOf } from '../shared/ports/read-answer.ts';
 
 export interface ExplainOptions {
@@ -44,21 +45,34 @@ export async function explainCommand(
 ): Promise<number> {
   try {
     const subject = parseSubject(kind, name, options.namespace);
+    const isJson = options.output === 'json';
+    const print = (text: string): 0 => {
+      output.out(`${isJson ? text : wrapLines(text, output.width)}\n`);
+      return 0;
+    };
     return await onCluster(options, async cluster => {
-      const text = await explain(cluster, subject, options.output === 'json');
-      if (text === undefined) output.error(`${await describeMissing(cluster.kubernetes, subject)}\n`);
-      else output.out(`${text}\n`);
-      return text === undefined ? 1 : 0;
+      if (subject.kind === 'policies' || subject.kind === 'nodepools')
+        return print(await list(cluster, subject.kind, isJson));
+      const text = await explain(cluster, subject, isJson);
+      if (text !== undefined) return print(text);
+      output.error(`${await describeMissing(cluster.kubernetes, subject)}\n`);
+      return 1;
     });
   } catch (error) {
     return reportFailure(error, output);
   }
 }
 
+/** A line for each policy or NodePool, or all of them as JSON. */
+async function list({ kubernetes, now }: Cluster, kind: 'policies' | 'nodepools', asJson: boolean): Promise<string> {
+  const groups = explainGroups(await observeLifecycle(kubernetes), kind, now);
+  return asJson ? toJson(groups) : renderGroups(groups, kind);
+}
+
 /** The explanation as text or JSON; undefined when the object does not exist. */
 export async function explain(
   { kubernetes, now }: Cluster,
-  subject: ExplainSubject,
+  subject: ExplainedObject,
   asJson: boolean,
 ): Promise<string | undefined> {
   const json = toJson;
