@@ -2,6 +2,7 @@
  * One object of a kind that a FinalizerRule names: ledger → finalizer → clean-up → release. The finalizer goes only after the ledger
  * says that the clean-up succeeded (I1), so the next run completes one that dies anywhere.
  */
+import type { TerminationDeps } from '../deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -10,7 +11,6 @@ import { createTries, isRefusal, type Tries } from '../../../shared/lifecycle/re
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 import { callEnded, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, FOLLOWED_BY, keepAnswer } from './clean-up.ts';
 import type { decideRule, RuleDecision } from './decide.ts';
