@@ -8,8 +8,9 @@ import { isTrialName, trialNamed } from '../simulator/swarm/variation.ts';
 import type { CommandOutput } from './command-output.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createProgress } from './progress.ts';
-import { parseSeeds, SEEDS_RULE } from './simulation-options.ts';
+import { parseSeeds } from './simulation-options.ts';
 import { writeFailure } from './swarm-failure.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface SearchOptions {
   /** `A..B`: trials to begin with. */
@@ -28,27 +29,27 @@ const DEFAULT_VARIATIONS = 200;
 const MOST = 1_000_000;
 const MOST_JOBS = 64;
 
-const numberFrom = (text: string | undefined, usual: number, least: number, most: number): number | undefined => {
+/** The option's number. Throws `UsageError` that names the option and its bounds. */
+function numberFrom(
+  option: string,
+  text: string | undefined,
+  usual: number,
+  [least, most]: readonly [number, number],
+): number {
   const value = text === undefined ? usual : Number(text);
-  return Number.isInteger(value) && value >= least && value <= most ? value : undefined;
-};
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(
+    `${option} must be a whole number from ${whole(least)} to ${whole(most)}, not ${JSON.stringify(text)}`,
+  );
+}
 
-/** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. */
+/** Exit code 0: every invariant held. 1: one did not. Throws `UsageError`. */
 export async function searchCommand(options: SearchOptions, output: CommandOutput): Promise<number> {
-  const refuse = (text: string): number => {
-    output.error(`${text}\n`);
-    return 2;
-  };
   const corpus = await readCorpus(options.corpus);
-  if (typeof corpus === 'string') return refuse(corpus);
   const seeds = parseSeeds({ seeds: options.seeds ?? DEFAULT_SEEDS });
-  if (seeds === undefined) return refuse(`--seeds takes a range A..B of whole numbers, ${SEEDS_RULE}`);
-  const variations = numberFrom(options.variations, DEFAULT_VARIATIONS, 0, MOST);
-  if (variations === undefined) return refuse(`--variations takes a whole number up to ${whole(MOST)}`);
-  const jobs = numberFrom(options.jobs, availableParallelism(), 1, MOST_JOBS);
-  if (jobs === undefined) return refuse(`--jobs takes a whole number from 1 to ${MOST_JOBS}`);
-  const seed = numberFrom(options.seed, 1, 0, MOST);
-  if (seed === undefined) return refuse(`--seed takes a whole number up to ${whole(MOST)}`);
+  const variations = numberFrom('--variations', options.variations, DEFAULT_VARIATIONS, [0, MOST]);
+  const jobs = numberFrom('--jobs', options.jobs, availableParallelism(), [1, MOST_JOBS]);
+  const seed = numberFrom('--seed', options.seed, 1, [0, MOST]);
 
   const from = [...new Set([...seeds.map(String), ...corpus])];
   const progress = createProgress(process.stderr);
@@ -73,19 +74,18 @@ export async function searchCommand(options: SearchOptions, output: CommandOutpu
   return 1;
 }
 
-/** Its names; a text says what is wrong with the file. One that is not there yet has none. */
-async function readCorpus(file: string | undefined): Promise<readonly string[] | string> {
+/** Its names. One that is not there yet has none. Throws `UsageError` that says what is wrong with the file. */
+async function readCorpus(file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isNew ? [] : `--corpus: ${messageOf(error)}`;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw new UsageError(`--corpus: ${messageOf(error)}`, { cause: error });
   }
   const names = text.split('\n').filter(line => line !== '');
   const unknown = names.find(name => !isTrialName(name));
-  return unknown === undefined
-    ? names
-    : `--corpus: ${file} has ${JSON.stringify(unknown)}, which is no seed and no variation of one`;
+  if (unknown === undefined) return names;
+  throw new UsageError(`--corpus: ${file} has ${JSON.stringify(unknown)}, which is no seed and no variation of one`);
 }

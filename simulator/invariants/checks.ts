@@ -14,6 +14,7 @@ import { checkLeftBehind } from './left-behind.ts';
 import { checkOwnership } from './ownership.ts';
 import { checkProtection } from './protection.ts';
 import { checkRamp } from './ramp.ts';
+import { checkRefusedCalls } from './refused-calls.ts';
 import { checkRepairLimits } from './repair-limits.ts';
 import { checkRepair } from './repair.ts';
 import { checkRobustness } from './robustness.ts';
@@ -42,6 +43,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkRobustness,
   checkExplained,
   checkDenialsSaid,
+  checkRefusedCalls,
   checkHeldSaid,
 ];
 

@@ -1,13 +1,16 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
-import { decide } from '../../functions/finalizer/decide.ts';
+import { decide } from '../../functions/finalizer/termination/decide.ts';
 import { decideRule } from '../../functions/finalizer/rules/decide.ts';
-import type { TerminationContext } from '../../functions/finalizer/steps/context.ts';
-import { hooksAt } from '../../functions/finalizer/steps/hooks.ts';
-import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
+import type { TerminationContext } from '../../functions/finalizer/termination/steps/context.ts';
+import { hooksAt } from '../../functions/finalizer/termination/steps/hooks.ts';
+import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
+import { hours } from '../../shared/domain/time.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
+import { forgetting } from './denials.ts';
+import { terminationsAreRefused } from './fault.ts';
 import {
   isA,
   original,
@@ -48,6 +51,14 @@ const RULES = 'finalizer-rules-that-do-not-clean-up.yaml';
 const THERE = 'finalizer-what-is-there.yaml';
 
 export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'refused-terminations-as-often-as-ever',
+    mistake: 'asks EC2 every minute to end an instance that it refuses to end, and says so each time',
+    breaks: [],
+    scenario: 'refused-pods-and-instances.yaml#termination-of-an-instance',
+    fault: () => terminationsAreRefused(hours(2)),
+    mutation: forgetting('finalizer', key => key.startsWith('terminate ')),
+  },
   {
     name: 'hooks-of-an-instance-that-stays',
     mistake: 'calls the hooks of a NodeClaim whose instance another NodeClaim has',

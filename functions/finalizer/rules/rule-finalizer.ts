@@ -1,4 +1,5 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
+import type { TerminationDeps } from '../deps.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
@@ -6,7 +7,6 @@ import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs 
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
 import { setConditions, type Condition } from '../set-condition.ts';
 import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type Standing } from './rule-set.ts';
@@ -23,13 +23,18 @@ type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
 
 export const CHANGED = again('somebody changed it');
 
-/** Puts the rule's own finalizer on. False: it changed. */
-export async function isHeldNow({ kubernetes }: Deps, object: KubernetesObject, standing: Standing): Promise<boolean> {
-  const { uid, resourceVersion, name, finalizers = [] } = object.metadata;
-  if (cleanUpOf(standing) === undefined || finalizers.includes(RULE_FINALIZER)) return true;
+/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now. */
+export async function keepRule(
+  { kubernetes }: Deps,
+  object: KubernetesObject,
+  standing: Standing,
+): Promise<'kept' | 'changed'> {
+  const { uid, resourceVersion, name, finalizers = [], deletionTimestamp } = object.metadata;
+  if (cleanUpOf(standing) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
+  if (deletionTimestamp !== undefined) return 'kept';
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
-  return outcome.kind !== 'conflict';
+  return outcome.kind === 'conflict' ? 'changed' : 'kept';
 }
 
 /** A run that read the rule before its deletion has put the finalizer on its object after this long, or has ended. */

@@ -2,6 +2,7 @@
  * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
+import type { TerminationDeps } from '../deps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -11,7 +12,6 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { seenIn } from './hidden.ts';
 import type { LedgerEntry } from './record.ts';
@@ -38,10 +38,9 @@ const CALLED: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending'
 export const isAnswered = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
   CALLED.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
 
-/** Between two looks: nobody watches a kind without a rule. */
-const CHECK = hours(1);
-/** A little less than a day: the look comes once an hour. */
-const SAID_EVERY = minutes(23 * 60 + 30);
+/** Between two looks: nobody watches a kind without a rule (I5). */
+const CHECK = minutes(5);
+const SAID_EVERY = hours(24);
 
 /** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
 export async function keepWithoutRule(parts: Parts, kept: Kept, answer: WorkerAnswer | undefined): Promise<void> {
