@@ -3,7 +3,7 @@ import {
   createReconciler as createFinalizer,
   type Rules as FinalizerRuleSet,
 } from '../../functions/finalizer/reconcile.ts';
-import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
+import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
