@@ -58,6 +58,8 @@ function visit(value: unknown, path: string, at: Visit): void {
   }
 }
 
+const object = z.object({ kind: z.string(), spec: z.unknown() });
+
 /** The first value of each field that an example gives to an object of this kind, wherever it stands in a file. */
 function examplesOf(kind: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -69,8 +71,8 @@ function examplesOf(kind: string): ReadonlyMap<string, string> {
   for (const file of files.filter(each => !SHOWS_MISTAKES.test(each))) {
     for (const document of parseAllDocuments(readFileSync(join(ROOT, file), 'utf8'))) {
       visit(document.errors.length === 0 ? document.toJS() : null, '', (_, value) => {
-        const object = value as { readonly kind?: unknown; readonly spec?: unknown } | null;
-        if (object?.kind === kind) visit(object.spec, '', take);
+        const parsed = object.safeParse(value);
+        if (parsed.success && parsed.data.kind === kind) visit(parsed.data.spec, '', take);
       });
     }
   }
@@ -103,7 +105,7 @@ const specOf = (definition: string): Schema => {
 
 /** The page, and where it stands. */
 export function fieldReference(): { readonly path: string; readonly text: string } {
-  const config = z.toJSONSchema(configSchema(), { io: 'input', unrepresentable: 'any' }) as Schema;
+  const config = z.custom<Schema>().parse(z.toJSONSchema(configSchema(), { io: 'input', unrepresentable: 'any' }));
   const text = `# Fields
 
 **Reference.** Every field of a policy, a rule and the configuration. \`npm run generate\` makes this page of the schemas; the examples come from \`examples\`. \`kubectl explain nlp.spec\` says the same of a cluster.
