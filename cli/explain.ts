@@ -3,6 +3,7 @@ import { readUnderWay } from '../functions/drain/node-annotations.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';
+import { onOneLine } from '../shared/domain/printable.ts';
 import type { EpochMs } from '../shared/domain/time.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { loadConfiguration } from './drain/observe.ts';
@@ -13,6 +14,7 @@ import { explainGroup, explainGroups, renderGroup, renderGroups } from './explai
 import { toJson } from './explain/json.ts';
 import { withHold } from './explain/held-repair.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
+import { readRefusals, renderRefusals } from './explain/refusals.ts';
 import { renderNode, renderPod } from './explain/render.ts';
 import { describeMissing, parseSubject, type ExplainedObject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
@@ -34,6 +36,9 @@ export interface ExplainOptions {
   /** With `scenario`: when to look. */
   readonly at?: string;
   readonly output?: string;
+  /** The functions stack, whose records say what is refused; absent: they are not read. */
+  readonly stack?: string;
+  readonly region?: string;
 }
 
 /** Exit code 0: explained. 1: there is no such object. 2: the arguments, the file or the cluster cannot be used. */
@@ -71,7 +76,7 @@ async function list({ kubernetes, now }: Cluster, kind: 'policies' | 'nodepools'
 
 /** The explanation as text or JSON; undefined when the object does not exist. */
 export async function explain(
-  { kubernetes, now }: Cluster,
+  { kubernetes, now, records }: Cluster,
   subject: ExplainedObject,
   asJson: boolean,
 ): Promise<string | undefined> {
@@ -87,7 +92,9 @@ export async function explain(
     const decided = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
     const known = await withHold(kubernetes, decided, observation.node, now);
     const lifecycle = await withDrain(kubernetes, withTermination(known, observation, node, now), observation, now);
-    return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
+    const refused = records && (await readRefusals(records, observation));
+    if (asJson) return json({ ...node, lifecycle, ...(refused && { refused }) });
+    return [renderNode(node, lifecycle), ...renderRefusals(refused ?? [], now).map(onOneLine)].join('\n');
   }
   const object = objectOf(
     await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name }),
@@ -143,5 +150,9 @@ async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): P
   }
   if (options.at !== undefined) throw new UsageError('--at needs --scenario: a cluster is always looked at now');
   const { onKubeconfig } = await import('./on-kubeconfig.ts');
-  return onKubeconfig(options, look);
+  const { stack, region } = options;
+  if (stack === undefined) return onKubeconfig(options, look);
+  const { readRecordsOf } = await import('./operate/records.ts');
+  const records = await readRecordsOf(stack, { ...(region !== undefined && { region }) });
+  return onKubeconfig(options, cluster => look({ ...cluster, records }));
 }

@@ -45,6 +45,21 @@ describe('curfew explain', () => {
     expect(out).toContain('policies: none selects this node');
   });
 
+  it('says which changes are refused, to whom, since when, and when each is tried again', async () => {
+    const scenario = 'examples/scenarios/refused-pods-and-instances.yaml#drain-whose-eviction-is-refused';
+    const { out } = await run('node', 'n1', { scenario, at: '12m' });
+    expect(out.split('\n').filter(line => line.startsWith('  refused: '))).toEqual([
+      expect.stringMatching(
+        /^  refused: evict pod prod\/a, to drain, 4 times since 2024-11-01T15:01:00Z \(.*\); tried again at 2024-11-01T15:16:00Z \(in 4m0s\): evicting pods prod\/a: 422 Invalid/,
+      ) as string,
+    ]);
+    const json = await run('node', 'n1', { scenario, at: '12m', output: 'json' });
+    expect(JSON.parse(json.out)).toMatchObject({
+      refused: [{ by: 'drain', change: 'evict pod prod/a', count: 4, since: '2024-11-01T15:01:00Z' }],
+    });
+    expect((await run('node', 'n1', { scenario, at: '30s' })).out).not.toContain('refused:');
+  });
+
   it('lists policies and NodePools where no name is given', async () => {
     const scenario = 'examples/scenarios/bad-day.yaml';
     const { code, out } = await run('policy', undefined, { scenario, at: '0s' });

@@ -160,6 +160,10 @@ const EACH_COMMAND: readonly (readonly [string, string])[] = [
   ['simulate {}/twice.yaml', '{}/twice.yaml:6:3: error: stands twice in its block: keys must be unique'],
   ['simulate {}/unit.yaml', 'error: spec.duration: '],
   ['compare {}/typo.yaml {}/good.yaml', '{}/typo.yaml:6:3: error: spec.dauer: unknown field'],
+  [
+    'compare {}/good.yaml --policies {}/enforce.yaml {}/days.yaml',
+    '{}/enforce.yaml:4:37: error: spec.mode: must be one of Enforce, Observe, not "enforce", did you mean "Enforce"?',
+  ],
   ['explain node n1 --scenario {}/typo.yaml', '{}/typo.yaml:6:3: error: spec.dauer: unknown field'],
   ['policies admission {}/twice.yaml', '{}/twice.yaml:6:3: error: stands twice in its block'],
   // Clusters that cannot be used.

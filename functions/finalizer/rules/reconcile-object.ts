@@ -68,10 +68,9 @@ export async function reconcileObject(
       },
       decide: look => parts.decideRule(look.observation),
       // An answer of a worker is written down first, whatever is refused.
-      apply: (decision, look) =>
-        run.answer === undefined
-          ? applyUnlessRefused({ ...parts, tries }, decision, look, () => apply(parts, run, decision, look))
-          : apply(parts, run, decision, look),
+      apply: async (decision, look) =>
+        (await takeAnswer(parts, run, look)) ??
+        applyUnlessRefused({ ...parts, tries }, decision, look, () => apply(parts, run, decision, look)),
     });
   }
   for (const rule of known) {
@@ -119,17 +118,22 @@ function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): str
   return `FinalizerRule ${rule} is not what it was${standing.kind === 'invalid' ? `: ${standing.message}` : ''}`;
 }
 
-async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: ObjectLook): Promise<Turn> {
-  const { record, entry, object, observation, inForce } = look;
-  const { rule } = observation;
+/** Writes the answer in hand down; undefined: there is none that anybody waits for. */
+async function takeAnswer(parts: RuleParts, run: Run, look: ObjectLook): Promise<Turn | undefined> {
+  const { entry, inForce } = look;
   const { answer } = run;
   run.answer = undefined;
-  if (answer?.rule === inForce.object.metadata.name && entry !== undefined && isAnswered(entry, answer)) {
-    if (entry.phase === 'orphaned') await reportLateSuccess(parts, look);
-    const turn = await keepAnswer(parts, look, entry, answer);
-    if (turn.kind === 'again') run.answer = 'written' in turn ? answer : undefined;
-    return turn;
-  }
+  if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !isAnswered(entry, answer))
+    return undefined;
+  if (entry.phase === 'orphaned') await reportLateSuccess(parts, look);
+  const turn = await keepAnswer(parts, look, entry, answer);
+  if (turn.kind === 'again') run.answer = 'written' in turn ? answer : undefined;
+  return turn;
+}
+
+async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: ObjectLook): Promise<Turn> {
+  const { record, entry, object, observation } = look;
+  const { rule } = observation;
   switch (decision.kind) {
     case 'ignore':
       return DONE;
