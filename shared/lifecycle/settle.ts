@@ -20,9 +20,7 @@ export const DONE: Turn = { kind: 'done' };
 export const ONWARD: Turn = { kind: 'onward' };
 
 /** The turn must be repeated, because what it rests on has changed. */
-export function again(because: string): Turn {
-  return { kind: 'again', because };
-}
+export const again = (because: string): Turn => ({ kind: 'again', because });
 
 export type Observed<Observation> =
   | { readonly kind: 'here'; readonly observation: Observation }
@@ -44,21 +42,14 @@ export interface Concern<Observation, Decision> {
 /** Runs the loop until it is done. Throws `RetryableError` (`Contended`) after `MAX_TURNS` turns. */
 export async function settle<Observation, Decision>(concern: Concern<Observation, Decision>): Promise<void> {
   let because = '';
-  let effects = 0;
-  for (let turn = 0; turn < MAX_TURNS; turn++) {
+  for (let turn = 0, effects = 0; turn < MAX_TURNS; turn++) {
     const observed = await concern.observe();
     if (observed.kind === 'over') return;
-    const { observation } = observed;
-    const outcome = await concern.apply(concern.decide(observation), observation);
-    if (outcome.kind === 'done') return;
-    if (outcome.kind === 'again') {
-      because = outcome.because;
-      continue;
-    }
-    if (++effects === MAX_EFFECTS) return;
-    turn = -1;
+    const outcome = await concern.apply(concern.decide(observed.observation), observed.observation);
+    if (outcome.kind === 'done' || (outcome.kind === 'onward' && ++effects === MAX_EFFECTS)) return;
+    if (outcome.kind === 'onward') turn = -1;
+    else because = outcome.because;
   }
-  throw new RetryableError(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`, {
-    reason: 'Contended',
-  });
+  const message = `${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`;
+  throw new RetryableError(message, { reason: 'Contended' });
 }
