@@ -148,9 +148,8 @@ async function conclude(deps: Deps, round: Round, claimed: RoundState, spread: D
     decide: () => undefined,
     async apply(_, held) {
       if (held.kind !== 'held' || isNone(held.value.underWay) || held.value.nextTime !== claimed.nextTime) return DONE;
-      const { waiting } = held.value;
       const nextTime = addDuration(deps.clock.now(), toDurationMs(Math.max(round.spacing, spread)));
-      const value = { waiting, underWay: [], nextTime };
+      const value = { waiting: held.value.waiting, underWay: [], nextTime };
       return written(await record.save({ subject: subjectOf(round.name), value, wakeTime: nextTime }));
     },
   });
