@@ -22,6 +22,15 @@ export function createHookJournal({ now, clockTolerance, mirror, objects, violat
   mirror.follow(resource => {
     if (resource === 'nodelifecyclepolicies') editTime = now();
   });
+  // An instance whose Node and NodeClaim are both gone has ended: objects that are made of it anew are another termination (I10).
+  mirror.follow((resource, _, object) => {
+    if (object !== undefined || (resource !== 'nodes' && resource !== 'nodeclaims')) return;
+    const living = new Set([
+      ...[...mirror.all('nodes').values()].map(node => textOf(dig(node, 'spec', 'providerID')) ?? ''),
+      ...[...mirror.all('nodeclaims').values()].map(claim => textOf(dig(claim, 'status', 'providerID')) ?? ''),
+    ]);
+    for (const key of calls.keys()) if (!living.has(key.slice(0, key.lastIndexOf('/')))) calls.delete(key);
+  });
   /** By the start of its run, when each hook of an instance was noted down first: its time counts from there. */
   const noted = new Map<string, number>();
   /** The custom resources of an instance's hooks, and whether they were seen to be done. */
