@@ -12,14 +12,20 @@ import { readAnswer, requestedId, type Answer } from '../../functions/drain/node
 import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
 import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
-import { decide, type RepairRules } from '../../functions/repair/decide.ts';
-import { dueClause } from '../../functions/repair/incident.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { decidePass } from '../../functions/repair/pass/decide.ts';
-import { poolOf } from '../../functions/repair/pass/look.ts';
+import { decidePool } from '../../functions/repair/decide.ts';
+import { lookAt, } from '../../functions/repair/follow.ts';
+import { surroundingsOf } from '../../functions/repair/guards.ts';
+import { dueClause, illsOf } from '../../functions/repair/illness.ts';
+import { decideNode, poolOf, } from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { AWS_REPAIR_STATEMENTS, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
+import { type LookContext } from '../../functions/repair/seen.ts';
+import { NEW_POOL } from '../../functions/repair/state.ts';
+import { type RepairRules } from '../../functions/repair/rules.ts';
+import { readableSettings } from '../../functions/repair/rules.ts';
 
 export interface RepairExplanation {
   /** As the rule of repair decides it (`functions/repair/decide.ts`), `blocked` also by what a whole pool allows. */
@@ -183,20 +189,48 @@ function explainRepair(
 ): RepairExplanation {
   const { nodes, claims } = cluster;
   const { source, mode } = rules;
-  const owner = ownerOf(node, indexOwners(nodes, claims));
-  const decision = decide({ now, node, owner, rules, episodes: [] });
+  const owners = indexOwners(nodes, claims);
+  const owner = ownerOf(node, owners);
+  const settings = readableSettings(rules);
+  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: undefined });
+  const decision = decideNode({ now, node, owner, rules, ills, episodes: [] });
   const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
   const message = withoutDueTime(decision.message, dueTime);
   const aside = elsewhere(cluster, decision.kind, source);
   const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
   const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode, observedBy: observed };
-  if (decision.kind !== 'due') return own;
-  const state = { passTime: now, attempts: [], outages: [], repairs: [], said: { againTime: now, nodes: {} } };
-  const { verdicts } = decidePass({ now, pool, rules, nodes, claims, episodes: new Map(), state });
-  const verdict = verdicts.find(each => each.node.uid === node.uid);
+  if (decision.kind !== 'due' || settings === undefined) return own;
+  const context: LookContext = {
+    ...NOTHING_KNOWN,
+    now,
+    pool,
+    rules,
+    owners,
+    claims: new Map(claims.map(each => [each.uid, each])),
+  };
+  const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
+  const looks = members.map(each => lookAt(context, each, undefined));
+  const statements = (each: NodeView) => {
+    const name = poolOf(each, ownerOf(each, owners));
+    const found = readableSettings(rulesOf(cluster, name === undefined ? undefined : cluster.pools.get(name)));
+    return found === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(found);
+  };
+  const all = { nodes, statementsOf: statements, pools: [] };
+  const surroundings = surroundingsOf({ pool, settings, own: members, claims, cluster: all, state: NEW_POOL, now });
+  const decided = decidePool({ now, pool, rules, looks, state: NEW_POOL, surroundings });
+  const verdict = decided.looks.find(each => each.node.uid === node.uid)?.verdict;
   if (verdict?.kind !== 'blocked') return own;
   return { ...own, kind: 'blocked', message: `${message}; held: ${verdict.message}${aside}` };
 }
+
+/** What stands in Curfew's table is not read. */
+const NOTHING_KNOWN = {
+  observedTimes: new Map(),
+  changesTime: undefined,
+  drainEnds: new Map(),
+  asked: new Map(),
+  basisOf: () => '',
+} as const;
 
 /** What is in force in place of what cannot be read stands in Curfew's table: said where it matters. */
 function elsewhere(

@@ -16,7 +16,7 @@ import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
 import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { parseApiVersion, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
-import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
+import { unwatchedTypes } from '../../functions/repair/policy-status/watched.ts';
 import type { Checked, Finding } from './finding.ts';
 import { UNKNOWN_FIELD, withHint } from './hints.ts';
 import type { SourceDocument } from './yaml-source.ts';

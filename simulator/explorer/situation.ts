@@ -63,7 +63,7 @@ export interface Situation {
   readonly changes?: readonly Change[];
   /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */
   readonly aftermath?: DurationMs;
-  /** Fields of records that a run that dies leaves uncounted, such as `attempts.number`: then alone they may differ at the end. */
+  /** Fields of records that a run that dies leaves uncounted, such as `attempt.number`: then alone they may differ at the end. */
   readonly uncounted?: readonly string[];
   /** Fields of records that two runs may both leave uncounted: they are not compared. */
   readonly inexact?: readonly string[];

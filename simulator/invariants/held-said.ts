@@ -1,10 +1,11 @@
 /**
- * I6: a repair that is due and held by a guard or a veto is a wait that can be seen: an Event on the Node, recorded again every five
- * minutes.
+ * I6: a repair that is due and held by a guard or a veto is a wait that can be seen: an Event on the Node, recorded again every
+ * hour.
  */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { createConditionHistory } from './condition-history.ts';
 import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
@@ -12,10 +13,14 @@ import { dig, nameOf, textOf } from './reading.ts';
 import { isUnhealthy } from './illnesses.ts';
 import { factsOf, holdOf } from './repair-overdue.ts';
 
+/** An Event of one reason about one object an hour. */
+const SAID_FOR = 60 * 60_000;
+
 const HOLDS: readonly string[] = [EVENT_REASONS.nodeRepairBlocked, EVENT_REASONS.nodeRepairVetoed];
 
 export const checkHeldSaid: MakeCheck = context => {
   const { mirror, now, quietSince, violate } = context;
+  const history = createConditionHistory(context);
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
   /** UIDs of nodes that repair has acted on: what holds the rest of it is told otherwise. */
@@ -49,7 +54,12 @@ export const checkHeldSaid: MakeCheck = context => {
       for (const uid of heldSince.keys()) if (!unhealthy.has(uid)) heldSince.delete(uid);
       const waiting = [...unhealthy].filter(([uid]) => !acted.has(uid));
       if (waiting.length === 0) return;
-      const facts = { ...factsOf(context, everReadable), repaired: new Map<string, never>(), ended: new Set<string>() };
+      const facts = {
+        ...factsOf(context, everReadable, history),
+        repaired: new Map<string, never>(),
+        ended: new Set<string>(),
+        wasActedOn: ({ metadata }: KubernetesObject) => acted.has(metadata.uid),
+      };
       for (const [uid, node] of waiting) {
         const why = holdOf(node, facts, now());
         if (why === undefined) {
@@ -58,7 +68,8 @@ export const checkHeldSaid: MakeCheck = context => {
         }
         const since = heldSince.get(uid) ?? now();
         heldSince.set(uid, since);
-        const silent = Math.max(since, quiet, said.get(uid) ?? 0);
+        const lastSaid = said.get(uid);
+        const silent = Math.max(since, quiet, lastSaid === undefined ? 0 : lastSaid + SAID_FOR);
         if (now() - silent <= LONGEST_DELAY) continue;
         violate('I6', `the repair of ${nameOf(node)} is held, and no Event says so since ${text(silent)}: ${why}`);
         heldSince.set(uid, Infinity);

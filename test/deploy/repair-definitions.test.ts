@@ -66,7 +66,7 @@ const hook = (times: JsonObject): JsonObject => ({
 });
 
 describe('a duration that cannot be read is refused in a sentence', () => {
-  const NOT_NEGATIVE = /must be a Go duration that is not negative, as in 10m or 1h30m/;
+  const NOT_NEGATIVE = /must be Never, or a Go duration that is not negative, as in 10m or 1h30m/;
   const POSITIVE = /must be a positive Go duration/;
   it.each<[JsonObject, RegExp]>([
     [{ repair: { defaultTolerationDuration: '-5m' } }, NOT_NEGATIVE],

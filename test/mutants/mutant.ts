@@ -4,8 +4,9 @@ import {
   type Rules as FinalizerRuleSet,
 } from '../../functions/finalizer/reconcile.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
-import { decide } from '../../functions/repair/decide.ts';
-import { decidePass } from '../../functions/repair/pass/decide.ts';
+import { decidePool } from '../../functions/repair/decide.ts';
+import { lookAt } from '../../functions/repair/follow.ts';
+import { decideNode } from '../../functions/repair/node-verdict.ts';
 import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';
@@ -122,7 +123,7 @@ export function withoutFirstRecord(name: FunctionName): Mutation {
 
 /** The repair function with other rules. */
 export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
-  return { reconcilers: { repair: deps => createRepair(deps, change({ decide, decidePass })) } };
+  return { reconcilers: { repair: deps => createRepair(deps, change({ decideNode, decidePool, lookAt })) } };
 }
 
 /** The finalizer function with other rules. */

@@ -81,8 +81,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: withRecords('repair', records => ({
       async put(record, version) {
-        const attempts = record.state['attempts'];
-        const isIntent = JSON.stringify(attempts ?? []).includes('"phase":"intended"');
+        const isIntent = JSON.stringify(record.state).includes('"phase":"intended"');
         const current = isIntent ? await records.get(record) : undefined;
         return current === undefined ? await records.put(record, version) : { kind: 'written', record: current };
       },
@@ -145,16 +144,16 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     breaks: ['I7'],
     scenario: TOO_LATE,
     fault: () => firstDeletionsFail('repair', 'NodeClaim', 2),
-    mutation: withRepairRules(({ decide, decidePass }) => ({
-      decide,
-      decidePass: seen => {
-        const decision = decidePass(seen);
-        const attempts = decision.state.attempts.map(attempt =>
-          attempt.phase === 'intended' && attempt.intendedTime === seen.now
-            ? { ...attempt, terminationTimestamp: toTimestamp(seen.now) }
-            : attempt,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      decidePool(seen) {
+        const decision = rules.decidePool(seen);
+        const granted = decision.granted.map(each =>
+          each.attempt.terminationTimestamp === undefined
+            ? each
+            : { ...each, attempt: { ...each.attempt, terminationTimestamp: toTimestamp(seen.now) } },
         );
-        return { ...decision, state: { ...decision.state, attempts } };
+        return { ...decision, granted };
       },
     })),
   },

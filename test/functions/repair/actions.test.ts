@@ -24,9 +24,11 @@ function dueWorld(first: object): RepairWorld {
 /** The message of a run that ended comes again after a minute; from then on timers do the rest. */
 async function pass(world: RepairWorld, ...spans: readonly number[]): Promise<void> {
   for (const [index, span] of spans.entries()) {
-    world.advance(minutes(span));
-    if (index === 0) await world.look('n1');
-    await world.sweep();
+    if (index > 0) await world.run(minutes(span));
+    else {
+      world.advance(minutes(span));
+      await world.look('n1');
+    }
   }
 }
 

@@ -1,0 +1,174 @@
+/**
+ * Carries the intended attempts of a pass out. Each is looked at once more, Node and NodeClaim, under the rules as they are by then; every call
+ * carries the UID, so that another object of that name is never reached (I10). A termination writes to its NodeClaim: that the version which
+ * the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
+ */
+import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { readNode } from '../../shared/domain/node.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import type { RefusalCause } from '../../shared/domain/refusal.ts';
+import { addDuration } from '../../shared/domain/time.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { causeOf } from '../../shared/lifecycle/refusals.ts';
+import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
+import type { Action, ActionContext, Made } from './actions/action.ts';
+import { createRemediation } from './actions/custom-resource.ts';
+import { requestDrain } from './actions/drain.ts';
+import { endRemediations } from './actions/made-resources.ts';
+import { reboot } from './actions/reboot.ts';
+import { terminate } from './actions/terminate.ts';
+import type { Granted } from './decide.ts';
+import { readableSettings } from './rules.ts';
+import { illsOf } from './illness.ts';
+import { keyOf, rungsOf } from './ladder.ts';
+import { loadRules, readClaim, type PoolRules } from './observe.ts';
+import type { PassDeps } from './deps.ts';
+import type { Attempt, NodeRecord } from './state.ts';
+
+export type Outcome =
+  /** @param pods of the node, as far as they were looked up */
+  | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt; readonly isOther?: true }
+  /** It is not wanted any more; nothing was done. */
+  | { readonly kind: 'calledOff'; readonly why: string }
+  /** It certainly was not carried out. */
+  | { readonly kind: 'refused'; readonly why: string; readonly cause: RefusalCause; readonly reason: string }
+  /** Some call failed: the next pass finds out what happened. */
+  | { readonly kind: 'unknown'; readonly error: unknown };
+
+export interface Carried {
+  readonly granted: Granted;
+  readonly record: NodeRecord;
+  readonly made: Made;
+  readonly outcome: Outcome;
+}
+
+interface Context {
+  readonly pool: string | undefined;
+  /** As the pass has read them. */
+  readonly rules: PoolRules;
+  readonly claims: readonly NodeClaimView[];
+  readonly asked: ReadonlyMap<string, string>;
+  /** Their places are reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/** @param intended each with the record that has its intent. Answers what came of each, in no particular order */
+export async function carryOut(
+  deps: PassDeps,
+  intended: readonly { readonly granted: Granted; readonly record: NodeRecord }[],
+  context: Context,
+): Promise<readonly Carried[]> {
+  // Read together with the first nodes.
+  const rules = loadRules(deps, context.pool, context.rules);
+  const claims = new Map<string | undefined, NodeClaimView>(context.claims.map(claim => [claim.uid, claim]));
+  const carried: Carried[] = [];
+  await fewAtATime(intended, async ({ granted, record }) => {
+    let made: Made = {};
+    const note: ActionContext['note'] = change => {
+      made = change;
+    };
+    try {
+      const parts = { ...context, rules, note };
+      const listed = granted.attempt.action === 'Terminate' ? claims.get(granted.attempt.claim?.uid) : undefined;
+      const outcome =
+        (listed && (await actOn(deps, { granted, record }, parts, listed))) ??
+        (await actOn(deps, { granted, record }, parts));
+      carried.push({ granted, record, made, outcome: outcome ?? { kind: 'calledOff', why: 'it changed' } });
+    } catch (error) {
+      carried.push({ granted, record, made, outcome: { kind: 'unknown', error } });
+    }
+  });
+  await rules.catch(() => undefined);
+  return carried;
+}
+
+interface Parts extends Omit<Context, 'rules'> {
+  readonly rules: Promise<PoolRules>;
+  readonly note: ActionContext['note'];
+}
+
+/** @param listed the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it, it is read. */
+async function actOn(
+  deps: PassDeps,
+  { granted, record }: { readonly granted: Granted; readonly record: NodeRecord },
+  { rules: wanted, pool, asked, isCounted, note }: Parts,
+  listed?: NodeClaimView,
+): Promise<Outcome | undefined> {
+  const { attempt, look, message, rung } = granted;
+  const { claim: reserved } = attempt;
+  const [rules, nodeAnswer, claim, pods] = await inParallel([
+    wanted,
+    deps.kubernetes.get({ type: RESOURCES.Node, name: look.node.name }),
+    listed ?? (reserved && readClaim(deps, reserved.name)),
+    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, look.node.name),
+  ]);
+  const nodeObject = objectOf(nodeAnswer, { notServed: 'notKnown' });
+  const calledOff = (why: string): Outcome => ({ kind: 'calledOff', why });
+  if (nodeObject?.metadata.uid !== look.node.uid) return calledOff('the Node is gone');
+  if (claim?.uid !== reserved?.uid) return calledOff('the NodeClaim is gone');
+  const node = readNode(nodeObject);
+  const now = deps.clock.now();
+  const settings = readableSettings(rules.rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record });
+  const seen = { now, node, owner, rules: rules.rules, ills, episodes: record.episodes, asked: asked.get(node.name) };
+  const decision = deps.decideNode(seen);
+  if (listed !== undefined && decision.kind !== 'due') return undefined;
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
+  if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
+  // Limits came into force since: it is not certain that this repair is counted.
+  if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
+  // Somebody else terminates it forcefully by now.
+  if (decision.kind === 'finishing') return { kind: 'accepted', pods: [], attempt, isOther: true };
+  const isListed = settings !== undefined && rungsOf(settings).some(each => keyOf(each) === attempt.key);
+  const action = isListed ? actionOf(attempt, rung.template) : undefined;
+  if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
+
+  const { ours, acts } = record;
+  const outcome = await orRefusal(async () => {
+    if (ours?.resources !== undefined) await endRemediations(deps, ours);
+    return await action.run({ deps, now, attempt, ours, acts, node, claim, pool, pods, message, note });
+  });
+  if (outcome.kind === 'done') {
+    return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), rung.timeout) } };
+  }
+  if (outcome.kind === 'failed') {
+    return { kind: 'refused', why: outcome.message, reason: outcome.reason, cause: 'request' };
+  }
+  if (outcome.kind === 'refused') return outcome;
+  if (listed !== undefined) return undefined;
+  // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
+  if (attempt.action === 'Terminate' && claim !== undefined) return calledOff(outcome.on);
+  return { kind: 'refused', why: outcome.on, reason: 'ActionRefused', cause: 'passing' };
+}
+
+/** What the API server or EC2 certainly refuses is an answer; whatever may have taken effect is thrown. */
+async function orRefusal(
+  act: () => Promise<StepOutcome>,
+): Promise<StepOutcome | Extract<Outcome, { kind: 'refused' }>> {
+  try {
+    return await act();
+  } catch (error) {
+    const cause = causeOf(error);
+    if (cause === undefined || cause === 'passing') throw error;
+    return { kind: 'refused', why: messageOf(error), reason: 'ActionRefused', cause };
+  }
+}
+
+function actionOf({ action }: Attempt, template: string | undefined): Action | undefined {
+  switch (action) {
+    case 'Terminate':
+      return terminate;
+    case 'Reboot':
+      return reboot;
+    case 'Drain':
+      return requestDrain;
+    case 'CustomResource':
+      return template === undefined ? undefined : createRemediation(template);
+  }
+}

@@ -1,0 +1,142 @@
+/** What came of the acts of a pass, as nodes and pool remember it: accepted, called off, refused, or not known yet. */
+import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
+import { addDuration, earliest, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import type { Carried } from './act.ts';
+import type { PassDeps } from './deps.ts';
+import { accepted, settledTime, withoutAttempt } from './attempt.ts';
+import { readableSettings } from './rules.ts';
+import { failureOf } from './futility.ts';
+import { mayPass, rungsOf, turnOf } from './ladder.ts';
+import type { Seen } from './look.ts';
+import { readClaim } from './observe.ts';
+import { withoutUndone } from './ramp.ts';
+import type { Attempt, NodeRecord, Ours, PoolRecord } from './state.ts';
+import type { Speaker } from './say.ts';
+import { takeBack } from './take-back.ts';
+import type { NodeLook } from './verdict.ts';
+
+export interface Outcomes {
+  /** By UID: the look after its act. */
+  readonly looks: ReadonlyMap<string, (look: NodeLook) => NodeLook>;
+  readonly time: EpochMs | undefined;
+  readonly pool: (state: PoolRecord, looks: readonly NodeLook[]) => PoolRecord;
+}
+
+export async function withOutcomes(
+  deps: PassDeps,
+  carried: readonly Carried[],
+  seen: Seen,
+  speaker: Speaker,
+): Promise<Outcomes> {
+  const looks = new Map<string, (look: NodeLook) => NodeLook>();
+  let time: EpochMs | undefined;
+  for (const each of carried) {
+    const after = await afterAct(deps, each, seen, speaker);
+    time = earliest(time, after.time);
+    looks.set(each.granted.look.node.uid, look => ({ ...look, ...after.change }));
+  }
+  return { looks, time, pool: (state, all) => poolAfter(state, carried, all) };
+}
+
+interface After {
+  readonly change: Partial<NodeLook>;
+  readonly time?: EpochMs | undefined;
+}
+
+async function afterAct(
+  deps: PassDeps,
+  { granted, record, made, outcome }: Carried,
+  seen: Seen,
+  speaker: Speaker,
+): Promise<After> {
+  const { look, attempt } = granted;
+  const now = deps.clock.now();
+  const settings = readableSettings(seen.rules.rules);
+  const rungs = settings ? rungsOf(settings) : [];
+  const withMade: NodeRecord =
+    Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
+  const before = look.record ?? record;
+  const isInFlight = before.attempt !== undefined;
+  switch (outcome.kind) {
+    case 'accepted': {
+      // What somebody else does is none of our acts.
+      const next =
+        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, rungs);
+      return { change: { record: next }, time: addDuration(now, seconds(300)) };
+    }
+    case 'unknown':
+      return { change: { record: withMade }, time: settledTime(attempt) };
+    case 'calledOff': {
+      const kept: NodeRecord = { ...before, number: record.number, ours: look.due?.stale ? record.ours : before.ours };
+      return { change: { record: kept, verdict: undefined, holds: isInFlight }, time: addDuration(now, seconds(1)) };
+    }
+    case 'refused': {
+      const { key } = attempt;
+      const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
+      const basis = seen.basisOf(claim);
+      const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
+      const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
+      if (isSaid)
+        await speaker.sayRefused(look.node, attempt, outcome.reason, textOfRefusal(next), next.saidTime !== undefined);
+      const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
+      const over = withoutAttempt({ ...before, attempt }, attempt);
+      const ours = { ...record.ours, ...over.ours };
+      const undone: NodeRecord = { ...over, ours, number: record.number, refusals, attempt: before.attempt };
+      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
+      const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
+      const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
+      const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
+      const left = keepsTurn
+        ? { record: undone }
+        : await takeBack(deps, look.node, undone, { claims, say }).catch(() => ({ record: undone }));
+      const taken = undone.illness?.taken ?? [];
+      const turn = turnOf({ rungs, taken, acts: undone.acts, refusals, basis }, now);
+      const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
+      // Its place is free: others look at once.
+      return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
+    }
+  }
+}
+
+const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHaveMade'>): Ours => {
+  const { mayHaveMade: _, ...rest } = ours ?? {};
+  return { ...rest, ...made };
+};
+
+const terminationOf = (node: string, { incident, time }: Attempt) => ({ condition: failureOf(incident), time, node });
+
+function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readonly NodeLook[]): PoolRecord {
+  const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
+  const free = new Set(
+    looks.flatMap(({ node, holds }) =>
+      undone.some(each => each.granted.look.node.uid === node.uid) && !holds ? node.uid : [],
+    ),
+  );
+  const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const terminated = carried.flatMap(({ granted: { attempt, look }, outcome }) =>
+    outcome.kind === 'accepted' &&
+    outcome.isOther !== true &&
+    attempt.action === 'Terminate' &&
+    !known.has(look.node.uid)
+      ? [terminationOf(look.node.uid, attempt)]
+      : [],
+  );
+  // Those of runs that died before they had counted them.
+  const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
+  const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    const isCounted = acted.has(uid) || known.has(uid) || attempt?.action !== 'Terminate';
+    return isCounted ? [] : [terminationOf(uid, attempt)];
+  });
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const ramp = withoutUndone(state.ramp, undone.length);
+  const { ramp: _, ...rest } = state;
+  return {
+    ...rest,
+    ...(ramp && { ramp }),
+    inFlight,
+    terminations: [...state.terminations, ...uncounted, ...terminated],
+    followed: looks.flatMap(({ node: { uid }, isFollowed }) => (isFollowed && !(uid in inFlight) ? uid : [])),
+    counts: { ...state.counts, repairing: looks.filter(({ record }) => record?.attempt !== undefined).length },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * How repairs begin again after a hold of freeze, zone or threshold: one in the first minute, two in the next, then four. The first minute
+ * begins with the first act, however long that takes, and nothing forgets it: no closed gate, no mistake in a block, no mode Observe. Pure.
+ */
+import { addDuration, hours, isDue, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { PoolRecord, Ramp } from './state.ts';
+import type { Hold } from './verdict.ts';
+
+/** How long one step lasts. */
+const STEP = minutes(1);
+/** What nobody made use of for so long is over. */
+const KEPT_FOR = hours(24);
+
+/** The ramp of this pass; undefined: repairs are not slowed down. @param held guards that hold a due repair now */
+export function nextRamp(
+  { ramp, held: before }: Pick<PoolRecord, 'ramp' | 'held'>,
+  { held, isAnythingDue }: { readonly held: readonly string[]; readonly isAnythingDue: boolean },
+  now: EpochMs,
+): Ramp | undefined {
+  if (before.some(guard => !held.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
+  if (ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR))) return undefined;
+  const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
+  if (!isStepOver) return ramp;
+  return isAnythingDue ? { step: ramp.step + 1, stepTime: now, granted: 0 } : undefined;
+}
+
+/** When its step, or the ramp itself, is over. */
+export const rampTime = ({ stepTime, granted }: Ramp): EpochMs => addDuration(stepTime, granted > 0 ? STEP : KEPT_FOR);
+
+/** Repairs that the ramp still allows in its step. */
+export const rampAllows = (ramp: Ramp | undefined): number =>
+  ramp === undefined ? Infinity : 2 ** Math.min(ramp.step, 30) - ramp.granted;
+
+/** The same after so many more repairs have begun. */
+export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
+  if (ramp === undefined || granted === 0) return ramp;
+  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
+}
+
+/** Without repairs of its step that were not carried out: they have shown nothing, and their places are free. */
+export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
+  ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
+
+export function rampHold(ramp: Ramp, now: EpochMs): Hold {
+  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, STEP);
+  return {
+    reason: 'RampUp',
+    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
+    until: next,
+  };
+}
