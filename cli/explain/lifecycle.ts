@@ -13,10 +13,10 @@ import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan
 import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decidePool } from '../../functions/repair/decide.ts';
-import { lookAt, } from '../../functions/repair/follow.ts';
+import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
 import { dueClause, illsOf } from '../../functions/repair/illness.ts';
-import { decideNode, poolOf, } from '../../functions/repair/node-verdict.ts';
+import { decideNode, poolOf } from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { AWS_REPAIR_STATEMENTS, statementsOf } from '../../shared/domain/repair-policy.ts';
