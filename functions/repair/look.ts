@@ -6,7 +6,7 @@ import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
-import { addDuration, isDue, minutes } from '../../shared/domain/time.ts';
+import { addDuration, isDue, minutes, seconds } from '../../shared/domain/time.ts';
 import { type TimedRecord, openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
@@ -120,6 +120,7 @@ export async function look(
     const all = cluster === undefined ? owners : indexOwners(withAll(cluster.nodes, own), view.claims);
     looks = looksBy({ ...base, owners: all, asked });
   }
+  looks = await withoutReplaced(deps, looks, records);
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });
   await handOver(deps, { pool, own: judged, records, claims: view.claims });
   const surroundings = settings && surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now });
@@ -143,6 +144,29 @@ export async function look(
     asked,
     basisOf,
   };
+}
+
+/** Nodes and NodeClaims are listed one after the other: a node that nobody seems to claim may be another one by now. */
+async function withoutReplaced(
+  deps: PassWithAsk,
+  looks: readonly NodeLook[],
+  records: ReadonlyMap<string, HeldNode>,
+): Promise<readonly NodeLook[]> {
+  const gone = new Set<string>();
+  const isDoubtful = ({ verdict }: NodeLook): boolean =>
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
+  const isNews = (look: NodeLook): boolean =>
+    isDoubtful(look) && !/unclaimed|AmbiguousNodeClaim/.test(look.record?.said?.code ?? '');
+  await fewAtATime(looks.filter(isNews), async ({ node: { name, uid } }) => {
+    const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+    if (object?.metadata.uid !== uid) gone.add(uid);
+  });
+  const soon = addDuration(deps.clock.now(), seconds(1));
+  return looks.map(look =>
+    gone.has(look.node.uid)
+      ? { ...look, record: records.get(look.node.uid)?.value, verdict: undefined, time: soon }
+      : look,
+  );
 }
 
 /** A node of the pool by its NodeClaim; its own label counts only while no other pool's NodeClaim names it. */

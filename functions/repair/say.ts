@@ -162,11 +162,13 @@ function codeOf(verdict: Verdict): string | undefined {
     case 'blocked':
       return `blocked ${verdict.reason}`;
     case 'ignore':
-      return verdict.reason === 'NoTransitionTime' ? 'ignore' : undefined;
+      if (verdict.reason === 'Healthy') return undefined;
+      return verdict.reason === 'NoTransitionTime' ? 'ignore' : `ignore ${verdict.reason}`;
     case 'wouldRepair':
       return `wouldRepair ${verdict.attempt.key}`;
     case 'exhausted':
       return `exhausted ${verdict.message}`;
+    case 'underWay':
     case 'finishing':
     case 'retry':
     case 'settle':
@@ -182,8 +184,9 @@ function codeOf(verdict: Verdict): string | undefined {
   }
 }
 
-const WITHOUT_EVENT: readonly Verdict['kind'][] = ['finishing', 'settle', 'refuse', 'tolerate'];
-const hasEvent = ({ kind }: Verdict): boolean => !WITHOUT_EVENT.includes(kind);
+const WITHOUT_EVENT: readonly Verdict['kind'][] = ['underWay', 'finishing', 'settle', 'refuse', 'tolerate'];
+const hasEvent = (verdict: Verdict): boolean =>
+  !WITHOUT_EVENT.includes(verdict.kind) && (verdict.kind !== 'ignore' || verdict.reason === 'NoTransitionTime');
 
 async function sayVerdict(
   deps: PassDeps,
