@@ -1,8 +1,7 @@
 /** Mistakes about when an illness starts, and what counts as one. */
-import { NEVER } from '../../shared/domain/repair-policy.ts';
-import { hours, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { isDue, type EpochMs } from '../../shared/domain/time.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { withRepairRules, type Mutant } from './mutant.ts';
+import { withRepairRules, withSpecs, type Mutant } from './mutant.ts';
 import { remembering, seeing, withSettings } from './repair-seeing.ts';
 
 const STARTS = 'repair-illness-starts.yaml';
@@ -71,7 +70,7 @@ export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
     name: 'illness-lends-its-clock',
     mistake: 'goes on with the clock of a statement that did not hold in between',
     breaks: ['I3'],
-    scenario: 'repair-entries.yaml#repair-entry-that-ended-does-not-lend-its-clock',
+    scenario: `${STARTS}#repair-illness-that-ended-starts-anew`,
     mutation: withRepairRules(rules => ({
       ...rules,
       lookAt(context, node, held) {
@@ -94,13 +93,8 @@ export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
   {
     name: 'never-is-a-long-time',
     mistake: 'reads Never as a toleration of an hour',
-    breaks: ['I3'],
-    scenario: 'repair-toleration-never.yaml#repair-toleration-never-of-one-type',
-    mutation: seeing({
-      rules: rules =>
-        withSettings(rules, ({ tolerations }) => ({
-          tolerations: new Map([...tolerations].map(([type, time]) => [type, time === NEVER ? hours(1) : time])),
-        })),
-    }),
+    breaks: ['I3', 'I5'],
+    scenario: 'repair-toleration-never.yaml#repair-toleration-never',
+    mutation: withSpecs('repair', text => text.replaceAll('"Never"', '"1h"')),
   },
 ];
