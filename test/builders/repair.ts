@@ -146,11 +146,10 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
     statementsOf: () => statementsOf(settings),
+    pools: [],
   };
-  const surroundings =
-    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster: undefined, state, now });
-  const around = surroundings && { ...surroundings, nodes: cluster?.nodes };
-  return decidePool({ now, pool, rules, looks, state, surroundings: around, gate });
+  const surroundings = settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now });
+  return decidePool({ now, pool, rules, looks, state, surroundings, gate });
 }
 
 /** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */
