@@ -90,7 +90,7 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
       if (pool === undefined || missing === 0) return { state: { missingTime: undefined }, time };
       const next = state.missingTime && addDuration(state.missingTime, REPEAT_AFTER);
       if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
-      await reporter.report(reportOfMissing(pool, missing, place));
+      await reporter.report({ ...reportOfMissing(pool, missing, place), isRepeated: next !== undefined });
       return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPEAT_AFTER)) };
     },
     async count(before, after, looks) {
