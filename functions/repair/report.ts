@@ -64,6 +64,7 @@ const REASONS = {
   tolerate: 'WithinToleration',
   vetoed: 'DoNotRepair',
   unclaimed: 'NoNodeClaim',
+  underWay: 'ActionUnderWay',
   finishing: 'NodeClaimTerminating',
   exhausted: 'ActionsExhausted',
   settle: 'OutcomeUnknown',
@@ -124,6 +125,7 @@ function eventOf(verdict: Verdict): Report['event'] {
     case 'recovered':
       return { type: 'Normal', reason: EVENT_REASONS.nodeRepairSucceeded };
     case 'repair':
+    case 'underWay':
     case 'finishing':
     case 'settle':
     case 'refuse':

@@ -90,7 +90,7 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
       if (pool === undefined || missing === 0) return { state: { missingTime: undefined }, time };
       const next = state.missingTime && addDuration(state.missingTime, REPEAT_AFTER);
       if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
-      await reporter.report(reportOfMissing(pool, missing, place));
+      await reporter.report({ ...reportOfMissing(pool, missing, place), isRepeated: next !== undefined });
       return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPEAT_AFTER)) };
     },
     async count(before, after, looks) {
@@ -162,11 +162,13 @@ function codeOf(verdict: Verdict): string | undefined {
     case 'blocked':
       return `blocked ${verdict.reason}`;
     case 'ignore':
-      return verdict.reason === 'NoTransitionTime' ? 'ignore' : undefined;
+      if (verdict.reason === 'Healthy') return undefined;
+      return verdict.reason === 'NoTransitionTime' ? 'ignore' : `ignore ${verdict.reason}`;
     case 'wouldRepair':
       return `wouldRepair ${verdict.attempt.key}`;
     case 'exhausted':
       return `exhausted ${verdict.message}`;
+    case 'underWay':
     case 'finishing':
     case 'retry':
     case 'settle':
@@ -182,8 +184,9 @@ function codeOf(verdict: Verdict): string | undefined {
   }
 }
 
-const WITHOUT_EVENT: readonly Verdict['kind'][] = ['finishing', 'settle', 'refuse', 'tolerate'];
-const hasEvent = ({ kind }: Verdict): boolean => !WITHOUT_EVENT.includes(kind);
+const WITHOUT_EVENT: readonly Verdict['kind'][] = ['underWay', 'finishing', 'settle', 'refuse', 'tolerate'];
+const hasEvent = (verdict: Verdict): boolean =>
+  !WITHOUT_EVENT.includes(verdict.kind) && (verdict.kind !== 'ignore' || verdict.reason === 'NoTransitionTime');
 
 async function sayVerdict(
   deps: PassDeps,
