@@ -178,7 +178,12 @@ export function reportsOfAct(
     reason: EVENT_REASONS.nodeRepairStarted,
     message: `${what}: ${message}${decidedText(place, attempt)}${taken}`,
   } as const;
-  const details = { ...placeOf(place), ...attemptOf(attempt), ...decidedBy(place, attempt.incident) };
+  const details = {
+    ...placeOf(place),
+    ...attemptOf(attempt),
+    ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
+    ...decidedBy(place, attempt.incident),
+  };
   const about = aboutNode(node);
   const first: Report = {
     about,

@@ -21,8 +21,9 @@ export interface RepairStatement {
 
 /** A toleration that never ends: the statement is matched by nothing and counts nowhere. */
 export const NEVER: DurationMs = toDurationMs(Infinity);
-/** From here on a toleration is read as `Never`. */
 const LONGEST_TOLERATION = hours(8760);
+/** A toleration of a year and more is one that never ends. */
+export const isNever = (toleration: DurationMs): boolean => toleration >= LONGEST_TOLERATION;
 
 /** What a statement is known by while it holds. */
 export const keyOfStatement = ({ type, status, reason }: Pick<RepairStatement, 'type' | 'status' | 'reason'>): string =>
@@ -122,7 +123,7 @@ export function statementsOf(settings: RepairSettings): readonly RepairStatement
     if (defaultToleration === undefined) return statement;
     return { ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' };
   });
-  return [...provided, ...conditions].filter(({ toleration }) => toleration < LONGEST_TOLERATION);
+  return [...provided, ...conditions].filter(({ toleration }) => !isNever(toleration));
 }
 
 /** A condition that counts as unhealthy now, and the statement that says so. */

@@ -23,7 +23,7 @@ export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
     scenario: `${STARTS}#repair-illness-starts-after-creation`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt: (context, { creationTime: _, ...node }, held) => rules.lookAt(context, node, held),
+      lookAt: (context, node, held) => rules.lookAt(context, { ...node, creationTime: undefined }, held),
     })),
   },
   {

@@ -61,8 +61,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-settling.yaml#repair-settling-without-new-nodes',
     mutation: guardsSeeing(({ poolNodes, nodes, ...surroundings }) => ({
       ...surroundings,
-      poolNodes: poolNodes.map(({ creationTime: _, ...node }) => node),
-      nodes: nodes?.map(({ creationTime: _, ...node }) => node),
+      poolNodes: poolNodes.map(node => ({ ...node, creationTime: undefined })),
+      nodes: nodes?.map(node => ({ ...node, creationTime: undefined })),
     })),
   },
   {
@@ -176,8 +176,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     scenario: 'repair-beside-others.yaml#repair-beside-a-disruption',
     mutation: seeing({
-      node: ({ taints: _, ...node }) => node,
-      claim: ({ conditions: _, ...claim }) => claim,
+      node: node => ({ ...node, taints: [] }),
+      claim: claim => ({ ...claim, conditions: [] }),
     }),
   },
   {

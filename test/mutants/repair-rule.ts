@@ -26,7 +26,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-a-second-early',
     mistake: 'counts the toleration from a second before the transition',
     breaks: ['I3'],
-    seed: 87,
+    scenario: 'repair-again.yaml#repair-again-when-an-allowance-returns',
     mutation: seeing({ node: withEarlierTransitions }),
   },
   {
