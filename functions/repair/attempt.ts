@@ -96,3 +96,13 @@ export function createAttempt({ look, due, rung, stale }: Candidate, now: EpochM
       }),
   };
 }
+
+/** What is remembered of a node at first. */
+export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
+  name,
+  ...(pool !== undefined && { pool }),
+  clocks: {},
+  acts: [],
+  number: 0,
+  episodes: [],
+});

@@ -7,8 +7,8 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, hours, isDue, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
-import type { Carried } from './act.ts';
-import type { PassDeps } from './deps.ts';
+
+import type { Carried, PassDeps } from './deps.ts';
 import type { Seen } from './look.ts';
 import { protectionOf } from './observe.ts';
 import type { Attempt, PoolRecord } from './state.ts';
