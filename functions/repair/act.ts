@@ -9,6 +9,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readNode } from '../../shared/domain/node.ts';
+import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
 import { type EpochMs, addDuration, earliest, seconds } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';

@@ -325,7 +325,7 @@ async function handOver(
       each => each.status?.['nodeName'] === stray.name && each.status['providerID'] === stray.providerID,
     );
     const other = claim && nodePoolOf({ labels: claim.metadata.labels ?? {} });
-    if (claim === undefined || other === pool) continue;
+    if (claim === undefined || other === undefined || other === pool) continue;
     handed.add(stray.uid);
     await deps.ask(other, nodeAsk(stray.uid, asks.observedTimes.get(stray.uid)));
   }
