@@ -148,12 +148,14 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
       ...rules,
       decidePool(seen) {
         const decision = rules.decidePool(seen);
-        const granted = decision.granted.map(each =>
-          each.attempt.terminationTimestamp === undefined
-            ? each
-            : { ...each, attempt: { ...each.attempt, terminationTimestamp: toTimestamp(seen.now) } },
-        );
-        return { ...decision, granted };
+        const isGranted = new Set(decision.granted.map(({ look }) => look.node.uid));
+        const looks = decision.looks.map(look => {
+          const { record } = look;
+          if (!isGranted.has(look.node.uid) || record?.attempt?.terminationTimestamp === undefined) return look;
+          const attempt = { ...record.attempt, terminationTimestamp: toTimestamp(seen.now) };
+          return { ...look, record: { ...record, attempt } };
+        });
+        return { ...decision, looks };
       },
     })),
   },
