@@ -87,7 +87,7 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
     sayLeft: (node, text, isRepeated) => reporter.report({ ...reportOfLeft(node, place, text), isRepeated }),
     async sayMissing({ rules: { pool } }, state, nodes) {
       const { time, missing } = missingOf(state, nodes, now);
-      if (pool === undefined || missing === 0) return { state: { missingTime: undefined }, time };
+      if (pool === undefined || missing === 0) return { state: {}, time };
       const next = state.missingTime && addDuration(state.missingTime, REPEAT_AFTER);
       if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
       await reporter.report({ ...reportOfMissing(pool, missing, place), isRepeated: next !== undefined });
