@@ -115,7 +115,7 @@ describe('a reboot under way', () => {
     const one = someRules({ ...OPEN, actions, maxConcurrentRepairs: 1 });
     const early = after(reboot, { rules: one, now: toEpochMs(until - 1) });
     expect(early).toMatchObject({ granted: [], wakeTime: until });
-    expect(verdictsOf(early)).toEqual(['finishing n1']);
+    expect(verdictsOf(early)).toEqual(['underWay n1']);
     const late = after(reboot, { rules: one, now: until });
     expect(late.granted).toMatchObject([{ attempt: { action: 'Terminate', number: 2 } }]);
     expect(Object.keys(late.state.inFlight)).toEqual(['uid-n1']);
