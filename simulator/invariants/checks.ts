@@ -18,6 +18,7 @@ import { checkProtection } from './protection.ts';
 import { checkRamp } from './ramp.ts';
 import { checkRepairBounds } from './repair-bounds.ts';
 import { checkRepairGuards } from './repair-guards.ts';
+import { checkRefusedCalls } from './refused-calls.ts';
 import { checkRepairLimits } from './repair-limits.ts';
 import { checkRepair } from './repair.ts';
 import { checkRobustness } from './robustness.ts';
@@ -50,6 +51,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkRobustness,
   checkExplained,
   checkDenialsSaid,
+  checkRefusedCalls,
   checkHeldSaid,
 ];
 
