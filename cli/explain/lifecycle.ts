@@ -11,13 +11,19 @@ import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { readAnswer, requestedId, type Answer } from '../../functions/drain/node-annotations.ts';
 import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
-import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
-import { effectiveTermination } from '../../functions/finalizer/settings.ts';
+import { TERMINATING_CONDITION } from '../../functions/finalizer/termination/conditions.ts';
+import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
 import { decidePool } from '../../functions/repair/decide.ts';
 import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
 import { dueClause, illsOf } from '../../functions/repair/illness.ts';
-import { type RepairRules, decideNode, otherAtWork, poolOf, readableSettings } from '../../functions/repair/node-verdict.ts';
+import {
+  type RepairRules,
+  decideNode,
+  otherAtWork,
+  poolOf,
+  readableSettings,
+} from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { AWS_REPAIR_STATEMENTS, statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
