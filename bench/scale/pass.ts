@@ -1,15 +1,12 @@
 /** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
-import { decide } from '../../functions/repair/decide.ts';
-import { decidePass } from '../../functions/repair/pass/decide.ts';
-import { createPasses } from '../../functions/repair/pass/run.ts';
+import { createReconciler } from '../../functions/repair/reconcile.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { repairPorts } from '../measure/repair-ports.ts';
 import { startPoolCluster } from './cluster.ts';
-import { POOL } from './objects.ts';
+import { nameOf } from './objects.ts';
 
 export interface PassReads {
   readonly nodes: number;
@@ -48,10 +45,9 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
     },
   };
   const ports = repairPorts(kubernetes);
-  const reporter = createReporter('repair', ports);
-  const repairsChanged = async (): Promise<void> => undefined;
-  const passes = createPasses({ ...ports, reporter, decide, decidePass, repairsChanged });
-  await passes.ensure(POOL, undefined);
+  const first = Array.from({ length: nodes }, (_, index) => index).find(index => isIll(index, nodes, ill)) ?? 0;
+  const subject = { apiVersion: 'v1', kind: 'Node', name: nameOf(first) };
+  await createReconciler(ports)({ kind: 'wakeUp', owner: 'repair', subject, wakeTime: systemClock.now() });
   return { nodes, ill, requests, objectsListed, repaired };
 }
 

@@ -1,6 +1,6 @@
 /** What was still to come when `npm start -- --kubeconfig` ended. */
 import { toTimestamp } from '../../shared/domain/time.ts';
-import { ROUND_KIND } from '../../shared/lifecycle/rounds.ts';
+import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 
 /** Settings are taken up in rounds, and the status of all policies (`*`) is looked at now and then: no object of the user waits for that. */

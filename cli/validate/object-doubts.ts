@@ -1,5 +1,7 @@
 /** What Curfew accepts of one object, and what may do nothing of what its author expects. Pure. */
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
+import { isNever } from '../../shared/domain/repair-policy.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
@@ -34,11 +36,12 @@ export function doubtsAbout({ kind, spec }: Manifest, faults: readonly Pick<Doub
       return [
         ...(faults.some(isOfFrame) ? [] : reach(spec)),
         ...zeroLimits(spec),
+        ...tolerationsWithoutEnd(spec),
         ...emptyLimits(spec),
         ...idleHooks(spec),
       ];
     case 'NodePool':
-      return zeroLimits(spec);
+      return [...zeroLimits(spec), ...tolerationsWithoutEnd(spec)];
     case 'FinalizerRule':
       return spec['onDeadline'] !== undefined && spec['deadline'] === undefined
         ? [warning(['spec', 'onDeadline'], 'has no effect: there is no deadline')]
@@ -72,6 +75,25 @@ function zeroLimits(spec: JsonObject): readonly Doubt[] {
         ? [warning(['spec', block, field], `is ${JSON.stringify(limits[field])}: nothing is ever repaired`)]
         : [],
     );
+  });
+}
+
+/** A duration that is read as `Never`; who writes the word knows what it does. */
+function tolerationsWithoutEnd({ repair: block }: JsonObject): readonly Doubt[] {
+  if (!isJsonObject(block)) return [];
+  const entries = ['policies', 'conditions'].flatMap(key => {
+    const list = block[key];
+    return (Array.isArray(list) ? list : []).map((entry, index) => ({
+      path: ['spec', 'repair', key, index, 'toleration'],
+      text: isJsonObject(entry) ? entry['toleration'] : undefined,
+    }));
+  });
+  const field = 'defaultTolerationDuration';
+  return [{ path: ['spec', 'repair', field], text: block[field] }, ...entries].flatMap(({ path, text }) => {
+    if (typeof text !== 'string') return [];
+    const read = parseGoDuration(text);
+    if (!read.ok || !isNever(nanosecondsToDuration(read.nanoseconds))) return [];
+    return [warning(path, `${text} is read as Never: nothing is repaired for this, and it counts nowhere`)];
   });
 }
 

@@ -1,190 +1,306 @@
 /**
- * The rule of node repair for one node (docs/node-repair.md; I3, I6): tolerate an unhealthy condition until
- * `lastTransitionTime + toleration`; from then on the node is due, unless its NodeClaim is not known for certain or somebody vetoes.
- * What a whole pool allows is the pass's rule (`pass/decide.ts`). Pure: no I/O, no clock.
+ * The rule of repair for a whole pool: who of the due nodes is repaired now, ranked, within what guards, budgets, limits and the ramp allow;
+ * and what is remembered of it. Pure.
  */
-import { quoteCut } from '../../shared/domain/cut-text.ts';
+import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import {
-  NODE_POOL_LABEL,
-  TERMINATION_TIMESTAMP_ANNOTATION,
-  type NodeClaimView,
-} from '../../shared/domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../shared/domain/node.ts';
-import type { Owner } from '../../shared/domain/node-owner.ts';
-import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import type { LimitsInForce } from './limits/concurrent.ts';
-import { judgeHealth, nextEpisodes, type Episode, type RepairIncident } from './incident.ts';
+  type EpochMs,
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  seconds,
+  toDurationMs,
+} from '../../shared/domain/time.ts';
+import { newNode, createAttempt, withoutAttempt } from './attempt.ts';
+import {
+  type Guards,
+  type Surroundings,
+  advanceRamp,
+  budgetHold,
+  createGuards,
+  failureOf,
+  futility,
+  nextRamp,
+  rampAllows,
+  rampHold,
+  rampTime,
+  withoutUndone,
+} from './guards.ts';
+import type { Rung } from './ladder.ts';
+import { type RepairRules, readableSettings } from './node-verdict.ts';
+import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
+import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
+import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
 
-/** What holds for the nodes of one pool. */
-export interface RepairRules {
-  readonly gateOpen: boolean;
-  /** `undefined`: no repair block applies to the pool. */
-  readonly settings: RepairSettings | { readonly invalid: string } | undefined;
-  readonly mode: 'Enforce' | 'Observe';
-  /** Where the block stands, e.g. `NodePool default`. */
-  readonly source: string | undefined;
-  /** The veto of the pool itself. */
-  readonly poolVeto: Vetoer | undefined;
-  /** The `repairLimits` of policies; absent while no policy has any. */
-  readonly limits?: LimitsInForce | undefined;
-}
+/** One pass acts on so many nodes; the others have the next. */
+const MOST_ACTS = 100;
 
-export interface NodeObservation {
+/** A pool has so many repairs in flight at most, for its record is limited. */
+const MOST_IN_FLIGHT = 5_000;
+
+/** One node is held by others that come back for so long at most in one illness. */
+const LONGEST_SETTLED = minutes(15);
+
+/** Terminations are remembered for so long, or as long as `futility` asks. */
+const TERMINATIONS_KEPT_FOR = hours(24);
+
+const MOST_TERMINATIONS = 100;
+
+export interface PoolObservation {
   readonly now: EpochMs;
-  readonly node: NodeView;
-  readonly owner: Owner;
+  readonly pool: string | undefined;
   readonly rules: RepairRules;
-  /** What is remembered of earlier unhealthy times. */
-  readonly episodes: readonly Episode[];
-  /** An earlier rung for this incident did not help: whatever condition the node has by now, it is still due. */
-  readonly escalates?: RepairIncident | undefined;
+  readonly looks: readonly NodeLook[];
+  readonly state: PoolRecord;
+  /** What the guards count; undefined: nothing may be repaired. */
+  readonly surroundings: Surroundings | undefined;
+  /** The limits of zone and cluster, by what the pool has in flight. */
+  readonly gate?: ((own: ReadonlySet<string>) => Gate) | undefined;
 }
 
-export type IgnoreReason = 'GateOff' | 'NotConfigured' | 'Healthy' | 'NoTransitionTime' | 'NoNodeClaim';
-
-/** A node that is due, with its NodeClaim. */
-export interface DueNode {
-  readonly kind: 'due';
-  readonly incident: RepairIncident;
-  /** Absent for a node that Karpenter does not manage, where the block covers those. */
-  readonly claim: NodeClaimView | undefined;
-  /** How many statements hold. */
-  readonly severity: number;
+export interface Granted {
+  readonly look: NodeLook;
+  readonly attempt: Attempt;
+  readonly rung: Rung;
+  readonly rest: readonly Rung[];
   readonly message: string;
 }
 
-export type NodeDecision =
-  /** Nothing to do: the incident is over, or never was one. */
-  | { readonly kind: 'ignore'; readonly reason: Exclude<IgnoreReason, 'NoNodeClaim'>; readonly message: string }
-  /** Due, without a NodeClaim: looked at again when one comes. */
-  | {
-      readonly kind: 'ignore';
-      readonly reason: 'NoNodeClaim';
-      readonly incident: RepairIncident;
-      readonly message: string;
-    }
-  /** The repair block is not valid: no repair on a guess. */
-  | { readonly kind: 'refuse'; readonly message: string }
-  | { readonly kind: 'tolerate'; readonly incident: RepairIncident; readonly message: string }
-  | {
-      readonly kind: 'blocked';
-      readonly reason: 'AmbiguousNodeClaim';
-      readonly incident: RepairIncident;
-      readonly message: string;
-    }
-  | { readonly kind: 'vetoed'; readonly incident: RepairIncident; readonly veto: Veto; readonly message: string }
-  /** The NodeClaim is going away forcefully; the node has yet to disappear. */
-  | { readonly kind: 'finishing'; readonly incident: RepairIncident; readonly message: string }
-  | DueNode;
-
-/** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
-export function decide({ now, node, owner, rules, episodes, escalates }: NodeObservation): NodeDecision {
-  const { gateOpen, settings } = rules;
-  if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
-  if (settings === undefined) {
-    return { kind: 'ignore', reason: 'NotConfigured', message: 'no repair block applies to the pool of this node' };
-  }
-  if ('invalid' in settings) return { kind: 'refuse', message: settings.invalid };
-
-  const health = judgeHealth(node, settings, nextEpisodes(node, settings, episodes, now));
-  if (health.kind === 'healthy') {
-    return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
-  }
-  if (health.kind === 'noTransitionTime') {
-    return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
-  }
-  const { message, severity } = health;
-  const incident = escalates ?? health.incident;
-  if (escalates === undefined && !isDue(now, incident.dueTime)) return { kind: 'tolerate', incident, message };
-  const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
-  if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
-    return { kind: 'ignore', reason: 'NoNodeClaim', incident, message: owner.message };
-  }
-  if (owner.kind === 'ambiguous') {
-    return { kind: 'blocked', reason: 'AmbiguousNodeClaim', incident, message: owner.message };
-  }
-  const claim = owner.kind === 'claim' ? owner.claim : undefined;
-  if (claim !== undefined && isTerminatingForcefully(claim, now)) {
-    return { kind: 'finishing', incident, message: `NodeClaim ${claim.name} is being terminated` };
-  }
-  const veto = findVeto(vetoersOf(node, claim, rules), now);
-  if (veto !== undefined) return { kind: 'vetoed', incident, veto, message: `${message}; ${veto.message}` };
-  return { kind: 'due', incident, claim, severity, message };
+export interface PoolDecision {
+  readonly looks: readonly NodeLook[];
+  readonly granted: readonly Granted[];
+  /** UIDs that count as in flight before anything is granted. */
+  readonly inFlight: ReadonlySet<string>;
+  /** What is remembered if everything that was granted is accepted. */
+  readonly state: PoolRecord;
+  readonly wakeTime: EpochMs | undefined;
+  /** Freeze or a zone hold: passes are a minute apart. */
+  readonly isOutage: boolean;
 }
 
-/** An instance of its own that Karpenter has nothing to do with: one of Karpenter's may only be waiting for its NodeClaim to show. */
-function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
-  return providerID !== undefined && labels[NODE_POOL_LABEL] === undefined && ownerClaim === undefined;
-}
+/** What the pool allows of what its nodes need. */
+export function decidePool(observation: PoolObservation): PoolDecision {
+  const { now, looks, state, rules, surroundings } = observation;
+  const inFlight = inFlightOf(looks, state, now);
+  const settings = readableSettings(rules);
+  const isOn = rules.gateOpen && settings !== undefined && surroundings !== undefined;
+  if (!isOn) return remembered(observation, { looks, granted: [], inFlight, state, held: state.held });
 
-function vetoersOf(node: NodeView, claim: NodeClaimView | undefined, { poolVeto }: RepairRules): readonly Vetoer[] {
-  const vetoer = (kind: 'Node' | 'NodeClaim', { name, uid, annotations }: NodeView | NodeClaimView): Vetoer => ({
-    kind,
-    name,
-    uid,
-    value: annotations[DO_NOT_REPAIR_ANNOTATION],
+  const candidates = looks.flatMap((look): Candidate[] => {
+    const { due, view } = look;
+    if (due === undefined || view === undefined) return [];
+    return [{ look: { ...look, view }, due: due.decision, rung: due.rung, rest: due.rest, stale: due.stale }];
   });
-  return [
-    vetoer('Node', node),
-    ...(claim === undefined ? [] : [vetoer('NodeClaim', claim)]),
-    ...(poolVeto === undefined ? [] : [poolVeto]),
-  ];
-}
-
-/** Being deleted, and its deadline has passed. */
-function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
-  return claim.deletionTime !== undefined && holdsPastInstant(claim, now);
-}
-
-/** Karpenter keeps a deadline that has passed and replaces one that lies ahead or does not parse. */
-export function holdsPastInstant({ annotations }: NodeClaimView, now: EpochMs): boolean {
-  const instant = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
-  return instant !== undefined && instant <= now;
-}
-
-/** An object that may carry a person's veto against the repair of a node: the annotation `curfew.dev/do-not-repair`. */
-export interface Vetoer {
-  readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
-  readonly name: string;
-  readonly uid: string;
-  /** The annotation's value; undefined: no veto. */
-  readonly value: string | undefined;
-}
-
-export interface Veto {
-  /** When it ends; undefined: when somebody takes it away. */
-  readonly until: EpochMs | undefined;
-  readonly message: string;
-  /** The value says nothing that can be read; it holds nevertheless. */
-  readonly invalid: boolean;
-  readonly by: Vetoer;
-}
-
-/**
- * The veto that holds longest, or undefined. `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other
- * value as `"true"` does (I6: its author wanted the node left alone).
- */
-function findVeto(vetoers: readonly Vetoer[], now: EpochMs): Veto | undefined {
-  const vetoes = vetoers.flatMap(vetoer => readVeto(vetoer, now) ?? []);
-  return vetoes.toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];
-}
-
-function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
-  if (by.value === undefined) return undefined;
-  const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
-  if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
-  const until = parseTimestamp(by.value);
-  if (until === undefined) {
-    const value = quoteCut(by.value, 64);
-    const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
-    return { until: undefined, message, invalid: true, by };
+  const guards = createGuards(surroundings);
+  const held = new Set<string>();
+  const holds = new Map<Candidate, Hold | undefined>();
+  for (const candidate of candidates) {
+    const hold = guards.hold(candidate.look.view);
+    holds.set(candidate, hold);
+    if (hold?.guard !== undefined) held.add(hold.guard);
   }
-  if (isDue(now, until)) return undefined;
-  return { until, message: `${on} holds until ${toTimestamp(until)}`, invalid: false, by };
+  const isObserving = rules.mode === 'Observe';
+  const ramp = nextRamp(
+    { ...state, ramp: withoutUndone(state.ramp, undoneOf(looks, state, now)) },
+    { held: [...held], isAnythingDue: candidates.length > 0 },
+    now,
+  );
+  const outcomes = grant(candidates, { observation, surroundings, guards, holds, inFlight, ramp, isObserving });
+  const byUid = new Map(outcomes.map(outcome => [outcome.look.node.uid, outcome]));
+  const granted = outcomes.flatMap(({ grant: each }) => each ?? []);
+  const next = looks.map(look => byUid.get(look.node.uid)?.look ?? look);
+  return remembered(observation, {
+    looks: next,
+    granted,
+    inFlight,
+    state: { ...state, ramp: advanceRamp(ramp, granted.length, now) },
+    held: [...held],
+  });
 }
 
-/** Without an end a veto is looked at again this often; a change of the annotation is an event of its own. */
-const VETO_CHECK = minutes(5);
-/** When a veto is looked at again. */
-export const vetoCheckTime = ({ until }: Veto, now: EpochMs): EpochMs => until ?? addDuration(now, VETO_CHECK);
+/** How many a run that died had granted and not carried out. */
+function undoneOf(looks: readonly NodeLook[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
+  return looks.filter(({ node: { uid }, view, record, holds }) => {
+    const since = inFlight[uid];
+    if (view === undefined || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+    const isSettled = isDue(now, addDuration(since, RUN_SETTLES_AFTER));
+    return isSettled && !holds && record?.attempt?.phase !== 'accepted';
+  }).length;
+}
+
+/** Those of which an attempt is under way, and those that a run set out to act on which may still be at work. */
+function inFlightOf(looks: readonly NodeLook[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
+  const present = new Set(looks.filter(({ view }) => view !== undefined).map(({ node }) => node.uid));
+  const begun = Object.entries(state.inFlight)
+    .filter(([uid, since]) => present.has(uid) && !isDue(now, addDuration(since, RUN_SETTLES_AFTER)))
+    .map(([uid]) => uid);
+  const quiet = new Set(looks.filter(isSettledOtherwise).map(({ node }) => node.uid));
+  return new Set([
+    ...looks.filter(({ holds }) => holds).map(({ node }) => node.uid),
+    ...begun.filter(uid => !quiet.has(uid)),
+  ]);
+}
+
+/** What the record says of it is over: nobody is about to act on it. */
+const isSettledOtherwise = ({ holds, verdict }: NodeLook): boolean =>
+  !holds &&
+  (verdict?.kind === 'recovered' ||
+    verdict?.kind === 'stuck' ||
+    verdict?.kind === 'exhausted' ||
+    verdict?.kind === 'retry');
+
+interface Granting {
+  readonly observation: PoolObservation;
+  readonly surroundings: Surroundings;
+  readonly guards: Guards;
+  readonly holds: ReadonlyMap<Candidate, Hold | undefined>;
+  readonly inFlight: ReadonlySet<string>;
+  readonly ramp: PoolRecord['ramp'];
+  readonly isObserving: boolean;
+}
+
+interface Outcome {
+  readonly look: NodeLook;
+  readonly grant?: Granted;
+}
+
+/** One outcome each, ranked. A node whose repair is in flight goes on in its place and takes none anew. */
+function grant(candidates: readonly Candidate[], granting: Granting): readonly Outcome[] {
+  const { observation, surroundings, guards, holds, inFlight, ramp, isObserving } = granting;
+  const { now, state } = observation;
+  const { settings, scope, poolNodes } = surroundings;
+  const budget = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
+  const limit = Math.min(budget ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
+  const gate = observation.gate?.(inFlight);
+  let count = inFlight.size;
+  let granted = 0;
+  return candidates.toSorted(byRank).map((candidate): Outcome => {
+    const { look, due, rung, rest, stale } = candidate;
+    const { view } = look;
+    const needsPlace = !inFlight.has(view.uid);
+    const held = holds.get(candidate);
+    if (held !== undefined) return heldBy(candidate, held);
+    const settles = settling(candidate, guards, now);
+    const record: NodeRecord = { ...(look.record ?? newNode(view.name, observation.pool)), illness: settles.illness };
+    const settled = { ...candidate, look: { ...look, record } };
+    if (settles.hold !== undefined) return heldBy(settled, settles.hold);
+    const futile =
+      rung.type === 'Terminate' ? futility(surroundings, failureOf(due.incident), view, state.terminations) : undefined;
+    if (futile !== undefined) return heldBy(settled, futile);
+    if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
+    const full = needsPlace ? gate?.take(view) : undefined;
+    if (full !== undefined) return heldBy(settled, full);
+    if (isObserving) {
+      if (needsPlace) count += 1;
+      const attempt = createAttempt(settled, now);
+      const verdict: Verdict = { kind: 'wouldRepair', node: view, attempt, rest, message: due.message };
+      return { look: { ...settled.look, verdict, time: addDuration(now, FOLLOW_CHECK) } };
+    }
+    if (ramp !== undefined && granted >= rampAllows(ramp)) return heldBy(settled, rampHold(ramp, now));
+    if (granted >= MOST_ACTS) return { look: { ...settled.look, time: addDuration(now, seconds(1)) } };
+    granted += 1;
+    if (needsPlace) count += 1;
+    const attempt = createAttempt({ ...settled, stale }, now);
+    // What the action before has asked for is still known as ours.
+    const base = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+    const verdict: Verdict = { kind: 'repair', node: view, attempt, message: due.message };
+    return {
+      look: {
+        ...settled.look,
+        record: { ...base, attempt, number: attempt.number },
+        verdict,
+        holds: true,
+        isFollowed: true,
+      },
+      grant: { look: settled.look, attempt, rung, rest, message: due.message },
+    };
+  });
+}
+
+function heldBy({ look, due }: Candidate, hold: Hold): Outcome {
+  const { reason, message, basis, until } = hold;
+  const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident: due.incident, message, basis };
+  // What an attempt before has set waits for nothing here.
+  const takesBack = look.takesBack || look.record?.ours?.annotation !== undefined;
+  return { look: { ...look, verdict, time: until, takesBack } };
+}
+
+/** Whether those that have just come back hold it, and the time that it has been held so. */
+function settling(
+  { look, due }: Candidate,
+  guards: Guards,
+  now: EpochMs,
+): { readonly illness: Illness | undefined; readonly hold?: Hold } {
+  const illness = look.record?.illness;
+  const { totalMs: total = 0, since } = illness?.settling ?? {};
+  const spent = total + (since === undefined ? 0 : now - since);
+  const toleration = toDurationMs(Math.max(0, due.incident.dueTime - due.incident.lastTransitionTime));
+  const hold = spent >= LONGEST_SETTLED ? undefined : guards.settle(look.view, toleration);
+  if (hold === undefined) {
+    const { settling: _, ...rest } = illness ?? { type: due.incident.conditionType, taken: [] };
+    return { illness: spent === 0 ? rest : { ...rest, settling: { totalMs: spent } } };
+  }
+  const settled = { totalMs: total, since: since ?? now };
+  const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
+  return {
+    illness: { ...(illness ?? { type: due.incident.conditionType, taken: [] }), settling: settled },
+    hold: { ...hold, until: earliest(hold.until, last) ?? hold.until },
+  };
+}
+
+/** Longest past due first; of those that are due at the same time the less healthy one. */
+function byRank({ due: a, look: first }: Candidate, { due: b, look: second }: Candidate): number {
+  return (
+    a.incident.dueTime - b.incident.dueTime || b.severity - a.severity || (first.node.name < second.node.name ? -1 : 1)
+  );
+}
+
+/** What the next pass must know. */
+function remembered(
+  { now, rules, state: before, looks: seen }: PoolObservation,
+  decided: Pick<PoolDecision, 'looks' | 'granted' | 'inFlight' | 'state'> & { readonly held: readonly string[] },
+): PoolDecision {
+  const { looks, granted, inFlight, state, held } = decided;
+  const settings = readableSettings(rules);
+  const window = toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+  const uids = new Set([...inFlight, ...granted.map(({ look }) => look.node.uid)]);
+  const since = (uid: string): EpochMs => before.inFlight[uid] ?? now;
+  const followed = looks
+    .filter(({ isFollowed, node }) => isFollowed && !uids.has(node.uid))
+    .map(({ node }) => node.uid);
+  const terminations = before.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
+  const next: PoolRecord = {
+    ...state,
+    inFlight: Object.fromEntries(
+      [...uids].map(uid => [
+        uid,
+        granted.some(({ look }) => look.node.uid === uid) && !inFlight.has(uid) ? now : since(uid),
+      ]),
+    ),
+    followed,
+    held: [...held].toSorted(),
+    terminations: terminations.slice(-MOST_TERMINATIONS),
+    counts: { held: looks.filter(isHeld).length, repairing: looks.filter(isRepairing).length },
+  };
+  const begun = seen
+    .filter(({ node, holds }) => !holds && inFlight.has(node.uid))
+    .map(({ node }) => addDuration(since(node.uid), RUN_SETTLES_AFTER));
+  const isOutage = held.some(guard => guard !== 'threshold') && looks.some(({ due }) => due !== undefined);
+  const oldest = next.terminations[0];
+  const times = [
+    ...looks.map(({ time }) => time),
+    ...begun,
+    ...(Object.keys(next.inFlight).length > 0 ? [addDuration(now, FOLLOW_CHECK)] : []),
+    ...(oldest === undefined ? [] : [addDuration(oldest.time, window)]),
+    ...(next.ramp === undefined ? [] : [rampTime(next.ramp)]),
+  ];
+  return { looks, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
+}
+
+const HELD: readonly Verdict['kind'][] = ['blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'];
+
+const isHeld = ({ verdict }: NodeLook): boolean => verdict !== undefined && HELD.includes(verdict.kind);
+
+const isRepairing = ({ record }: NodeLook): boolean => record?.attempt !== undefined;

@@ -1,30 +1,42 @@
-/** What repair looks at: the rules that hold for a pool, one node with its NodeClaim, the whole cluster for a pass. Always live reads. */
-import { loadPool } from '../../shared/cluster/known-pool.ts';
-import { claimsOfNode } from '../../shared/cluster/node-pool.ts';
+/** What a pass looks at: the rules of its pool, its nodes with their NodeClaims, and the rest of the cluster where guards count it. Always live reads. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { claimsOfNode, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
+import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
-import { indexOwners, ownerOf, type Owner } from '../../shared/domain/node-owner.ts';
-import { matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
-import { findSubject } from '../../shared/lifecycle/subject.ts';
-import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
-import { readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
-import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION, type NodeView, readNode } from '../../shared/domain/node.ts';
+import {
+  AWS_REPAIR_STATEMENTS,
+  type RepairStatement,
+  matchStatements,
+  statementsOf,
+} from '../../shared/domain/repair-policy.ts';
+import { type EpochMs, addDuration, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
+import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
+import { type EffectiveProtection, effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { RepairRules } from './decide.ts';
-import { nextEpisodes, type Episode } from './incident.ts';
-import type { Gone, Here, NodeTarget, PoolRules } from './observation.ts';
-import { nodeCodec, nodeRecordId, OWNER, type NodeRecord } from './record.ts';
-import { effectiveRepair, withLastAccepted } from './settings.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
+import { OWNER } from './record.ts';
+import type { RepairRules } from './node-verdict.ts';
+import { effectiveRepair, withLastAccepted } from './settings.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
+
+/** The rules of a pool, and where they come from. */
+export interface PoolRules {
+  readonly rules: RepairRules;
+  readonly pool: KubernetesObject | undefined;
+  /** The same, or as it was before it went: what it granted to pods still holds. */
+  readonly known: KubernetesObject | undefined;
+  readonly policies: PolicySet;
+  readonly config: Configuration;
+}
 
 /**
  * @param pool undefined: the nodes without a NodePool
@@ -50,7 +62,7 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined, see
 }
 
 /** All policies, each as it was last accepted. */
-export async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet> {
+async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet> {
   const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
   return readPolicies(await withLastAccepted(deps, objects));
 }
@@ -62,112 +74,114 @@ export function protectionOf({ known, policies }: PoolRules): EffectiveProtectio
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
-export interface ClusterView {
+export interface PoolView {
   readonly nodes: readonly NodeView[];
   readonly claims: readonly NodeClaimView[];
 }
 
+/**
+ * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it. Nodes without the label
+ * form a pool of their own, with the few NodeClaims that lack it, too.
+ */
+export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<PoolView> {
+  if (pool === undefined) {
+    const query = { labelSelector: `!${KARPENTER.nodePoolLabel}` };
+    const nodes = (await listNodes(deps, query)).map(readNode);
+    const claims = (await listNodeClaims(deps, { notServed: 'none' }, query)).map(readNodeClaim);
+    const own = new Set(claims.map(({ name }) => name));
+    return { nodes: nodes.filter(({ ownerClaim }) => ownerClaim === undefined || own.has(ownerClaim)), claims };
+  }
+  const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
+  const [nodeObjects, claimObjects] = await inParallel([
+    listNodes(deps, query),
+    listNodeClaims(deps, claimsOfNode(undefined, pool), query),
+  ]);
+  const nodes = nodeObjects.map(readNode);
+  const claims = claimObjects.map(readNodeClaim);
+  const known = new Set(nodes.map(({ name }) => name));
+  const missing = new Set(
+    claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)),
+  );
+  await fewAtATime([...missing], async name => {
+    const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+    if (object !== undefined) nodes.push(readNode(object));
+  });
+  return { nodes, claims };
+}
+
 /** All nodes and all NodeClaims. */
-export async function loadCluster(deps: Kubernetes): Promise<ClusterView> {
+export async function loadCluster(deps: Kubernetes): Promise<PoolView> {
   const nodes = (await listNodes(deps)).map(readNode);
   const one = nodes.find(node => node.ownerClaim !== undefined || nodePoolOf(node) !== undefined);
   const reading = claimsOfNode(one?.ownerClaim, one && nodePoolOf(one));
   return { nodes, claims: (await listNodeClaims(deps, reading)).map(readNodeClaim) };
 }
 
-/**
- * The NodeClaim of one node by as few reads as possible: the one that is known or owns the node, if it is the right one; else all of
- * the labelled pool; else all. Whether others share its instance only a pass can tell, which looks at all of them anyhow.
- */
-async function findOwner(deps: Kubernetes, node: NodeView, known: string | undefined): Promise<Owner> {
-  const { kubernetes } = deps;
-  for (const name of new Set([known, node.ownerClaim])) {
-    if (name === undefined) continue;
-    const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
-    const owner = ownerAmong(node, object === undefined ? [] : [object]);
-    if (owner.kind === 'claim') return owner;
-  }
-  const pool = nodePoolOf(node);
-  if (pool !== undefined && node.providerID !== undefined) {
-    const labelSelector = `${KARPENTER.nodePoolLabel}=${pool}`;
-    const owner = ownerAmong(node, await listNodeClaims(deps, { notServed: 'notKnown' }, { labelSelector }));
-    if (owner.kind !== 'none') return owner;
-  }
-  return node.providerID === undefined
-    ? ownerAmong(node, [])
-    : ownerAmong(node, await listNodeClaims(deps, claimsOfNode(node.ownerClaim, pool)));
+export interface ClusterNodes {
+  readonly nodes: readonly NodeView[];
+  /** By what a node of any pool is ill: the statements of its own pool, or the provider's. */
+  readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
+  readonly pools: readonly string[];
 }
 
-function ownerAmong(node: NodeView, claims: readonly KubernetesObject[]): Owner {
-  return ownerOf(node, indexOwners([node], claims.map(readNodeClaim)));
+/** All nodes of the cluster, each to be judged by the rules of its own pool. */
+export async function loadClusterNodes(deps: Kubernetes, { policies }: PoolRules): Promise<ClusterNodes> {
+  const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
+  const pools = new Map(objectsOf(poolList, { notServed: 'none' }).map(pool => [pool.metadata.name, pool]));
+  const known = new Map<string | undefined, readonly RepairStatement[]>();
+  return {
+    nodes: nodeObjects.map(readNode),
+    pools: [...pools.keys()],
+    statementsOf(node) {
+      const name = nodePoolOf(node);
+      const found = known.get(name) ?? statementsIn(name === undefined ? undefined : pools.get(name), policies);
+      known.set(name, found);
+      return found;
+    },
+  };
 }
 
-/** Reads the Node, its record and what it is judged by; undefined: nothing to judge, and nothing remembered. */
-export async function lookAtNode(
-  deps: ObserveDeps,
-  target: NodeTarget,
-  recordOf: (uid: string) => TimedRecord<NodeRecord>,
-): Promise<Here | Gone | undefined> {
-  const ref = { type: RESOURCES.Node, name: target.name };
-  const { uid, onlyIfKnown } = target;
-  const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf });
-  if (found.kind === 'notOurs') return undefined;
-  if (found.kind === 'gone') return found;
-  const { object, record } = found;
-  const node = readNode(object);
-  const held = found.held.kind === 'held' ? found.held.value : undefined;
-  if (held === undefined && target.isCalm === true && matchStatements(node).length === 0) return undefined;
-  // The pass looks at it.
-  if (target.cause === 'surroundings' && held?.taken === true && held.pool === target.pool) return undefined;
-
-  // The label is a hint; who is unhealthy by any rule is judged by those of its NodeClaim's pool.
-  const hinted = nodePoolOf(node);
-  const early = await loadRules(deps, hinted);
-  const now = deps.clock.now();
-  if (held === undefined && !isSuspicious(node, early)) return undefined;
-  const owner = await findOwner(deps, node, held?.claim);
-  const pool = owner.kind === 'claim' ? nodePoolOf(owner.claim) : hinted;
-  const rules = pool === hinted ? early : await loadRules(deps, pool);
-  const { settings } = rules.rules;
-  const usable = settings !== undefined && !('invalid' in settings) ? settings : undefined;
-  const before = held?.episodes ?? [];
-  const episodes = usable === undefined ? before : nextEpisodes(node, usable, before, now);
-  return { kind: 'here', object, node, record, held, pool, owner, rules, episodes, now };
+function statementsIn(pool: KubernetesObject | undefined, policies: PolicySet): readonly RepairStatement[] {
+  const { settings } = effectiveRepair(pool, policies);
+  return settings === undefined || 'invalid' in settings ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
 }
 
-/** Whether a rule of the provider, of the pool that the label names, or of any policy matches the node. */
-function isSuspicious(node: NodeView, { rules: { settings }, policies }: PoolRules): boolean {
-  const own = settings !== undefined && !('invalid' in settings) ? statementsOf(settings) : undefined;
-  if (matchStatements(node).length > 0 || (own !== undefined && matchStatements(node, own).length > 0)) return true;
-  return policies.policies.some(({ object }) => namesCondition(object, node));
+/** The live NodeClaim of this name; undefined: there is none. */
+export async function readClaim({ kubernetes }: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+  return object && readNodeClaim(object);
 }
 
-function namesCondition({ spec }: KubernetesObject, { conditions }: NodeView): boolean {
-  const block: unknown = spec?.['repair'];
-  const own = typeof block === 'object' && block !== null && 'conditions' in block ? block.conditions : undefined;
-  return (Array.isArray(own) ? (own as readonly unknown[]) : []).some(
-    entry =>
-      typeof entry === 'object' &&
-      entry !== null &&
-      'type' in entry &&
-      'status' in entry &&
-      conditions.some(({ type, status }) => type === entry.type && status === entry.status),
-  );
-}
+/** Whether any rule of the cluster may call the node ill: one of the provider, or of a policy or NodePool. */
+export const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
+  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 || matchStatements(node, statements).length > 0;
 
-/** By UID of each unhealthy node: what its record remembers of earlier unhealthy times. Empty unless `flapping` is set. */
-export async function loadEpisodes(
-  { records }: Pick<FunctionDeps, 'records'>,
-  { settings }: RepairRules,
-  nodes: readonly NodeView[],
-): Promise<ReadonlyMap<string, readonly Episode[]>> {
-  const found = new Map<string, readonly Episode[]>();
-  if (settings === undefined || 'invalid' in settings || settings.flapping === undefined) return found;
-  const statements = statementsOf(settings);
-  const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
-  await fewAtATime(unhealthy, async ({ uid }) => {
-    const stored = await records.get({ owner: OWNER, id: nodeRecordId(uid) });
-    if (stored !== undefined) found.set(uid, nodeCodec.parse(stored.state).episodes);
+const LEASE_PREFIX = 'node-';
+
+/** What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have not expired. */
+export async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
+  const [leases, ...requests] = await inParallel([
+    deps.kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES }),
+    ...NODE_REQUESTS.map(({ group, version, resource }) => deps.kubernetes.list({ group, version, resource })),
+  ]);
+  const asked = new Map<string, string>();
+  requests.forEach((answer, index) => {
+    for (const { metadata, spec } of objectsOf(answer, { notServed: 'none' })) {
+      const event = spec?.['healthEvent'];
+      const name = isJsonObject(event) ? event['nodeName'] : undefined;
+      const node = typeof name === 'string' ? name : spec?.['nodeName'];
+      if (typeof node === 'string') asked.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
+    }
   });
-  return found;
+  for (const { metadata, spec } of objectsOf(leases, { notServed: 'none' })) {
+    const { holderIdentity: holder, renewTime, leaseDurationSeconds: duration } = spec ?? {};
+    const renewed = parseTimestamp(typeof renewTime === 'string' ? renewTime : '');
+    const isHeld = renewed !== undefined && !isDue(now, addDuration(renewed, seconds(Number(duration) || 0)));
+    if (!isHeld || !metadata.name.startsWith(LEASE_PREFIX)) continue;
+    asked.set(
+      metadata.name.slice(LEASE_PREFIX.length),
+      `Lease ${metadata.name}${typeof holder === 'string' ? ` of ${holder}` : ''}`,
+    );
+  }
+  return asked;
 }

@@ -1,6 +1,6 @@
 /**
- * Repair: what each message makes us look at. A node keeps its incident and timer (`node.ts`); what is due is decided by a pass over
- * its whole pool (`pass/run.ts`), which carries out what the pool allows.
+ * Repair: which pools a message is about. A pass of the pool does everything (`pass.ts`): there is no timer and no decision outside it. A
+ * healthy node that nobody knows costs a read of the Node and of the policies, and no list.
  */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
@@ -8,40 +8,43 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { readNode, type NodeView } from '../../shared/domain/node.ts';
+import { parseTimestamp } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
-import { decide } from './decide.ts';
-import { CONCURRENT_REPAIRS_ID } from './limits/record.ts';
-import { concurrentRepairsDue } from './limits/wake.ts';
-import { reconcileNode } from './node.ts';
-import { decidePass } from './pass/decide.ts';
-import { createPasses, type Passes } from './pass/run.ts';
-import { reportNodePool, reportPolicy } from './policies/report.ts';
-import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policies/status.ts';
-import { nodeCodec, nodeRecordId, OWNER, poolOfSubject } from './record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
-import { createSettingsRounds } from './wake-ups.ts';
+import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
+import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
+import { OWNER, drainAsk, nodeAsk, nodeCodec, nodeRecordId, poolOfSubject } from './record.ts';
+import { decidePool } from './decide.ts';
+import { lookAt } from './follow.ts';
+import { checkReservations, RESERVATIONS_ID } from './limits.ts';
+import { decideNode } from './node-verdict.ts';
+import { type Passes, createPasses, createSettingsRounds, askForNode, askIfKnown, passOfSubject } from './passes.ts';
+import { reportNodePool, reportPolicy } from './policy-status/report.ts';
+import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policy-status/status.ts';
 
 type Ports = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
 >;
-/** The rule for one node, and that for a pool. */
+/** The rule for one node and that for a pool, and what becomes of an attempt. */
 export interface Rules {
-  readonly decide: typeof decide;
-  readonly decidePass: typeof decidePass;
+  readonly decideNode: typeof decideNode;
+  readonly decidePool: typeof decidePool;
+  readonly lookAt: typeof lookAt;
 }
+const RULES: Rules = { decideNode, decidePool, lookAt };
 type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
 
 /** @param rules replaced in mutation tests */
-export function createReconciler(ports: Ports, rules: Rules = { decide, decidePass }): Reconcile {
+export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile {
   const reporter = createReporter(OWNER, ports);
-  const repairsChanged = (): Promise<void> => surroundingsChanged({ ...ports, reporter });
+  const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
+    surroundingsChanged({ ...ports, reporter }, urgency);
   const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged });
   const settings = createSettingsRounds({ ...ports, passes });
   const deps: Deps = { ...ports, ...rules, reporter, passes, settings };
@@ -63,11 +66,17 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
 
 async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind: 'wakeUp' }>): Promise<void> {
   const { subject } = wakeUp;
-  if (isRound(subject, CONCURRENT_REPAIRS_ID)) return concurrentRepairsDue(deps, wakeUp);
+  const pass = passOfSubject(subject);
+  if (pass !== undefined) return deps.passes.roundDue(pass.pool, wakeUp);
   if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
+  if (isRound(subject, RESERVATIONS_ID)) return checkReservations(deps);
   switch (subject.kind) {
-    case 'Node':
-      return reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'timer' }, wakeUp);
+    case 'Node': {
+      if (subject.uid === undefined) return;
+      const held = await openRecord(deps, nodeCodec, nodeRecordId(subject.uid)).load();
+      if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(subject.uid));
+      return;
+    }
     case 'NodePool':
       return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
     case 'NodeLifecyclePolicy':
@@ -80,28 +89,27 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Pr
   if (detailType !== DRAIN_COMPLETED) return;
   const ended = parseDrainCompleted(detail);
   if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
-  const nodeUid = nodeOfRequest(ended.value.requestId);
-  if (nodeUid === undefined) return;
-  const held = await openRecord(deps, nodeCodec, nodeRecordId(nodeUid)).load();
-  if (held.kind === 'held') await deps.passes.drainEnded(held.value.pool, ended.value);
+  const uid = nodeOfRequest(ended.value.requestId);
+  if (uid === undefined) return;
+  const held = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  if (held.kind === 'held') await deps.passes.ask(held.value.pool, drainAsk(uid, ended.value));
 }
 
 /** The custom resource of a repair changed: its pool's pass looks at it. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
-  const node =
-    nodeName === undefined
-      ? undefined
-      : objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name: nodeName }), { notServed: 'notKnown' });
+  const node = nodeName === undefined ? undefined : await readLive(deps, nodeName);
   if (node === undefined) return;
-  const held = await openRecord(deps, nodeCodec, nodeRecordId(node.metadata.uid)).load();
-  if (held.kind === 'held') await deps.passes.poolChanged(held.value.pool);
+  const held = await openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load();
+  if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(node.uid));
 }
 
-/** Parts of a Node that `readNode` leaves out. */
-const OF_OTHERS = nodePartsOfOthers(OWNER);
+async function readLive({ kubernetes }: Ports, name: string): Promise<NodeView | undefined> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  return object && readNode(object);
+}
 
-/** What changes of a Node when it goes. */
-const OF_ITS_END: ReadonlySet<string> = new Set([...OF_OTHERS, 'deletionTimestamp']);
+/** Parts of a Node that nothing here is decided by. */
+const OF_OTHERS = nodePartsOfOthers(OWNER);
 
 /** Parts of a NodeClaim that nothing is decided by. */
 const OF_CLAIM_AS_OBJECT: ReadonlySet<string> = new Set(['finalizers', 'terminationGracePeriod']);
@@ -114,31 +122,20 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
   // The first list of a forwarder is a resync, too, of objects that it did not know.
   const resync = event.resync === true && change === 'Modified';
   switch (subject.kind) {
-    case 'Node': {
+    case 'Node':
       if (change === 'Modified' && changedOnly(changed, OF_OTHERS)) return;
-      const isGoing = change === 'Modified' && changedOnly(changed, OF_ITS_END);
-      if (isGoing && (await deps.passes.nodeChanged(hints.nodePool, subject.name))) return;
-      // A new boot ID shows that a reboot took place.
-      const isCalm = change === 'Modified' && !changed.includes('conditions') && !changed.includes('bootID');
-      const onlyIfKnown = change === 'Deleted';
-      await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm, onlyIfKnown });
-      // A node that came, went or recovered may let the others of its pool go on; those without a pool count all nodes.
-      if (isCalm) return;
-      if (change !== 'Modified') await surroundingsChanged(deps);
-      if (hints.nodePool !== undefined) await deps.passes.poolChanged(hints.nodePool);
-      return deps.passes.poolChanged(undefined);
-    }
-    case 'NodeClaim':
+      if (change !== 'Modified') await surroundingsChanged(deps, 'count');
+      return nodeChanged(deps, event);
+    case 'NodeClaim': {
       if (change === 'Modified' && changedOnly(changed, OF_CLAIM_AS_OBJECT)) return;
-      if (hints.nodeName !== undefined) {
-        if (await deps.passes.nodeChanged(hints.nodePool, hints.nodeName)) return;
-        await reconcileNode(deps, { name: hints.nodeName, cause: 'surroundings', pool: hints.nodePool });
-      }
-      // Some node may have waited for it, or for its end.
-      return deps.passes.poolChanged(hints.nodePool);
+      const node = hints.nodeName === undefined ? undefined : await readLive(deps, hints.nodeName);
+      if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, isClaimed: true });
+      else await askIfKnown(deps, hints.nodePool);
+      return;
+    }
     case 'NodePool':
       await reportNodePool(deps, subject, resync);
-      await surroundingsChanged(deps);
+      await surroundingsChanged(deps, 'count');
       return deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject, { resync });
@@ -146,7 +143,7 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return deps.settings.request(undefined);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
-      await surroundingsChanged(deps);
+      await surroundingsChanged(deps, 'count');
       return deps.settings.request(undefined);
     case 'Pod':
     case 'PodDisruptionBudget':
@@ -154,4 +151,19 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
     case 'FinalizerRule':
       return;
   }
+}
+
+async function nodeChanged(deps: Deps, event: ClusterEvent): Promise<void> {
+  const { subject, change, changed, hints, resync } = event;
+  const { uid, name } = subject;
+  const node = change === 'Deleted' ? undefined : await readLive(deps, name);
+  if (node === undefined || node.uid !== uid) {
+    const held = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+    if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(uid));
+    else await askIfKnown(deps, hints.nodePool);
+  }
+  if (node === undefined) return;
+  const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
+  const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
+  await askForNode(deps, node, { pool: hints.nodePool, observedTime });
 }

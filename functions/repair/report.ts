@@ -1,25 +1,19 @@
-/** How repair says what it decided: one audit line, one metric, one Event for each decision. Failed acts: `report-failures.ts`. */
+/** How repair says what it decided: one audit line, one metric and one Event for each decision. */
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { addDuration, toIsoText, toTimestamp } from '../../shared/domain/time.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
-import type { NodeDecision } from './decide.ts';
-import type { RepairIncident } from './incident.ts';
-import type { Basis } from './pass/guards.ts';
-import type { Verdict } from './pass/verdict.ts';
-import type { RepairAttempt } from './pass/pool.ts';
+import type { Rung } from './ladder.ts';
+import type { Attempt, RepairIncident } from './state.ts';
+import type { Basis, NodeName, Verdict } from './verdict.ts';
 
-export const aboutNode = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name, uid },
-});
+const aboutNode = ({ name, uid }: NodeName): About => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid } });
 
-const aboutClaim = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
+const aboutClaim = ({ name, uid }: NodeName): About => ({
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodeClaim',
   metadata: { name, uid },
@@ -35,7 +29,7 @@ export interface Place {
 }
 
 /** Nodes without a NodePool have no `nodePool`. */
-export const placeOf = ({ pool, source }: Place): JsonObject => ({
+const placeOf = ({ pool, source }: Place): JsonObject => ({
   ...(pool !== undefined && { nodePool: pool }),
   ...(source !== undefined && { policy: source }),
 });
@@ -49,9 +43,8 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
 
 /** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
 function decidedBy(place: Place, incident: RepairIncident | undefined, basis?: Basis): JsonObject {
-  const toleration = incident && tolerationField(place, incident);
   const places = [
-    ...(toleration === undefined ? [] : [settingPlace(place.source, toleration)]),
+    ...(incident?.field === undefined ? [] : [settingPlace(place.source, incident.field.replace(/\[\d+\]$/, ''))]),
     ...(basis === undefined ? [] : [settingPlace(basis.source ?? place.source, basis.field)]),
   ].filter(each => each !== undefined);
   return {
@@ -60,26 +53,8 @@ function decidedBy(place: Place, incident: RepairIncident | undefined, basis?: B
   };
 }
 
-/** The field that the due time comes from; undefined: the provider's default. */
-function tolerationField({ settings }: Place, incident: RepairIncident): string | undefined {
-  if (settings === undefined || 'invalid' in settings) return undefined;
-  const { conditionType: type, conditionStatus: status, lastTransitionTime, dueTime } = incident;
-  const isMeant = (statement: { readonly type: string; readonly status: string }): boolean =>
-    statement.type === type && statement.status === status;
-  const tolerated = statementsOf(settings).filter(isMeant);
-  // Earlier than every toleration allows: the unhealthy times of the past count, too.
-  if (
-    tolerated.every(({ toleration }) => dueTime < addDuration(lastTransitionTime, toleration)) &&
-    settings.flapping !== undefined
-  )
-    return 'spec.repair.flapping';
-  if (settings.conditions.some(isMeant)) return 'spec.repair.conditions';
-  if (settings.tolerations.has(type)) return 'spec.repair.policies';
-  return settings.defaultToleration === undefined ? undefined : 'spec.repair.defaultTolerationDuration';
-}
-
 /** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
-export const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
+const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
   dimensions: { decision, nodePool: pool ?? 'none' },
 });
@@ -89,6 +64,7 @@ const REASONS = {
   tolerate: 'WithinToleration',
   vetoed: 'DoNotRepair',
   unclaimed: 'NoNodeClaim',
+  underWay: 'ActionUnderWay',
   finishing: 'NodeClaimTerminating',
   exhausted: 'ActionsExhausted',
   settle: 'OutcomeUnknown',
@@ -96,64 +72,70 @@ const REASONS = {
   recovered: 'Recovered',
   repair: 'TolerationElapsed',
   wouldRepair: 'TolerationElapsed',
+  stuck: EVENT_REASONS.nodeRepairStuck,
+  gone: 'NodeGone',
 } as const;
 
-/** What the function says about a node that is not due, or no longer. */
-export function reportOfNode(
-  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' | 'tolerate' }>,
-  node: About,
-  place: Place,
-): Report {
-  const { kind, message } = decision;
-  const reason = kind === 'ignore' ? decision.reason : REASONS[kind];
-  const incident =
-    'incident' in decision ? { ...incidentOf(decision.incident), ...decidedBy(place, decision.incident) } : {};
-  const base = { about: node, decision: kind, reason, message, details: { ...placeOf(place), ...incident } };
-  const report: Report = { ...base, metric: metricOf(kind, place) };
-  if (kind === 'tolerate') return { ...report, event: { type: 'Normal', reason: EVENT_REASONS.nodeRepairScheduled } };
-  if (reason === 'NoTransitionTime') {
-    return { ...report, event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked } };
-  }
-  return report;
-}
-
-/** What a pass says about a node that is due. */
+/** What a pass says about a node. */
 export function reportOfVerdict(verdict: Verdict, place: Place): Report {
   const { kind, node, message } = verdict;
-  const decision = kind === 'unclaimed' ? 'ignore' : kind;
-  const reason = kind === 'blocked' ? verdict.reason : REASONS[kind];
+  const decision = kind === 'unclaimed' ? 'ignore' : kind === 'gone' ? 'close' : kind;
+  const reason = kind === 'blocked' || kind === 'ignore' ? verdict.reason : REASONS[kind];
+  const incident = incidentIn(verdict);
   const attempt = 'attempt' in verdict ? attemptOf(verdict.attempt) : {};
-  const incident = kind === 'vetoed' ? incidentOf(verdict.decision.incident) : {};
-  const of =
-    'attempt' in verdict ? verdict.attempt.incident : verdict.kind === 'vetoed' ? verdict.decision.incident : undefined;
-  const basis = verdict.kind === 'blocked' ? verdict.basis : undefined;
-  const details = { ...placeOf(place), ...incident, ...attempt, ...decidedBy(place, of, basis) };
+  const details = {
+    ...placeOf(place),
+    ...(incident !== undefined && kind !== 'blocked' && kind !== 'unclaimed' && incidentOf(incident)),
+    ...attempt,
+    ...decidedBy(place, incident, kind === 'blocked' ? verdict.basis : undefined),
+  };
   const event = eventOf(verdict);
-  const report = { about: aboutNode(node), decision, reason, message, details, metric: metricOf(decision, place) };
-  return { ...report, ...(event && { event }) };
+  const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
+  return { about, decision, reason, message, details, metric: metricOf(decision, place), ...(event && { event }) };
+}
+
+function incidentIn(verdict: Verdict): RepairIncident | undefined {
+  if ('attempt' in verdict) return verdict.attempt.incident;
+  if (verdict.kind === 'vetoed') return verdict.decision.incident;
+  return 'incident' in verdict ? verdict.incident : undefined;
 }
 
 function eventOf(verdict: Verdict): Report['event'] {
   switch (verdict.kind) {
+    case 'tolerate':
+      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairScheduled };
+    case 'ignore':
+      return verdict.reason === 'NoTransitionTime'
+        ? { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked }
+        : undefined;
     case 'blocked':
     case 'exhausted':
     case 'retry':
     case 'unclaimed':
       return { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked };
+    case 'stuck':
+      return { type: 'Warning', reason: EVENT_REASONS.nodeRepairStuck };
     case 'vetoed':
       return { type: verdict.decision.veto.invalid ? 'Warning' : 'Normal', reason: EVENT_REASONS.nodeRepairVetoed };
     case 'wouldRepair': {
-      const message = `in mode Enforce ${describeObserved(verdict.attempt)}: ${verdict.message}`;
+      const { attempt, rest } = verdict;
+      const message = `in mode Enforce ${describeObserved(attempt)}${followedBy(rest)}: ${verdict.message}`;
       return { type: 'Normal', reason: EVENT_REASONS.nodeRepairObserved, message };
     }
     case 'recovered':
       return { type: 'Normal', reason: EVENT_REASONS.nodeRepairSucceeded };
     case 'repair':
+    case 'underWay':
     case 'finishing':
     case 'settle':
+    case 'refuse':
+    case 'gone':
       return undefined;
   }
 }
+
+const followedBy = (rest: readonly Rung[]): string =>
+  rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
 
 /** The Event on the object that carries a veto whose value cannot be read; undefined for any other verdict. */
 export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
@@ -165,12 +147,12 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
 }
 
 /** The numbers that an act rests on, times in RFC 3339. */
-export const attemptOf = ({ number, claim, action, incident, until }: RepairAttempt): JsonObject => ({
+const attemptOf = ({ number, claim, action, incident, until }: Attempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,
   action,
   ...(claim && { nodeClaim: claim.name }),
-  ...(until !== undefined && { until: toIsoText(until) }),
+  ...(action !== 'Terminate' && { until: toIsoText(until) }),
 });
 
 /** So many pods are named in one audit line, which must stay under 8 KB. */
@@ -178,21 +160,30 @@ const PODS_IN_LINE = 20;
 
 /** An act that was carried out (I2: each protected pod that it takes is named). */
 export function reportsOfAct(
-  attempt: RepairAttempt,
-  message: string,
+  {
+    node,
+    attempt,
+    message,
+    rest = [],
+  }: { readonly node: NodeName; readonly attempt: Attempt; readonly message: string; readonly rest?: readonly Rung[] },
   place: Place,
   protectedPods: readonly string[],
 ): { readonly reports: readonly Report[]; readonly events: readonly ObjectEvent[] } {
-  const { node, claim } = attempt;
-  const what = describeAct(attempt);
+  const { claim } = attempt;
+  const what = `${describeAct(attempt)}${followedBy(rest)}`;
   const { length } = protectedPods;
   const taken = length === 0 ? '' : `; it takes ${length} protected pod${length === 1 ? '' : 's'}`;
   const event = {
     type: 'Warning',
     reason: EVENT_REASONS.nodeRepairStarted,
-    message: `${what}: ${message}${taken}`,
+    message: `${what}: ${message}${decidedText(place, attempt)}${taken}`,
   } as const;
-  const details = { ...placeOf(place), ...attemptOf(attempt), ...decidedBy(place, attempt.incident) };
+  const details = {
+    ...placeOf(place),
+    ...attemptOf(attempt),
+    ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
+    ...decidedBy(place, attempt.incident),
+  };
   const about = aboutNode(node);
   const first: Report = {
     about,
@@ -217,22 +208,91 @@ export function reportsOfAct(
   return { reports: [first, ...more], events };
 }
 
+/** Which entry decided. */
+const decidedText = ({ source }: Place, { incident: { field } }: Attempt): string =>
+  field === undefined || source === undefined ? '' : `; by ${field} of ${source}`;
+
 /** The same of an act that mode `Observe` leaves out. */
-function describeObserved({ action, claim, until }: RepairAttempt): string {
-  if (action !== 'Terminate') {
-    return `${action} would begin${until === undefined ? '' : `, and have time until ${toTimestamp(until)}`}`;
-  }
+function describeObserved({ action, claim, until }: Attempt): string {
+  if (action !== 'Terminate') return `${action} would begin, and have time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the Auto Scaling group of the instance would replace it'
     : `NodeClaim ${claim.name} would be terminated forcefully`;
 }
 
-function describeAct({ action, claim, until }: RepairAttempt): string {
-  if (action !== 'Terminate') {
-    const end = until === undefined ? '' : `, and has time until ${toTimestamp(until)}`;
-    return `${action} has begun${end}`;
-  }
+function describeAct({ action, claim, until }: Attempt): string {
+  if (action !== 'Terminate') return `${action} has begun, and has time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the instance is terminated in its Auto Scaling group, which replaces it'
     : `NodeClaim ${claim.name} is terminated forcefully`;
+}
+
+/** An act that was refused, or cannot be carried out. */
+export interface Refused {
+  readonly node: NodeName;
+  readonly attempt: Attempt;
+  readonly reason: string;
+  readonly text: string;
+}
+
+export function reportOfRefusal({ node, attempt, reason, text }: Refused, place: Place): Report {
+  return {
+    about: aboutNode(node),
+    decision: 'refused',
+    reason,
+    message: `${attempt.action} could not be carried out: ${text}`,
+    details: { ...placeOf(place), ...attemptOf(attempt) },
+    metric: metricOf('refused', place),
+    event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
+  };
+}
+
+/** What a repair has left that cannot be taken back. */
+export function reportOfLeft(node: NodeName, place: Place, text: string): Report {
+  return {
+    about: aboutNode(node),
+    decision: 'refused',
+    reason: 'ActionRefused',
+    message: `what the repair has left cannot be taken back: ${text}`,
+    details: placeOf(place),
+    metric: metricOf('refused', place),
+    event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
+  };
+}
+
+/** A clock of the machine that cannot be right. */
+export function reportOfDoubt(node: NodeName, doubt: string, place: Place): Report {
+  return {
+    about: aboutNode(node),
+    decision: 'warn',
+    reason: EVENT_REASONS.transitionTimeDoubted,
+    message: `${doubt}; the illness counts from the first look`,
+    details: placeOf(place),
+    event: { type: 'Warning' },
+  };
+}
+
+/** Repairs after which no node came. */
+export function reportOfMissing(pool: KubernetesObject, missing: number, place: Place): Report {
+  const message = `${missing} ${missing === 1 ? 'node that was' : 'nodes that were'} terminated by repairs ${missing === 1 ? 'has' : 'have'} not been replaced: no node of the pool was made since`;
+  return {
+    about: pool,
+    decision: 'warn',
+    reason: EVENT_REASONS.nodesNotReplaced,
+    message,
+    details: { ...placeOf(place), missing },
+    event: { type: 'Warning' },
+  };
+}
+
+/** An act whose run ended without saying so: its Node is gone by now. */
+export function reportOfLost(node: NodeName, attempt: Attempt, place: Place): Report {
+  return {
+    about: aboutNode(node),
+    decision: 'settle',
+    reason: 'OutcomeUnknown',
+    message: `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`,
+    details: { ...placeOf(place), ...attemptOf(attempt) },
+    metric: metricOf('settle', place),
+  };
 }

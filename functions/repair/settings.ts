@@ -21,8 +21,8 @@ import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { LimitsInForce } from './limits/concurrent.ts';
-import { limitsInForce } from './limits/in-force.ts';
+import { limitsInForce } from './limits-in-force.ts';
+import type { LimitsInForce } from './node-verdict.ts';
 import { OWNER } from './record.ts';
 
 export interface EffectiveRepair {

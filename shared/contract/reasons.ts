@@ -14,6 +14,12 @@ export const EVENT_REASONS = {
   nodeRepairSucceeded: 'NodeRepairSucceeded',
   /** Warning on a Node: an action of its repair could not be carried out; the message says what happens next. */
   nodeRepairActionFailed: 'NodeRepairActionFailed',
+  /** Warning on a Node (gone: on its NodeClaim): its termination takes longer than it may; the message names the finalizers. */
+  nodeRepairStuck: 'NodeRepairStuck',
+  /** Warning on a Node: its condition states a time that cannot be right. */
+  transitionTimeDoubted: 'TransitionTimeDoubted',
+  /** Warning on a NodePool: no node came for some that repairs have terminated. */
+  nodesNotReplaced: 'NodesNotReplaced',
   /** Warning on a Node, NodeClaim or NodePool: the value of `curfew.dev/do-not-repair` is neither `"true"` nor an instant. */
   invalidDoNotRepair: 'InvalidDoNotRepairAnnotation',
   /** Warning on a NodeLifecyclePolicy or NodePool: `repair.policies` names a condition type that nothing watches. */

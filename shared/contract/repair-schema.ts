@@ -8,12 +8,17 @@ import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts
 import {
   DEFAULT_ACTION_TIMEOUT,
   DEFAULT_ACTIONS,
+  DEFAULT_ATTEMPTS,
   DEFAULT_MAX_UNHEALTHY,
   DEFAULT_OUTAGE,
+  DEFAULT_TERMINATION_TIMEOUT,
+  DEFAULT_WITHIN,
+  NEVER,
   REPAIR_ACTIONS,
   WITHOUT_NODE_CLAIM,
   type NodeCount,
   type OutageRule,
+  type RepairAction,
   type RepairSettings,
 } from '../domain/repair-policy.ts';
 import type { DurationMs } from '../domain/time.ts';
@@ -34,7 +39,20 @@ function duration(accepts: (nanoseconds: bigint) => boolean, must: string) {
   );
 }
 
-const toleration = duration(nanoseconds => nanoseconds >= 0n, 'must not be negative');
+/** Most of any action within its time. */
+const MOST_ATTEMPTS = 20;
+
+const toleration = z.pipe(
+  z.union([z.literal('Never'), z.string().check(atMost(LIMITS.durationLength))]),
+  z.transform((text: string, { issues }): DurationMs => {
+    if (text === 'Never') return NEVER;
+    const read = parseGoDuration(text);
+    if (read.ok && read.nanoseconds >= 0n) return nanosecondsToDuration(read.nanoseconds);
+    const message = read.ok ? `must not be negative, got ${JSON.stringify(text)}` : read.error;
+    issues.push({ code: 'custom', message, input: text });
+    return z.NEVER;
+  }),
+);
 const positiveDuration = duration(nanoseconds => nanoseconds > 0n, 'must be positive');
 
 const PERCENTAGE = /^(\d|[1-9]\d|100)%$/;
@@ -83,9 +101,9 @@ const ruleOf = (rule: OutageRule | 'Off'): OutageRule | undefined => (rule === '
 /** An RE2 pattern, which matches anywhere in the reason. */
 const reasonPattern = z.pipe(
   z.string().check(z.minLength(1), z.maxLength(1024)),
-  z.transform((text: string, { issues }): ((reason: string) => boolean) => {
+  z.transform((text: string, { issues }): { readonly text: string; readonly occursIn: (reason: string) => boolean } => {
     const compiled = compileRegularExpression(text);
-    if (compiled.ok) return compiled.occursIn;
+    if (compiled.ok) return { text, occursIn: compiled.occursIn };
     issues.push({ code: 'custom', message: `must be an RE2 regular expression: ${compiled.message}`, input: text });
     return z.NEVER;
   }),
@@ -106,7 +124,9 @@ const action = z.madeOnce(() =>
   z
     .strictObject({
       type: z.enum(REPAIR_ACTIONS),
-      timeout: z._default(positiveDuration, DEFAULT_ACTION_TIMEOUT),
+      timeout: z.exactOptional(positiveDuration),
+      attempts: z._default(z.int().check(z.minimum(1), z.maximum(MOST_ATTEMPTS)), DEFAULT_ATTEMPTS),
+      within: z._default(positiveDuration, DEFAULT_WITHIN),
       /** The key of the ConfigMap `curfew/curfew-config` that holds the template of the custom resource. */
       template: z.exactOptional(z.string().check(z.minLength(1), atMost(LIMITS.key))),
     })
@@ -170,6 +190,9 @@ const blockSchema = z.madeOnce(() =>
     ),
 );
 
+const defaultTimeoutOf = (type: RepairAction['type']): DurationMs =>
+  type === 'Terminate' ? DEFAULT_TERMINATION_TIMEOUT : DEFAULT_ACTION_TIMEOUT;
+
 /** Wire form of a `repair` block, and what it stands for. */
 export const repairSchema = z.madeOnce(() =>
   z.pipe(
@@ -177,12 +200,18 @@ export const repairSchema = z.madeOnce(() =>
     z.transform((block: z.output<ReturnType<typeof blockSchema>>): RepairSettings => ({
       tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),
       defaultToleration: block.defaultTolerationDuration,
-      conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
+      conditions: block.conditions.map(({ reason, ...statement }, index) => ({
+        ...statement,
+        field: `spec.repair.conditions[${index}]`,
+        ...(reason !== undefined && { reason: reason.text, matchesReason: reason.occursIn }),
+      })),
       maxUnhealthy: block.maxUnhealthy,
       maxConcurrentRepairs: block.maxConcurrentRepairs,
       zoneOutage: ruleOf(block.zoneOutage),
       freeze: ruleOf(block.freeze),
-      actions: block.actions ?? DEFAULT_ACTIONS,
+      actions:
+        block.actions?.map(({ type, timeout = defaultTimeoutOf(type), ...rest }) => ({ ...rest, type, timeout })) ??
+        DEFAULT_ACTIONS,
       flapping: block.flapping,
       futility: block.futility,
       nodesWithoutNodeClaim: block.nodesWithoutNodeClaim,

@@ -1,6 +1,7 @@
 /** The parts of a NodeClaim that rules look at. */
 import type { KubernetesObject } from './kubernetes-object.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
+import { readConditions, type NodeCondition } from './node.ts';
 import { parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
 
 /** On a NodeClaim: when its termination is forced; an instant that has passed means now. */
@@ -19,6 +20,7 @@ export interface NodeClaimView {
   readonly annotations: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
   readonly deletionTime: EpochMs | undefined;
+  readonly conditions?: readonly NodeCondition[];
   /** From its deletion on; undefined: none, or not a duration. */
   readonly terminationGracePeriod?: DurationMs | undefined;
 }
@@ -37,6 +39,7 @@ export function readNodeClaim({ metadata, spec, status }: KubernetesObject): Nod
     annotations: metadata.annotations ?? {},
     finalizers: metadata.finalizers ?? [],
     deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
+    conditions: readConditions(status?.['conditions']),
     terminationGracePeriod: readDuration(spec?.['terminationGracePeriod']),
   };
 }

@@ -31,6 +31,15 @@ export interface NodeView {
   readonly bootID?: string | undefined;
   /** The NodeClaim that owns it, where Karpenter says so. */
   readonly ownerClaim?: string | undefined;
+  readonly taints?: readonly NodeTaint[];
+  /** Cordoned. */
+  readonly unschedulable?: boolean;
+  readonly finalizers?: readonly string[];
+}
+
+export interface NodeTaint {
+  readonly key: string;
+  readonly value: string;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -50,7 +59,17 @@ export function readNode(object: KubernetesObject): NodeView {
     deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
     bootID: readBootID(status),
     ownerClaim: metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim')?.name,
+    taints: readTaints(spec?.['taints']),
+    unschedulable: spec?.['unschedulable'] === true,
+    finalizers: metadata.finalizers ?? [],
   };
+}
+
+function readTaints(value: JsonValue | undefined): readonly NodeTaint[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly unknown[]).flatMap(entry =>
+    isJsonObject(entry) && text(entry['key']) !== '' ? [{ key: text(entry['key']), value: text(entry['value']) }] : [],
+  );
 }
 
 function readBootID(status: JsonObject | undefined): string | undefined {

@@ -4,7 +4,7 @@
  */
 import { isOwnCondition } from './node-drain-conditions.ts';
 import type { NodeCondition, NodeView } from './node.ts';
-import { addDuration, minutes, type DurationMs, type EpochMs } from './time.ts';
+import { hours, minutes, toDurationMs, type DurationMs } from './time.ts';
 
 /** A condition counts as unhealthy when it is of this type, has this status and a matching reason; tolerated for this long. */
 export interface RepairStatement {
@@ -13,7 +13,21 @@ export interface RepairStatement {
   readonly toleration: DurationMs;
   /** Set for a statement of the user that names a pattern. */
   readonly matchesReason?: ((reason: string) => boolean) | undefined;
+  /** The pattern. */
+  readonly reason?: string | undefined;
+  /** Where the toleration stands, from the top of the object; absent: the provider's default. */
+  readonly field?: string | undefined;
 }
+
+/** A toleration that never ends: the statement is matched by nothing and counts nowhere. */
+export const NEVER: DurationMs = toDurationMs(Infinity);
+const LONGEST_TOLERATION = hours(8760);
+/** A toleration of a year and more is one that never ends. */
+export const isNever = (toleration: DurationMs): boolean => toleration >= LONGEST_TOLERATION;
+
+/** What a statement is known by while it holds. */
+export const keyOfStatement = ({ type, status, reason }: Pick<RepairStatement, 'type' | 'status' | 'reason'>): string =>
+  `${type}=${status}${reason === undefined ? '' : `~${reason}`}`;
 
 export const AWS_REPAIR_STATEMENTS: readonly RepairStatement[] = [
   { type: 'Ready', status: 'False', toleration: minutes(30) },
@@ -43,6 +57,10 @@ export interface RepairAction {
   readonly timeout: DurationMs;
   /** `CustomResource`: the key of the ConfigMap that holds the template. */
   readonly template?: string | undefined;
+  /** How often a node has this action at most, over all its illnesses, … */
+  readonly attempts: number;
+  /** … within so long. Neither bounds `Terminate`. */
+  readonly within: DurationMs;
 }
 
 /** A policy's `repairLimits`: repairs under way at the same time, whatever the pool. Undefined: no limit. */
@@ -84,23 +102,28 @@ export const DEFAULT_MAX_UNHEALTHY: NodeCount = { percent: 20 };
 export const DEFAULT_OUTAGE: OutageRule = { minNodes: 3, share: 55 };
 /** How long an action may take when the block does not say. */
 export const DEFAULT_ACTION_TIMEOUT = minutes(10);
-export const DEFAULT_ACTIONS: readonly RepairAction[] = [{ type: 'Terminate', timeout: DEFAULT_ACTION_TIMEOUT }];
+/** The same of a termination, from the deletion on; past it the repair is stuck. */
+export const DEFAULT_TERMINATION_TIMEOUT = hours(1);
+export const DEFAULT_ATTEMPTS = 2;
+export const DEFAULT_WITHIN = hours(24);
+export const DEFAULT_ACTIONS: readonly RepairAction[] = [
+  { type: 'Terminate', timeout: DEFAULT_TERMINATION_TIMEOUT, attempts: DEFAULT_ATTEMPTS, within: DEFAULT_WITHIN },
+];
 
-/** Resolution order of a provider's statement: the type's own toleration, else the block's default, else the provider's. */
-function resolveToleration(
-  settings: Pick<RepairSettings, 'tolerations' | 'defaultToleration'>,
-  statement: RepairStatement,
-): DurationMs {
-  return settings.tolerations.get(statement.type) ?? settings.defaultToleration ?? statement.toleration;
-}
-
-/** Every statement that holds under these settings, with the toleration in force. */
+/**
+ * Every statement that holds under these settings, with the toleration in force. Resolution order of a provider's statement: the type's own
+ * toleration, else the block's default, else the provider's. A user's condition without a reason replaces the provider's of that type.
+ */
 export function statementsOf(settings: RepairSettings): readonly RepairStatement[] {
-  const provided = AWS_REPAIR_STATEMENTS.map(statement => ({
-    ...statement,
-    toleration: resolveToleration(settings, statement),
-  }));
-  return [...provided, ...settings.conditions];
+  const { tolerations, defaultToleration, conditions } = settings;
+  const replaced = new Set(conditions.flatMap(({ type, reason }) => (reason === undefined ? [type] : [])));
+  const provided = AWS_REPAIR_STATEMENTS.filter(({ type }) => !replaced.has(type)).map((statement): RepairStatement => {
+    const own = tolerations.get(statement.type);
+    if (own !== undefined) return { ...statement, toleration: own, field: 'spec.repair.policies' };
+    if (defaultToleration === undefined) return statement;
+    return { ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' };
+  });
+  return [...provided, ...conditions].filter(({ toleration }) => !isNever(toleration));
 }
 
 /** A condition that counts as unhealthy now, and the statement that says so. */
@@ -117,37 +140,17 @@ export function matchStatements(
   node: Pick<NodeView, 'conditions'>,
   statements: readonly RepairStatement[] = AWS_REPAIR_STATEMENTS,
 ): readonly UnhealthyMatch[] {
-  return statements.flatMap(statement => {
+  const matches = statements.flatMap((statement): UnhealthyMatch[] => {
     const condition = node.conditions.find(({ type }) => type === statement.type);
     // What Curfew itself says of a node is no sign of an illness.
     if (condition?.status !== statement.status || isOwnCondition(condition)) return [];
     return statement.matchesReason?.(condition.reason) === false ? [] : [{ statement, condition }];
   });
-}
-
-/** An unhealthy condition, how long it is tolerated, and from when on the node may be repaired. */
-export interface UnhealthyCondition {
-  readonly condition: NodeCondition & { readonly lastTransitionTime: EpochMs };
-  readonly toleration: DurationMs;
-  readonly dueTime: EpochMs;
-}
-
-/**
- * The unhealthy condition that is due first, or undefined. Not the shortest toleration: the earliest due time; equal times go to
- * the earlier statement. A condition without a readable transition time never becomes due (I6: unknown blocks).
- */
-export function earliestUnhealthy(matches: readonly UnhealthyMatch[]): UnhealthyCondition | undefined {
-  let first: UnhealthyCondition | undefined;
-  for (const { statement, condition } of matches) {
-    const { lastTransitionTime } = condition;
-    if (lastTransitionTime === undefined) continue;
-    const { toleration } = statement;
-    const dueTime = addDuration(lastTransitionTime, toleration);
-    if (first === undefined || dueTime < first.dueTime) {
-      first = { condition: { ...condition, lastTransitionTime }, toleration, dueTime };
-    }
-  }
-  return first;
+  // One with a reason counts instead of those without.
+  const withReason = new Set(
+    matches.flatMap(({ statement }) => (statement.reason === undefined ? [] : statement.type)),
+  );
+  return matches.filter(({ statement: { type, reason } }) => reason !== undefined || !withReason.has(type));
 }
 
 /** The number of nodes that a limit allows in a pool of `total`; a percentage is rounded up, as Karpenter does. */

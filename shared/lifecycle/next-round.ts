@@ -47,8 +47,18 @@ export function nextTurn(
 /** Whether nothing is asked for. */
 export const isNone = (scopes: Scopes): boolean => scopes.length === 0;
 
-function join(a: Scopes, b: Scopes): Scopes {
-  if (a === 'all' || b === 'all') return 'all';
-  const names = [...new Set([...a, ...b])].toSorted();
-  return names.length > MAX_SCOPES ? 'all' : names;
+/** A name that begins so says more than what is concerned: it is never summed up. */
+export const EXACT = '!';
+/** Beside exact names: everything. */
+const WHOLE = '*';
+
+/** Whether this is about everything, whatever it names beside that. */
+export const isWhole = (scopes: Scopes): boolean => scopes === 'all' || scopes.includes(WHOLE);
+
+/** What is asked for by both. */
+export function join(a: Scopes, b: Scopes): Scopes {
+  const names = [...new Set([a, b].flatMap(scopes => (scopes === 'all' ? [] : scopes)))].toSorted();
+  const exact = names.filter(name => name.startsWith(EXACT));
+  if (!isWhole(a) && !isWhole(b) && names.length - exact.length <= MAX_SCOPES) return names;
+  return exact.length === 0 ? 'all' : [WHOLE, ...exact];
 }

@@ -6,7 +6,7 @@ import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernete
 import type { TouchedObject } from './explored-cluster.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import type { Situation } from './situation.ts';
-import { annotationOf, dig, textOf, TERMINATION_TIMESTAMP } from '../invariants/reading.ts';
+import { annotationOf, dig, listOf, textOf, TERMINATION_TIMESTAMP } from '../invariants/reading.ts';
 
 /** Lines of text, sorted. */
 type Lines = readonly string[];
@@ -20,24 +20,30 @@ export interface EndState {
 
 /**
  * @param instances each with its state
- * @param uncounted paths of such fields in records, without the places in lists: `attempts.number`; `inexact` likewise
+ * @param uncounted paths of such fields in records, without the places in lists: `attempt.number`; `inexact` likewise
  */
 export function endStateOf(
   touched: readonly TouchedObject[],
   records: readonly StoredRecord[],
   instances: readonly (readonly [providerID: string, state: string])[],
-  { uncounted = [], inexact = [], caches = [] }: Pick<Situation, 'uncounted' | 'inexact' | 'caches'>,
+  {
+    uncounted = [],
+    inexact = [],
+    caches = [],
+    passing = [],
+  }: Pick<Situation, 'uncounted' | 'inexact' | 'caches' | 'passing'>,
 ): EndState {
   const [objects, events]: [string[], string[]] = [[], []];
   for (const { thing, original, current } of touched) {
     if (thing.startsWith('events/')) {
-      if (current !== undefined) events.push(`Event ${eventOf(current)}`);
+      if (current !== undefined && !passing.includes(textOf(dig(current, 'reason')) ?? ''))
+        events.push(`Event ${eventOf(current)}`);
       continue;
     }
     const text = current && canonical(withoutRunTimes(current));
     if (text !== (original && canonical(withoutRunTimes(original)))) objects.push(`${thing} ${text ?? 'is gone'}`);
   }
-  const compared = records.filter(({ id }) => !caches.includes(id));
+  const compared = records.filter(record => !caches.includes(record.id) && !isIdleRound(record));
   const linesWithout = (paths: readonly string[]): Lines =>
     [
       ...objects,
@@ -50,6 +56,10 @@ export function endStateOf(
     events: [...new Set(events)].toSorted(),
   };
 }
+
+/** A round of which nothing is under way, and for which nobody waits, is there only until the sweep. */
+const isIdleRound = ({ id, state }: StoredRecord): boolean =>
+  id.startsWith('round/') && listOf(state['waiting']).length + listOf(state['underWay']).length === 0;
 
 function describeRecord({ owner, id, state, subject, nextWakeTime }: StoredRecord, without: readonly string[]): string {
   const timer = nextWakeTime === undefined ? 'without timer' : 'with timer';

@@ -41,6 +41,8 @@ export interface Past {
 type Seen = { readonly time: EpochMs } & (
   | { readonly kind: 'write'; readonly write: ObservedWrite; readonly by: string }
   | { readonly kind: 'audit'; readonly record: AuditRecord }
+  /** Only repair reboots. */
+  | { readonly kind: 'reboot'; readonly providerID: string }
   | { readonly kind: 'busEvent'; readonly event: BusEventSeen }
 );
 
@@ -113,7 +115,10 @@ export class ExploredWorld {
       watch: NO_FORWARDER,
       records: watcher.observeRecords(this.store),
       dueIndex: this.store,
-      instances: () => cloud.instances(() => undefined),
+      instances: () =>
+        cloud.instances((verb, providerID) => {
+          if (verb === 'reboot') this.#seen.push({ kind: 'reboot', providerID, time: this.time.now() });
+        }),
       audit: { write: record => this.#see({ kind: 'audit', record, time: this.time.now() }) },
       reconcilers,
       permissions: { finalizer: withRuleKinds(core) },
@@ -151,7 +156,14 @@ export class ExploredWorld {
     });
   }
 
-  #see(seen: Seen): void {
+  #remember(seen: Extract<Seen, { kind: 'reboot' }>): void {
+    this.#seen.push(seen);
+    const { providerID, time } = seen;
+    const outcome = { kind: 'answered', value: { kind: 'ok' } } as const;
+    this.watcher.remember('repair', { port: 'instances', method: 'reboot', args: [providerID], time, outcome });
+  }
+
+  #see(seen: Exclude<Seen, { kind: 'reboot' }>): void {
     this.#seen.push(seen);
     if (seen.kind === 'write') this.watcher.written(seen.write, seen.by);
     else if (seen.kind === 'audit') this.watcher.audited(seen.record);
@@ -166,7 +178,8 @@ export class ExploredWorld {
     for (const [providerID, state] of instances) this.cloud.setState(providerID, state);
     for (const each of seen) {
       this.#pastTime = each.time;
-      this.#see(each);
+      if (each.kind === 'reboot') this.#remember(each);
+      else this.#see(each);
     }
     this.#pastTime = undefined;
   }

@@ -65,10 +65,12 @@ export interface Situation {
   readonly changes?: readonly Change[];
   /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */
   readonly aftermath?: DurationMs;
-  /** Fields of records that a run that dies leaves uncounted, such as `attempts.number`: then alone they may differ at the end. */
+  /** Fields of records that a run that dies leaves uncounted, such as `attempt.number`: then alone they may differ at the end. */
   readonly uncounted?: readonly string[];
   /** Fields of records that two runs may both leave uncounted: they are not compared. */
   readonly inexact?: readonly string[];
   /** Ids of records that hold nothing but what was read, such as `configuration`: whether one is there says nothing. */
   readonly caches?: readonly string[];
+  /** Reasons of Events that are said of what a second look finds, such as `NodeRepairScheduled`: it may have passed by then. */
+  readonly passing?: readonly string[];
 }

@@ -9,11 +9,15 @@ import { checkFinalizerOn } from './finalizer-on.ts';
 import { checkFinalizers } from './finalizers.ts';
 import { checkHeldBack } from './held-back.ts';
 import { checkHeldSaid } from './held-said.ts';
+import { checkLadderLeft } from './ladder-left.ts';
 import { checkLadder } from './ladder-order.ts';
 import { checkLeftBehind } from './left-behind.ts';
+import { checkMaintenanceLeft } from './maintenance-left.ts';
 import { checkOwnership } from './ownership.ts';
 import { checkProtection } from './protection.ts';
 import { checkRamp } from './ramp.ts';
+import { checkRepairBounds } from './repair-bounds.ts';
+import { checkRepairGuards } from './repair-guards.ts';
 import { checkRefusedCalls } from './refused-calls.ts';
 import { checkRepairLimits } from './repair-limits.ts';
 import { checkRepair } from './repair.ts';
@@ -32,14 +36,18 @@ export const CHECKS: readonly MakeCheck[] = [
   checkRuleEnd,
   checkDestructiveCalls,
   checkRepair,
+  checkRepairGuards,
+  checkRepairBounds,
   checkRepairLimits,
   checkDrainLimits,
   checkRamp,
+  checkLadder,
   checkProtection,
   checkDisruptionTarget,
   checkTimers,
   checkOwnership,
   checkLeftBehind,
+  checkMaintenanceLeft,
   checkRobustness,
   checkExplained,
   checkDenialsSaid,
@@ -57,5 +65,5 @@ export const CHECKS_OF_GENERATED_CLUSTERS: readonly MakeCheck[] = [
   checkFinalizerOn,
   checkDrain,
   checkHeldBack,
-  checkLadder,
+  checkLadderLeft,
 ];

@@ -7,7 +7,7 @@ import type { MakeCheck } from './invariant.ts';
 import { poolNameOf } from './node-pool.ts';
 import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
 import { annotationOf, dig, nameOf, textOf } from './reading.ts';
-import { mostNodes } from './repair-oracle.ts';
+import { mostOf } from './repair-census.ts';
 
 /** A run decides on what it read this long ago, at most; ms. */
 const RUN = 120_000;
@@ -74,7 +74,7 @@ export const checkDrainLimits: MakeCheck = ({ mirror, now, violate }) => {
     const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
     if (!policies.every(isPolicyReadable) || (poolName !== undefined && pool === undefined)) return undefined;
     const holder = applyingTo(pool, policies).find(policy => dig(policy, 'spec', 'drain') !== undefined);
-    const most = mostNodes(dig(holder, 'spec', 'drain', 'maxConcurrent'), nodesWith(node).length);
+    const most = mostOf(dig(holder, 'spec', 'drain', 'maxConcurrent'), nodesWith(node).length);
     return most === undefined ? undefined : Math.max(1, most);
   }
 };

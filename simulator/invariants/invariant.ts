@@ -1,5 +1,5 @@
 /**
- * The invariants I1 to I10 (ARCHITECTURE.md), checked while a scenario runs. A check reads raw objects and the calls that functions make; it shares
+ * The invariants I1 to I12 (ARCHITECTURE.md), checked while a scenario runs. A check reads raw objects and the calls that functions make; it shares
  * no code with the rules that it watches over. Its instants are milliseconds since 1970 and its durations milliseconds, as plain numbers.
  */
 import type { FunctionName } from '../../shared/contract/names.ts';
@@ -15,7 +15,7 @@ export const LONGEST_DELAY = 6 * 60_000;
 /** A function that notes an instant down may do so by a clock that is this much behind; ms. */
 export const CLOCK_LAG = 2_000;
 
-export type InvariantName = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10';
+export type InvariantName = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10' | 'I11' | 'I12';
 
 export interface Violation {
   readonly invariant: InvariantName;
@@ -89,6 +89,8 @@ export interface CheckContext {
 export interface Check {
   /** A function is about to make a call. */
   readonly onCall?: (call: PortCall, run: Run) => void;
+  /** A call that took effect before the checks began to look: to be remembered, not judged. */
+  readonly onPast?: (call: PortCall, run: Run) => void;
   /** A call has its answer, or failed. */
   readonly onAnswer?: (call: PortCall, run: Run) => void;
   /** A write of Curfew that the API server accepted. */

@@ -49,16 +49,16 @@ export function withAct(
 }
 
 /** The reboot is intended alone, or is tried again: the call that follows is the same one. What EC2 refuses gives way to the next action. */
-export const isOpen = (act: Act): boolean =>
+const isOpen = (act: Act): boolean =>
   act.calls.length === 0 || (wasRefused(act) && act.calls.at(-1)?.outcome.kind === 'failed');
 
 /** The nodes whose reboot a record names before the call. */
 export function rebootsIntended(call: PortCall, mirror: Mirror): readonly KubernetesObject[] {
   if (call.port !== 'records' || call.method !== 'put') return [];
-  const uids = listOf(dig(call.args[0], 'state', 'attempts'))
-    .filter(attempt => dig(attempt, 'action') === 'Reboot' && dig(attempt, 'phase') === 'intended')
-    .map(attempt => dig(attempt, 'node', 'uid'));
-  return [...mirror.all('nodes').values()].filter(({ metadata }) => uids.includes(metadata.uid));
+  const attempt = dig(call.args[0], 'state', 'attempt');
+  if (dig(attempt, 'action') !== 'Reboot' || dig(attempt, 'phase') !== 'intended') return [];
+  const id = textOf(dig(call.args[0], 'id'));
+  return [...mirror.all('nodes').values()].filter(({ metadata }) => id === `node/${metadata.uid}`);
 }
 
 /** The last try certainly had no effect. */

@@ -1,7 +1,7 @@
 /** I7: what repair has made goes once the node is well: drains are called off, custom resources deleted. */
-import { LONGEST_DELAY, type CheckContext } from './invariant.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
 import { wasDone, wasRefused, type Act } from './ladder-acts.ts';
-import type { Climb, Climbers } from './ladder.ts';
+import { createClimbers, type Climb, type Climbers } from './ladder.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { annotationOf, dig, nameOf } from './reading.ts';
 import { isGateOpen } from './repair-oracle.ts';
@@ -9,11 +9,16 @@ import { isGateOpen } from './repair-oracle.ts';
 const REPAIR_ANNOTATION = 'curfew.dev/repair';
 const FIXES = 'nodefixes.ops.example.com';
 
-/** A look, to be taken every minute. */
-export function checkLadderLeft(
-  context: CheckContext,
-  climbers: Pick<Climbers, 'get' | 'all' | 'drainEnd'>,
-): () => void {
+export const checkLadderLeft: MakeCheck = context => {
+  const climbers = createClimbers(context);
+  return {
+    onCall: (call, run) => climbers.onCall(call, run),
+    onBusEvent: event => climbers.onBusEvent(event),
+    onMinute: lookForLeft(context, climbers),
+  };
+};
+
+function lookForLeft(context: CheckContext, climbers: Climbers): () => void {
   const { mirror, now, quietSince, violate } = context;
   /** Since when nothing needs what repair has made: by UID of the custom resource, or by id of the drain. */
   const unneeded = new Map<string, number>();

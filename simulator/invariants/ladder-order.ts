@@ -1,192 +1,160 @@
 /**
- * The ladder of `repair.actions`, in clusters drawn by the generator:
- * - I3 the actions follow each other in their order, none before the time of the one before is over or it has failed
- * - I4 a machine is not rebooted again where it is not certain that it was not
+ * The ladder of `repair.actions`:
+ * - I3 the actions follow each other in their order, none before the time of the one before is over or it has failed; what is left out was
+ *   taken in the illness before, is impossible or has no attempt left
+ * - I4 none is taken twice in an illness
  * - I6 a reboot is no success before the machine shows another boot ID or its time is over
- * - I7 nothing of it is left behind: `ladder-left.ts`
  */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
-import { CLOCK_LAG, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { isOpen, isRefused, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
-import { checkLadderLeft } from './ladder-left.ts';
-import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
-import { dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import {
+  CLOCK_LAG,
+  type BusEventSeen,
+  type CheckContext,
+  type MakeCheck,
+  type PortCall,
+  type Run,
+} from './invariant.ts';
+import { actOf, type ActSeen } from './ladder-acts.ts';
+import { createLadderPast, mayHaveBeen, rungsOf, type Rung, type Taken } from './ladder-past.ts';
+import { dig, listOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { poolOf } from './node-pool.ts';
 import { answerOf, isKubernetes, lastList, targetOf } from './run-journal.ts';
 
+const DAY = 24 * 3_600_000;
 /** What a run that died may have taken off the time of an action before it was tried again; ms. */
 const DISTURBED_SLACK = 3 * 60_000;
-/** Of a repair that begins, and of a ladder that was edited so that the action of a node's place is another one. */
-const BEFORE_ALL = -1;
-/** Rungs that may be left out without a trace: the custom resource could not be made. */
-const SKIPPED: readonly ActKind[] = ['CustomResource'];
 
-interface Rung {
-  readonly kind: ActKind;
-  readonly timeout: number;
-}
-
-/** Where a node stands, by the ladder that the run of its last action saw. */
-interface Place {
-  readonly ladder: string;
+interface Ladder {
+  readonly text: string;
   readonly rungs: readonly Rung[];
-  readonly rung: number;
-}
-
-/** An act that begins. */
-interface Begun {
-  readonly kind: ActKind;
-  readonly node: KubernetesObject;
 }
 
 export const checkLadder: MakeCheck = context => {
   const { mirror, now, quietSince, clockTolerance, violate } = context;
-  const climbers = createClimbers(context);
-  const lookForLeft = checkLadderLeft(context, climbers);
+  const past = createLadderPast(context);
   const tolerance = clockTolerance + CLOCK_LAG;
-  const places = new Map<string, Place>();
-  const seenSince = new Map<string, number>();
+  /** The list that the acts of an illness were taken from, by the UID of the node. */
+  const ladders = new Map<string, { readonly text: string; readonly illness: number; readonly isEdited: boolean }>();
+  const drainEnds = new Map<string, number>();
   /** Of custom resources. */
   const reads: PortCall[] = [];
+  const firstSeen = new Map<string, number>();
   mirror.follow((resource, uid, object) => {
     if (resource !== 'nodes') return;
-    if (object === undefined) seenSince.delete(uid);
-    else if (!seenSince.has(uid)) seenSince.set(uid, now());
+    if (object !== undefined) firstSeen.set(uid, firstSeen.get(uid) ?? now());
+    else for (const known of [ladders, firstSeen]) known.delete(uid);
   });
-  const wasQuiet = (uid: string): boolean => (quietSince() ?? Infinity) <= (seenSince.get(uid) ?? 0);
-  const endOf = (uid: string, { rungs, rung }: Place, act: Act): number =>
-    (wasQuiet(uid) ? act.since : Math.min(act.since - DISTURBED_SLACK, intendedTime(act))) +
-    (rungs[rung]?.timeout ?? 0);
-  const hasFailed = (act: Act, name: string): boolean => {
-    const ended = act.calls.some(({ outcome }) =>
-      outcome.kind === 'answered' ? isRefused(outcome.value) : dig(outcome, 'error', 'name') === 'TerminalError',
-    );
-    if (act.kind === 'Drain') return ended || climbers.drainEnd(act.id) !== undefined;
-    return ended || (act.kind === 'CustomResource' && reads.some(call => saysFailed(call, name)));
+  const wasQuiet = (uid: string): boolean => (quietSince() ?? Infinity) <= (firstSeen.get(uid) ?? 0);
+  const hasEnded = (id: string, uid: string, calls: readonly PortCall[]): boolean =>
+    [id, uid].some(known => (drainEnds.get(known) ?? -Infinity) >= (calls[0]?.time ?? Infinity));
+  const hasFailed = ({ kind, id, calls }: Taken, node: KubernetesObject): boolean =>
+    !calls.some(mayHaveBeen) ||
+    calls.some(({ outcome }) => outcome.kind === 'failed' && dig(outcome.error, 'name') === 'TerminalError') ||
+    (kind === 'Drain' && hasEnded(id, node.metadata.uid, calls)) ||
+    (kind === 'CustomResource' && reads.some(call => saysFailed(call, node.metadata.name)));
+  /** The time of a reboot counts from the call that was accepted, that of another action from the first try. */
+  const endOf = ({ kind, calls, timeout }: Taken): number => {
+    const first = kind === 'Reboot' ? calls.find(mayHaveBeen) : calls[0];
+    return first === undefined || timeout === undefined ? -Infinity : first.time + timeout;
   };
 
-  const judge = (uid: string, { kind, node }: Begun, climb: Climb | undefined, next: Place): void => {
-    const { rungs } = next;
+  const judge = ({ kind, node }: ActSeen, { text, rungs }: Ladder): void => {
+    const { uid } = node.metadata;
+    const patient = past.of(uid);
+    const before = patient?.acts ?? [];
+    // What the edit of a list leaves of the place of a node is not told from calls.
+    const illness = patient?.illness ?? 0;
+    const known = ladders.get(uid);
+    const isEdited = known?.illness === illness && (known.isEdited || known.text !== text);
+    ladders.set(uid, { text, illness, isEdited });
+    if (isEdited || patient?.isUnclear === true || patient?.wellSince !== undefined) return;
     const complain = (invariant: 'I3' | 'I4', why: string): void =>
       violate(invariant, `repair begins ${kind} of ${nameOf(node)}: ${why}`);
-    const last = climb?.acts.at(-1);
-    const place = last === undefined ? undefined : places.get(uid);
-    if (climb?.isUnclear === true || (last !== undefined && place?.ladder !== next.ladder)) return;
-    if (next.rung >= 0) {
-      const isOver = last === undefined || place === undefined || now() + tolerance >= endOf(uid, place, last);
-      if (isOver || hasFailed(last, node.metadata.name)) return;
-      const end = toIsoText(toEpochMs(last.since + (rungs[place.rung]?.timeout ?? 0)));
-      return complain('I3', `${last.kind} has time until ${end}`);
-    }
-    if (last?.kind === kind) {
-      if (kind === 'Reboot' && !wasRefused(last)) complain('I4', 'it was asked to reboot already');
-      return;
-    }
-    // A run that died may have counted as a reboot.
+    const here = before.filter(each => each.illness === patient?.illness);
+    const taken = here.filter(({ calls }) => calls.some(mayHaveBeen));
+    // A drain that was called off was not carried out.
+    const isOff = (each: Taken): boolean => each.kind === 'Drain' && hasFailed(each, node);
+    const sameKind = taken.filter(each => each.kind === kind && !isOff(each)).length;
+    const places = rungs.flatMap((rung, index) => (rung.kind === kind ? [index] : []));
+    if (kind !== 'Terminate' && sameKind >= places.length)
+      return complain('I4', `it was taken ${sameKind} times in this illness`);
+    const last = taken.at(-1);
+    const slack = wasQuiet(uid) ? tolerance : DISTURBED_SLACK;
+    if (last !== undefined && !hasFailed(last, node) && now() + slack < endOf(last))
+      return complain('I3', `${last.kind} has time until ${toIsoText(toEpochMs(endOf(last)))}`);
+    // A run that died may have counted as an act.
     if (!wasQuiet(uid)) return;
+    const place = places[Math.min(sameKind, places.length - 1)] ?? -1;
+    const skipped = rungs.slice(0, Math.max(place, 0)).filter(rung => !isAccountedFor(rung, here, before));
+    if (skipped.length === 0) return;
     const names = rungs.map(rung => rung.kind).join(', ');
-    complain('I3', `after ${last?.kind ?? 'nothing'}, which is not the order of ${names}`);
+    complain('I3', `${skipped.map(rung => rung.kind).join(', ')} comes before it in ${names}`);
+  };
+
+  /** It was taken or refused in this illness, was taken in one before, has no attempt left, or leaves no trace where it cannot be done. */
+  const isAccountedFor = (
+    { kind, attempts, within }: Rung,
+    here: readonly Taken[],
+    before: readonly Taken[],
+  ): boolean => {
+    if (kind === 'CustomResource' || here.some(each => each.kind === kind)) return true;
+    const times = before.filter(each => each.kind === kind).flatMap(({ calls }) => calls.find(mayHaveBeen)?.time ?? []);
+    if (times.filter(time => time > now() - within).length >= attempts) return true;
+    return before.some(({ illness, calls }) => illness !== here[0]?.illness && (calls.at(-1)?.time ?? 0) > now() - DAY);
+  };
+
+  const onBusEvent = ({ detailType, detail }: BusEventSeen): void => {
+    const id = textOf(dig(detail, 'id'));
+    const isCancelled = dig(detail, 'healthEventStatus', 'nodeQuarantined') === 'Cancelled';
+    if (detailType !== 'DrainCompleted' && !isCancelled) return;
+    // A drain that somebody else has asked for, too, ends under the id of that one.
+    for (const known of [id, textOf(dig(detail, 'node', 'uid'))]) if (known !== undefined) drainEnds.set(known, now());
   };
 
   return {
-    onBusEvent: event => climbers.onBusEvent(event),
+    onBusEvent,
+    onPast: (call, run) => past.onCall(call, run),
     onCall(call, run) {
+      for (const entry of call.port === 'bus' ? listOf(call.args[0]) : [])
+        onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
       if (run.by === 'repair' && isKubernetes(call, 'get') && targetOf(call).resource === 'nodefixes') reads.push(call);
-      const act = run.by === 'repair' ? climbers.actOf(call) : undefined;
-      const ladder = act && ladderSeen(act.node, run, context);
-      if (act === undefined || ladder === undefined) return climbers.onCall(call, run);
-      const { uid } = act.node.metadata;
-      const climb = climbers.get(uid);
-      const last = climb?.acts.at(-1);
-      // A repair begins with what is intended: its node's place in an earlier one says nothing.
-      const isFirst = climb?.acts.length === 1 && last?.calls.length === 0;
-      const place = last === undefined || isFirst ? undefined : places.get(uid);
-      const standing = place && last && ladder.rungs[place.rung]?.kind === last.kind ? place.rung : BEFORE_ALL;
-      const rung = nextRung(ladder.rungs, act.kind, standing);
-      const isAgain = last?.kind === act.kind && (act.kind === 'Reboot' ? isOpen(last) : last.id === act.id);
-      if (!isAgain) judge(uid, act, climb, { ...ladder, rung });
-      if (!isAgain || place === undefined) {
-        places.set(uid, { ...ladder, rung: rung >= 0 ? rung : placeOf(ladder.rungs, act.kind, standing) });
-      }
-      climbers.onCall(call, run);
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act === undefined) return;
+      const ladder = ladderSeen(act.node, run, context);
+      if (ladder !== undefined && !past.isAgain(act)) judge(act, ladder);
+      past.onCall(call, run);
     },
     onWrite({ resource, after }) {
       if (resource.resource !== 'events' || dig(after, 'reason') !== EVENT_REASONS.nodeRepairSucceeded) return;
-      const uid = textOf(dig(after, 'involvedObject', 'uid')) ?? '';
-      const act = climbers.get(uid)?.acts.at(-1);
-      const place = places.get(uid);
-      const node = mirror.all('nodes').get(uid);
-      if (act?.kind !== 'Reboot' || act.bootID === undefined || place === undefined || node === undefined) return;
-      if (hasFailed(act, node.metadata.name) || wasRefused(act) || now() + tolerance >= endOf(uid, place, act)) return;
+      const node = mirror.all('nodes').get(textOf(dig(after, 'involvedObject', 'uid')) ?? '');
+      const act = node && past.of(node.metadata.uid)?.acts.at(-1);
+      if (node === undefined || act?.kind !== 'Reboot' || act.bootID === undefined) return;
+      if (hasFailed(act, node) || now() + tolerance >= endOf(act)) return;
       if (textOf(dig(node, 'status', 'nodeInfo', 'bootID')) !== act.bootID) return;
       violate('I6', `repair calls the reboot of ${nameOf(node)} a success, and its boot ID is ${act.bootID} still`);
     },
-    onMinute: lookForLeft,
   };
 };
 
 /** The ladder that a run saw; undefined when it saw several, or one that cannot be read. */
-function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext): Omit<Place, 'rung'> | undefined {
+function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext): Ladder | undefined {
   const name = poolOf(node, mirror);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
   if (!policies.every(isPolicyReadable)) return undefined;
-  const ladders = new Map<string, unknown>();
+  const blocks = new Map<string, unknown>();
   for (const call of run.calls) {
     if (!isKubernetes(call, 'get') || call.outcome.kind !== 'answered') continue;
     const { resource, name: asked } = targetOf(call);
     if (resource !== 'nodepools' || asked !== name) continue;
-    const pool = answerOf(call);
-    const actions = dig(repairBlockFor(pool, policies), 'actions');
-    ladders.set(JSON.stringify(actions), actions);
+    const block = repairBlockFor(answerOf(call), policies);
+    blocks.set(JSON.stringify(dig(block, 'actions')), block);
   }
-  const [only, ...others] = [...ladders];
+  const [only, ...others] = [...blocks];
   if (only === undefined || others.length > 0) return undefined;
-  const [ladder, actions] = only;
-  return {
-    ladder,
-    rungs: actions === undefined ? [{ kind: 'Terminate', timeout: 0 }] : listOf(actions).flatMap(rungsOf),
-  };
-}
-
-/** `DrainThenTerminate` is two of them. */
-function rungsOf(action: unknown): readonly Rung[] {
-  const type = textOf(dig(action, 'type')) ?? '';
-  const timeout = millisecondsOf(dig(action, 'timeout')) ?? DEFAULT_TIMEOUT;
-  switch (type) {
-    case 'DrainThenTerminate':
-      return [
-        { kind: 'Drain', timeout },
-        { kind: 'Terminate', timeout },
-      ];
-    case 'Reboot':
-    case 'CustomResource':
-    case 'Terminate':
-      return [{ kind: type, timeout }];
-    default:
-      return [];
-  }
-}
-
-/** When a drain or custom resource was intended, which its id says: it has the rest of its time if a run died before it asked. */
-const intendedTime = ({ id }: Act): number => Number(/\.(\d+)$/.exec(id)?.[1] ?? Infinity);
-
-/** Where the next action of that kind stands if nothing that leaves a trace stands before it; -1: nowhere. */
-function nextRung(rungs: readonly Rung[], wanted: ActKind, after: number): number {
-  for (const [index, { kind }] of rungs.entries()) {
-    if (index <= after) continue;
-    if (kind === wanted) return index;
-    if (!SKIPPED.includes(kind)) return -1;
-  }
-  return -1;
-}
-
-/** Where it stands although another action should have come before it. */
-function placeOf(rungs: readonly Rung[], wanted: ActKind, after: number): number {
-  const later = rungs.findIndex(({ kind }, index) => index > after && kind === wanted);
-  return later >= 0 ? later : rungs.findIndex(({ kind }) => kind === wanted);
+  return { text: only[0], rungs: rungsOf(only[1]) };
 }
 
 /** Whether a remediator was read to have given up on the node of that name. */

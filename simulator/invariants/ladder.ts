@@ -10,7 +10,7 @@ import { isUnhealthy } from './illnesses.ts';
 import { poolOf } from './node-pool.ts';
 
 /** An action without a timeout of its own has this long. */
-export const DEFAULT_TIMEOUT = 10 * 60_000;
+const DEFAULT_TIMEOUT = 10 * 60_000;
 /** Trying again, and finding out what happened. */
 const SLACK = 2 * 60_000;
 /** A node that was well for so long, with nothing disturbed, was seen to be well. */

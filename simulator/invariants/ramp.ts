@@ -1,87 +1,67 @@
 /**
- * I3: what an outage of a zone or of the cluster had held begins again slowly: of a pool one repair in the first minute, two in the
- * next, then four … Told by what Curfew says that it holds, and by when it acts on that.
+ * I3: what a guard that counts had held begins again slowly, however the hold ended and whatever was switched off in between: of a pool
+ * one repair in the first minute, two in the next, then four … Told by what Curfew says that it holds, and by when it acts on that.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
+import { actOf } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
-import { annotationOf, dig, labelOf, textOf } from './reading.ts';
-import { isUnhealthy } from './illnesses.ts';
+import { isVetoed } from './repair-census.ts';
 import { poolOf } from './node-pool.ts';
-import { isTermination, targetOf } from './run-journal.ts';
+import { isUnhealthy } from './illnesses.ts';
 
 const STEP = 60_000;
 /** From a decision to the last of its calls; a run takes no longer. */
 const SLACK = 30_000;
 
 /** Reasons of audit lines. */
-const OUTAGES: readonly string[] = ['ZoneOutage', 'ClusterFreeze'];
+const HOLDS: readonly string[] = ['ZoneOutage', 'ClusterFreeze', 'UnhealthyThreshold'];
 
 interface Release {
   readonly since: number;
   readonly nodes: Set<string>;
 }
 
-export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
-  /** Nodes that an outage holds, or held last, by name: their pool, and which outage. */
-  const held = new Map<string, { readonly pool: string; readonly outage: string }>();
-  /** By pool: what was repaired since the outage. */
+export const checkRamp: MakeCheck = ({ mirror, now, quietSince, violate }) => {
+  /** By UID of the node that was due and held: its pool, and why it was held last. */
+  const held = new Map<string, { readonly pool: string; readonly reason: string; readonly time: number }>();
+  /** By pool: what was repaired since the hold. */
   const releases = new Map<string, Release>();
-  /** The minutes count from the first Node that waits for its turn or is repaired, whichever is seen first. */
-  const releaseOf = (pool: string, since: number): Release => {
-    const release = releases.get(pool) ?? { since, nodes: new Set() };
-    releases.set(pool, release);
-    return release;
-  };
-  mirror.follow((resource, _, object) => {
-    // Whatever else decides over repairs may end the ramp.
-    if (['nodepools', 'nodelifecyclepolicies', 'configmaps'].includes(resource)) held.clear();
-    const isDone = object === undefined || !isUnhealthy(object) || annotationOf(object, 'curfew.dev/do-not-repair');
-    if (resource === 'nodes' && object !== undefined && isDone) held.delete(object.metadata.name);
-    if (resource === 'nodeclaims' && object !== undefined) held.delete(textOf(dig(object, 'status', 'nodeName')) ?? '');
+  mirror.follow((resource, uid, object) => {
+    if (resource !== 'nodes') return;
+    if (object === undefined || !isUnhealthy(object) || isVetoed(object, mirror, now())) held.delete(uid);
   });
   return {
-    onAudit({ function: by, decision, reason, kind, name }) {
-      // Neither says that the outage does not hold it any more.
-      if (by !== 'repair' || kind !== 'Node' || decision === 'settle') return;
-      if (reason === 'RampUp') {
-        const hold = held.get(name);
-        if (hold !== undefined) releaseOf(hold.pool, now());
-        return;
-      }
-      if (decision !== 'blocked' || !OUTAGES.includes(reason ?? '')) return void held.delete(name);
-      const node = named(mirror, 'nodes', name);
-      const pool = (node && poolOf(node, mirror)) ?? '';
-      const zone = reason === 'ZoneOutage' && node !== undefined ? labelOf(node, 'topology.kubernetes.io/zone') : '';
-      const outage = `${reason} ${zone}`;
-      for (const [other, hold] of held) if (hold.pool === pool && hold.outage !== outage) held.delete(other);
+    onAudit({ function: by, decision, reason, kind, name, uid }) {
+      if (by !== 'repair' || kind !== 'Node' || decision !== 'blocked' || !HOLDS.includes(reason)) return;
+      const node = uid === undefined ? named(mirror, name) : mirror.all('nodes').get(uid);
+      if (node === undefined) return;
+      const pool = poolOf(node, mirror) ?? '';
       releases.delete(pool);
-      held.set(name, { pool, outage });
+      held.set(node.metadata.uid, { pool, reason, time: now() });
     },
     onCall(call, run) {
-      if (run.by !== 'repair' || !isTermination(call)) return;
-      const claim = named(mirror, 'nodeclaims', targetOf(call).name);
-      const name = textOf(dig(claim, 'status', 'nodeName')) ?? '';
-      const hold = held.get(name);
-      if (hold === undefined) return;
-      const { pool, outage } = hold;
-      const release = releaseOf(pool, run.startTime);
-      release.nodes.add(name);
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act === undefined) return;
+      const pool = poolOf(act.node, mirror) ?? '';
+      const hold = held.get(act.node.metadata.uid);
+      if (hold === undefined && ![...held.values()].some(each => each.pool === pool)) return;
+      // The first minute begins with the first act, whichever node it is of.
+      const release = releases.get(pool) ?? { since: run.startTime, nodes: new Set() };
+      releases.set(pool, release);
+      // A run that died may have begun the first minute.
+      if (hold === undefined || (quietSince() ?? Infinity) > hold.time) return;
+      release.nodes.add(act.node.metadata.uid);
       const steps = Math.floor((now() - release.since + SLACK) / STEP) + 1;
       const most = 2 ** steps - 1;
       if (release.nodes.size <= most) return;
       violate(
         'I3',
-        `repair begins ${release.nodes.size} repairs within ${steps} min of the end of ${outage} in pool ${pool}, ${most} may be`,
+        `repair begins ${release.nodes.size} repairs within ${steps} min of the end of ${hold.reason} in pool ${pool}, ${most} may be`,
       );
     },
   };
 };
 
-function named(
-  mirror: Mirror,
-  resource: 'nodes' | 'nodeclaims',
-  name: string | undefined,
-): KubernetesObject | undefined {
-  return [...mirror.all(resource).values()].find(({ metadata }) => metadata.name === name);
-}
+const named = (mirror: Mirror, name: string): KubernetesObject | undefined =>
+  [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === name);

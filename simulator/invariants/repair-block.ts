@@ -25,7 +25,7 @@ const isWhole =
   value =>
     typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
 
-const isToleration = isDuration(0);
+const isToleration: IsReadable = value => value === 'Never' || isDuration(0)(value);
 const isTime = isDuration(1);
 
 const isShare: IsReadable = value => typeof value === 'string' && /^(100|[1-9]?\d)%$/.test(value);
@@ -60,7 +60,13 @@ const ENDING: readonly string[] = ['Terminate', 'DrainThenTerminate'];
 const isAction: IsReadable = value => {
   const { type, template } = fieldsOf(value);
   const isKnown = isObjectOf(
-    { type: isOneOf('Reboot', 'CustomResource', ...ENDING), timeout: isTime, template: isKey },
+    {
+      type: isOneOf('Reboot', 'CustomResource', ...ENDING),
+      timeout: isTime,
+      template: isKey,
+      attempts: isWhole(1),
+      within: isTime,
+    },
     ['type'],
   );
   return isKnown(value) && (type === 'CustomResource') === (template !== undefined);

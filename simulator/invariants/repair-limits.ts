@@ -10,9 +10,10 @@ import type { Mirror } from './mirror.ts';
 import { dig, labelOf, nameOf, textOf } from './reading.ts';
 import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
-import { mostNodes } from './repair-oracle.ts';
+import { mostOf } from './repair-census.ts';
 import { isTermination, lastList, targetOf } from './run-journal.ts';
 
+const STUCK_AFTER = 60 * 60_000;
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 /** The most repairs that may be under way where the node is; infinite without a limit. */
@@ -38,8 +39,8 @@ export function mostRepairs(
     const perZone = dig(policy, 'spec', 'repairLimits', 'maxConcurrentRepairsPerZone');
     const perCluster = dig(policy, 'spec', 'repairLimits', 'maxConcurrentRepairsPerCluster');
     most = {
-      zone: Math.min(most.zone, zone === undefined ? Infinity : (mostNodes(perZone, inZone) ?? Infinity)),
-      cluster: Math.min(most.cluster, mostNodes(perCluster, nodes.length) ?? Infinity),
+      zone: Math.min(most.zone, zone === undefined ? Infinity : (mostOf(perZone, inZone) ?? Infinity)),
+      cluster: Math.min(most.cluster, mostOf(perCluster, nodes.length) ?? Infinity),
     };
   }
   return most;
@@ -69,7 +70,9 @@ export const checkRepairLimits: MakeCheck = context => {
   });
   const isUnderWay = (uid: string, node: KubernetesObject): boolean => {
     if (climbers.has(uid)) return climbers.surelyOf(climbers.get(uid)?.pool).includes(uid);
-    const { call } = begun.get(uid) ?? {};
+    const { call, time = -Infinity } = begun.get(uid) ?? {};
+    // What is under way for longer than a termination has time for is stuck, and holds nobody else.
+    if (now() - time >= STUCK_AFTER) return false;
     // An instance that its Auto Scaling group does not replace stays, and takes no place.
     if (call !== undefined) return wasDone(call);
     const claim = claimOf(node, mirror);

@@ -2,12 +2,18 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext, PortCall } from './invariant.ts';
 import { wasDone } from './ladder-acts.ts';
+import type { ConditionHistory } from './condition-history.ts';
+import { censusOf, heldBy, isOthersWork } from './repair-census.ts';
+import type { Statement } from './statements.ts';
 import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
 import { poolNameOf } from './node-pool.ts';
 import { isGateOpen, repairAnswer, type Past, type RepairAnswer } from './repair-oracle.ts';
 import { ownershipOf, type Ownership } from './repair-ownership.ts';
 import type { RepairPast } from './repair-past.ts';
+
+/** Others may settle for as long. */
+const LONGEST_SETTLING = 5 * 60_000;
 
 /** UIDs of the nodes of a pool whose repair may be under way. */
 export type UnderWay = (poolName: string | undefined) => ReadonlySet<string>;
@@ -23,6 +29,10 @@ interface JudgedFacts {
   readonly repaired: ReadonlyMap<string, Pick<Ending, 'call' | 'claimUid'>>;
   /** UIDs of NodeClaims that repair has deleted. */
   readonly ended: ReadonlySet<string>;
+  readonly mirror: CheckContext['mirror'];
+  readonly history: ConditionHistory;
+  /** Nodes that repair has acted on: they do not come back by themselves. */
+  readonly wasActedOn: (node: KubernetesObject) => boolean;
 }
 
 interface ClusterFacts extends JudgedFacts {
@@ -36,6 +46,8 @@ interface ClusterFacts extends JudgedFacts {
 export interface Ending {
   readonly pool: string | undefined;
   readonly claimUid: string;
+  /** When it was asked for. */
+  readonly time: number;
   /** What ends its instance where no NodeClaim stands for it. */
   readonly call?: PortCall;
 }
@@ -47,13 +59,16 @@ const isUnmanaged = (node: KubernetesObject): boolean =>
 export function factsOf(
   { mirror, instanceState }: CheckContext,
   everReadable: ReadonlySet<string>,
-): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended' | 'past'> {
+  history: ConditionHistory,
+): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended' | 'past' | 'wasActedOn'> {
   const nodes = [...mirror.all('nodes').values()];
   const configMaps = [...mirror.all('configmaps').values()];
   const config = configMaps.find(
     ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
   );
   return {
+    mirror,
+    history,
     nodes,
     instanceState,
     ownership: ownershipOf(nodes, [...mirror.all('nodeclaims').values()]),
@@ -71,9 +86,9 @@ interface Judged {
 }
 
 /** What holds for the node; undefined when it is nobody's to repair, or is being terminated forcefully already. */
-function judge(node: KubernetesObject, facts: JudgedFacts, now: number): Judged | undefined {
+function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettled: boolean): Judged | undefined {
   if (!facts.gateOpen) return undefined;
-  const { nodes, ownership, policies, everReadable } = facts;
+  const { ownership, policies, everReadable, mirror, history, wasActedOn } = facts;
   const instance = textOf(dig(node, 'spec', 'providerID'));
   if (instance === undefined || ownership.nodesOf(instance).length > 1) return undefined;
   const [claim, ...others] = ownership.claimsOf(instance);
@@ -86,12 +101,37 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number): Judged 
   if (named !== undefined && named !== node.metadata.name) return undefined;
   // Who takes the deadline off it afterwards, or brings another NodeClaim, asks for no second deletion (I4).
   if ([claim?.metadata.uid, ending?.claimUid].some(uid => facts.ended.has(uid ?? ''))) return undefined;
+  if (isOthersWork(node, claim, now)) return undefined;
   const deadline = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (claim?.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
   const poolName = claim && poolNameOf(claim);
   const pool = poolName === undefined ? undefined : facts.pools.get(poolName);
   const neighbours = ownership.neighboursIn(poolName);
-  const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });
+  const sinceOf = (...of: Parameters<ConditionHistory['startOf']>): number | undefined =>
+    history.startOf(...of)?.latest;
+  const heldByCounts = (block: unknown): string | undefined => {
+    const counted = { now, mirror, node, poolName, neighbours };
+    return (
+      heldBy(block, censusOf(counted)) ?? (isSettled ? undefined : heldBy(block, censusOf({ ...counted, settling })))
+    );
+  };
+  const settling = {
+    window: LONGEST_SETTLING,
+    wasIll: (other: KubernetesObject, { type, status }: Statement) =>
+      history.statusBefore(other.metadata.uid, type) === status,
+    wasActedOn,
+  };
+  const answer = repairAnswer({
+    now,
+    node,
+    claim,
+    pool,
+    policies,
+    everReadable,
+    neighbours,
+    sinceOf,
+    heldBy: heldByCounts,
+  });
   return { answer, poolName, pool };
 }
 
@@ -102,7 +142,7 @@ export function overdueSince(
   now: number,
   underWay: UnderWay,
 ): number | undefined {
-  const judged = judge(node, facts, now);
+  const judged = judge(node, facts, now, false);
   if (judged?.answer.kind !== 'from' || isOver(node, facts)) return undefined;
   const { answer, pool, poolName } = judged;
   const { futility } = answer.past;
@@ -127,6 +167,6 @@ const isFlapping = (node: KubernetesObject, { flapping, isPlain }: Past, past: R
 
 /** What holds a repair that is due for certain; undefined when nothing does. */
 export function holdOf(node: KubernetesObject, facts: JudgedFacts, now: number): string | undefined {
-  const answer = judge(node, facts, now)?.answer;
+  const answer = judge(node, facts, now, true)?.answer;
   return answer?.kind === 'blocked' && answer.time <= now ? answer.why : undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * What repair must remember, told apart from its records: how long a node was ill in all, and which repairs of a pool did not help. Only
- * what Curfew certainly knows counts: nothing from before the last fault, or from before its settings changed last.
+ * what Curfew certainly knows counts: nothing from before the last fault, and of illnesses nothing from before its settings changed last.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext } from './invariant.ts';
@@ -133,7 +133,8 @@ export function createRepairPast(context: CheckContext): RepairPast {
     tried: pool => tries.get(pool) ?? 0,
     futile(node, pool, { condition, window }) {
       const created = instantOf(node.metadata.creationTimestamp);
-      const known = Math.max(settled, quietSince() ?? Infinity);
+      // Whatever was edited or switched off in between.
+      const known = quietSince() ?? Infinity;
       if (created === undefined || illnessesOf(node).length !== 1) return 0;
       return repairs.filter(
         each =>

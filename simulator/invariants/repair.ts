@@ -8,12 +8,13 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
+import { createConditionHistory, type ConditionHistory } from './condition-history.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { dig, nameOf, textOf } from './reading.ts';
+import { dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { isUnhealthy } from './illnesses.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
-import { isGateOpen, repairAnswer } from './repair-oracle.ts';
+import { isGateOpen, repairAnswer, type RepairFacts } from './repair-oracle.ts';
 import { factsOf, overdueSince, type Ending, type UnderWay } from './repair-overdue.ts';
 import { ownershipOf } from './repair-ownership.ts';
 import { createRepairPast, type RepairPast } from './repair-past.ts';
@@ -23,7 +24,22 @@ import type { Mirror } from './mirror.ts';
 import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
 /** Every other reason for a hold is judged by the objects themselves. */
-const HELD_BY_THE_PAST: readonly string[] = ['RampUp', 'FutileRepairs'];
+const HELD_BY_THE_PAST: readonly string[] = [
+  'RampUp',
+  'FutileRepairs',
+  'Settling',
+  'ActionsExhausted',
+  'BeingDisrupted',
+  'ConcurrencyBudget',
+  'ZoneConcurrencyBudget',
+  'ClusterConcurrencyBudget',
+];
+/** A hold is said at least once an hour. */
+const SAID_FOR = 65 * 60_000;
+/** The time of a termination whose action has none of its own: what is in flight for longer is stuck, and holds nobody else. */
+const STUCK_AFTER = 60 * 60_000;
+/** Its time counts from the intent where the run that began it died. */
+const SETTLES = 60_000;
 /** The same in the words of an Event: the run may die before its audit line. */
 const SAYS_SO = /no further action is set|left alone until|is tried again at|start again slowly|fail the same way/;
 
@@ -39,12 +55,15 @@ export const checkRepair: MakeCheck = context => {
   const everReadable = new Set<string>();
   const climbers = createClimbers(context);
   const past = createRepairPast(context);
+  const history = createConditionHistory(context);
   /** Nodes whose NodeClaims this function set out to delete, or whose instances to end, and that are still there, by UID. */
   const repaired = new Map<string, Ending>();
   /** UIDs of NodeClaims that it deleted. */
   const ended = new Set<string>();
-  const repairedIn = (poolName: string | undefined): readonly string[] =>
-    [...repaired].flatMap(([uid, { pool }]) => (pool === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
+  const repairedIn = (poolName: string | undefined, stuckAfter: number): readonly string[] =>
+    [...repaired].flatMap(([uid, { pool, time }]) =>
+      pool === poolName && mirror.all('nodes').has(uid) && context.now() - time < stuckAfter ? [uid] : [],
+    );
   /** A run may have ended between the annotation and the deletion, and what ends an instance may be refused. */
   const isEnding = (uid: string): boolean => {
     const ending = repaired.get(uid);
@@ -54,9 +73,14 @@ export const checkRepair: MakeCheck = context => {
   };
   /** At least, and at most. */
   const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName).filter(isEnding), ...climbers.surelyOf(poolName)]);
+    new Set([
+      ...repairedIn(poolName, Math.min(...terminationTimes(mirror)) - SETTLES - context.clockTolerance).filter(
+        isEnding,
+      ),
+      ...climbers.surelyOf(poolName),
+    ]);
   const underWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName), ...climbers.of(poolName)]);
+    new Set([...repairedIn(poolName, Math.max(...terminationTimes(mirror))), ...climbers.of(poolName)]);
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
     if (resource === 'configmaps') {
@@ -72,6 +96,10 @@ export const checkRepair: MakeCheck = context => {
   /** Since when each node could be repaired and is not. */
   const waiting = new Map<string, number>();
 
+  /** Its time counts from the first try that was not refused. */
+  const endingOf = ({ metadata }: KubernetesObject): { readonly time: number } => ({
+    time: isEnding(metadata.uid) ? (repaired.get(metadata.uid)?.time ?? context.now()) : context.now(),
+  });
   const remember = (call: PortCall): void => {
     const claim = targetOfTermination(call, mirror);
     past.noteTry(claim && poolNameOf(claim));
@@ -79,7 +107,7 @@ export const checkRepair: MakeCheck = context => {
     if (claim === undefined || instance === undefined) return;
     for (const node of mirror.all('nodes').values()) {
       if (textOf(dig(node, 'spec', 'providerID')) === instance)
-        repaired.set(node.metadata.uid, { pool: poolNameOf(claim), claimUid: claim.metadata.uid });
+        repaired.set(node.metadata.uid, { ...endingOf(node), pool: poolNameOf(claim), claimUid: claim.metadata.uid });
     }
   };
 
@@ -90,7 +118,7 @@ export const checkRepair: MakeCheck = context => {
       const claim = isTerminating ? targetOfTermination(call, mirror) : act && claimOf(act.node, mirror);
       const instance = textOf(dig(claim, 'status', 'providerID')) ?? textOf(dig(act?.node, 'spec', 'providerID'));
       if (instance !== undefined) {
-        const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers, past };
+        const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers, past, history };
         const why = complainAboutAct({ instance, claim }, run, context, known);
         const what = isTerminating ? does(call) : `begins ${act?.kind ?? ''} for`;
         const whom = claim === undefined ? `instance ${instance}` : `nodeclaims ${claim.metadata.name}`;
@@ -99,7 +127,7 @@ export const checkRepair: MakeCheck = context => {
       climbers.onCall(call, run);
       if (isTerminating) remember(call);
       else if (act?.kind === 'Terminate') {
-        repaired.set(act.node.metadata.uid, { pool: poolNameOf(act.node), claimUid: '', call });
+        repaired.set(act.node.metadata.uid, { ...endingOf(act.node), pool: poolNameOf(act.node), claimUid: '', call });
       }
     },
     onBusEvent: event => climbers.onBusEvent(event),
@@ -129,11 +157,13 @@ export const checkRepair: MakeCheck = context => {
       const busy = [...mirror.all('nodes')].flatMap(([uid, node]) =>
         repaired.has(uid) || climbers.has(uid) ? [node] : [],
       );
-      const facts = { ...factsOf(context, everReadable), busy, repaired, ended, past };
+      const wasActedOn = ({ metadata }: KubernetesObject): boolean =>
+        repaired.has(metadata.uid) || climbers.has(metadata.uid);
+      const facts = { ...factsOf(context, everReadable, history), busy, repaired, ended, past, wasActedOn };
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
-        const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
+        const isHeld = hold !== undefined && context.now() - hold.time <= SAID_FOR;
         const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now(), underWay);
         if (due === undefined) waiting.delete(uid);
         else if (context.now() < (climbers.nextTime(uid) ?? 0)) waiting.delete(uid);
@@ -147,6 +177,18 @@ export const checkRepair: MakeCheck = context => {
   };
 };
 
+/** How long a termination may take before it is stuck, by each block that says so. */
+function terminationTimes(mirror: Mirror): readonly number[] {
+  const blocks = (['nodepools', 'nodelifecyclepolicies'] as const).flatMap(resource =>
+    [...mirror.all(resource).values()].map(({ spec }) => dig(spec, 'repair')),
+  );
+  const stated = blocks
+    .flatMap(block => listOf(dig(block, 'actions')))
+    .filter(action => dig(action, 'type') === 'Terminate')
+    .flatMap(action => millisecondsOf(dig(action, 'timeout')) ?? []);
+  return [STUCK_AFTER, ...stated];
+}
+
 /** When a change of the node or of its NodeClaim was denied. */
 const lastDenialOf = (node: KubernetesObject, { mirror, lastDenial }: CheckContext): number =>
   Math.max(lastDenial('nodes', node.metadata), lastDenial('nodeclaims', claimOf(node, mirror)?.metadata ?? {}));
@@ -158,28 +200,44 @@ interface Remembered {
   readonly underWay: UnderWay;
   readonly climbers: Climbers;
   readonly past: RepairPast;
+  readonly history: ConditionHistory;
 }
 
 const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
   [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
 
+/** The run has written a record of this very node. */
+const hasNoted = (run: Run, { metadata }: KubernetesObject): boolean =>
+  run.calls.some(
+    ({ port, method, args, outcome }) =>
+      port === 'records' &&
+      method === 'put' &&
+      outcome.kind === 'answered' &&
+      dig(outcome.value, 'kind') === 'written' &&
+      dig(args[0], 'subject', 'uid') === metadata.uid,
+  );
+
 function complainAboutAct(
   { instance, claim }: { readonly instance: string; readonly claim: KubernetesObject | undefined },
   run: Run,
   { now, clockTolerance }: CheckContext,
-  { wasOpen, everReadable, underWay, climbers, past }: Remembered,
+  { wasOpen, everReadable, underWay, climbers, past, history }: Remembered,
 ): string | undefined {
   const seen = lastGet(run, 'nodes', node => textOf(dig(node, 'spec', 'providerID')) === instance);
   if (seen?.object === undefined) return 'the run has not looked at its node';
+  const node = seen.object;
+  if (!hasNoted(run, node)) return 'the run has not recorded its intent for the node';
   if (seen.index < lastRecordWrite(run))
     return 'the run has not looked at the node again after it had recorded its intent';
-  const node = seen.object;
   const named = textOf(dig(claim, 'status', 'nodeName'));
   if (named !== undefined && named !== node.metadata.name) return `it is not the NodeClaim of ${nameOf(node)}`;
   const nodes = lastList(run, 'nodes');
-  const claims = lastList(run, 'nodeclaims');
+  // Nodes without a NodePool have none that could be listed.
+  const claims = lastList(run, 'nodeclaims') ?? (poolNameOf(claim ?? node) === undefined ? [] : undefined);
   if (nodes === undefined || claims === undefined) return 'the run has not counted the unhealthy nodes';
-  const ownership = ownershipOf(nodes, claims);
+  // The pass of a pool knows the NodeClaims that have its label.
+  const own = claims.filter(each => poolNameOf(each) === poolNameOf(claim ?? each));
+  const ownership = ownershipOf(nodes, own);
   if (ownership.nodesOf(instance).length > 1 || ownership.claimsOf(instance).length > 1) {
     return 'it is not certain whose NodeClaim it is';
   }
@@ -192,7 +250,10 @@ function complainAboutAct(
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
   // By the clock of the function a veto may be over already.
   const latest = now() + clockTolerance;
-  const answer = repairAnswer({ now: latest, node, claim, pool, policies, everReadable, neighbours, nodes });
+  const sinceOf: RepairFacts['sinceOf'] = (...of) => history.startOf(...of)?.earliest;
+  // What the guards count is `repair-guards.ts`.
+  const heldBy = (): undefined => undefined;
+  const answer = repairAnswer({ now: latest, node, claim, pool, policies, everReadable, neighbours, sinceOf, heldBy });
   switch (answer.kind) {
     case 'unknown':
       return undefined;

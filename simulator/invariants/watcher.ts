@@ -26,6 +26,8 @@ export interface InvariantWatcher {
   observe(ports: EnvironmentPorts, lifetime: Lifetime): EnvironmentPorts;
   observeRecords(records: RecordStore): RecordStore;
   published(event: BusEventSeen): void;
+  /** A call that an earlier watcher has judged. */
+  remember(by: FunctionName, call: PortCall): void;
   runStarted(by: FunctionName, lifetime: Lifetime): void;
   written(write: ObservedWrite, by: string): void;
   audited(record: AuditRecord): void;
@@ -153,6 +155,10 @@ export function createInvariantWatcher({
         return outcome;
       },
     }),
+    remember(by, call) {
+      const run: Run = { by, startTime: call.time, calls: [call] };
+      tell(check => check.onPast?.(call, run));
+    },
     runStarted(by, lifetime) {
       const run: Run = { by, startTime: scheduler.now(), calls: [] };
       runs.set(lifetime, run);

@@ -1,15 +1,17 @@
 /** Builders for repair tests: good defaults, override what matters. */
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
-import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
-import type { NodeObservation, RepairRules } from '../../functions/repair/decide.ts';
-import { decidePass } from '../../functions/repair/pass/decide.ts';
-import type { PassObservation } from '../../functions/repair/pass/decision.ts';
-import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
-import { NEW_POOL } from '../../functions/repair/record.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { indexOwners } from '../../shared/domain/node-owner.ts';
+import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
+import { statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { hours, addDuration, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { decidePool, type PoolDecision } from '../../functions/repair/decide.ts';
+import { lookAt } from '../../functions/repair/follow.ts';
+import { surroundingsOf } from '../../functions/repair/guards.ts';
+import { readableSettings, type RepairRules } from '../../functions/repair/node-verdict.ts';
+import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/state.ts';
+import type { Gate } from '../../functions/repair/verdict.ts';
 
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
@@ -70,18 +72,6 @@ export function someRules(block: JsonObject = {}, overrides: Partial<RepairRules
   };
 }
 
-/** A node that is due, with its NodeClaim. */
-export function anObservation(overrides: Partial<NodeObservation> = {}): NodeObservation {
-  return {
-    now: (T + minutes(30)) as EpochMs,
-    node: aNode([aCondition('Ready', 'False')]),
-    owner: { kind: 'claim', claim: aNodeClaim() },
-    rules: someRules(),
-    episodes: [],
-    ...overrides,
-  };
-}
-
 export const READY: NodeCondition = aCondition('Ready', 'True');
 export const SICK: NodeCondition = aCondition('Ready', 'False');
 
@@ -111,42 +101,81 @@ export function aPoolOf(size: number, unhealthy: number): readonly NodeView[] {
   });
 }
 
-/** A pass over these nodes, each with its NodeClaim. */
-export function aPass(nodes: readonly NodeView[], overrides: Partial<PassObservation> = {}): PassObservation {
-  return {
-    now: (T + minutes(30)) as EpochMs,
+/** A pool of these nodes, as a pass sees it. */
+export interface PoolWorld {
+  readonly now: EpochMs;
+  readonly pool: string | undefined;
+  readonly rules: RepairRules;
+  readonly nodes: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[];
+  /** By UID. */
+  readonly records: Readonly<Record<string, NodeRecord>>;
+  readonly state: PoolRecord;
+  /** All nodes of the cluster; absent: those of the pool. */
+  readonly cluster?: readonly NodeView[];
+  readonly gate?: (own: ReadonlySet<string>) => Gate;
+}
+
+/** What a pass decides over these nodes, each with its NodeClaim. */
+export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWorld> = {}): PoolDecision {
+  const world: PoolWorld = {
+    now: addDuration(T, minutes(30)),
     pool: 'default',
     rules: someRules(),
     nodes,
     claims: nodes.map(node => claimOf(node)),
-    episodes: new Map(),
+    records: {},
     state: NEW_POOL,
     ...overrides,
   };
+  const { now, pool, rules, claims, records, state, gate } = world;
+  const settings = readableSettings(rules);
+  const context = {
+    now,
+    pool,
+    rules,
+    owners: indexOwners(nodes, claims),
+    claims: new Map(claims.map(claim => [claim.uid, claim])),
+    observedTimes: new Map<string, EpochMs>(),
+    changesTime: undefined,
+    drainEnds: new Map(),
+    asked: new Map<string, string>(),
+    basisOf: () => '',
+  };
+  const looks = nodes.map(node => lookAt(context, node, records[node.uid]));
+  const cluster = settings && {
+    nodes: world.cluster ?? nodes,
+    statementsOf: () => statementsOf(settings),
+    pools: [],
+  };
+  const surroundings = settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now });
+  return decidePool({ now, pool, rules, looks, state, surroundings, gate });
 }
 
 /** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */
-export function verdictsOf(observation: PassObservation): readonly string[] {
-  return decidePass(observation)
-    .verdicts.map(verdict => {
+export function verdictsOf(decision: PoolDecision): readonly string[] {
+  return decision.looks
+    .flatMap(({ verdict }) => {
+      if (verdict === undefined) return [];
       const reason = verdict.kind === 'blocked' ? ` ${verdict.reason}` : '';
-      return `${verdict.kind} ${verdict.node.name}${reason}`;
+      return [`${verdict.kind} ${verdict.node.name}${reason}`];
     })
     .toSorted();
 }
 
 /** The attempt at a node of `aPoolNode`. */
-export function anAttempt(name: string, overrides: Partial<RepairAttempt> = {}): RepairAttempt {
+export function anAttempt(name: string, overrides: Partial<Attempt> = {}): Attempt {
   const incident = { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime: T, dueTime: T };
+  const time = addDuration(T, minutes(30));
   return {
     number: 1,
     phase: 'accepted',
-    intendedTime: (T + minutes(30)) as EpochMs,
-    node: { name, uid: `uid-${name}` },
+    time,
     claim: { name: `claim-${name}`, uid: `uid-claim-${name}` },
     incident,
-    rung: 0,
     action: 'Terminate',
+    key: 'Terminate||3600000',
+    until: addDuration(time, hours(1)),
     terminationTimestamp: '2024-11-01T15:32:48Z',
     ...overrides,
   };

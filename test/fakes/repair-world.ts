@@ -7,9 +7,8 @@ import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import type { KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
+import { toEpochMs, toIsoText, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
@@ -18,6 +17,7 @@ import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.t
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import type { InstanceOutcome, InstanceState } from '../../shared/ports/instances.ts';
 import type { WakeUp } from '../../shared/contract/wake-up.ts';
+import { clusterEvent } from '../builders/cluster-event.ts';
 import { at } from '../builders/repair.ts';
 import { deployedIdentity } from './deployed-identity.ts';
 
@@ -39,6 +39,8 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   core.observe(write => {
     if (write.user === 'repair') writes.push(write);
   });
+  /** When the forwarder saw the last change of a node's conditions. */
+  const observedTimes = new Map<string, EpochMs>();
   const store = createMemoryRecordStore();
   const audit: AuditRecord[] = [];
   const events: ObjectEvent[] = [];
@@ -150,6 +152,17 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   }
 
   const reconcile: Reconcile = createReconciler(portsWithin(deps, identity));
+  /** A pass that came too soon after another one waits for its turn. */
+  async function waitForPasses(): Promise<void> {
+    const waiting = store
+      .all()
+      .filter(({ id, state }) => id.startsWith('round/pass/') && !isDeepStrictEqual(state['waiting'], []))
+      .filter(({ nextWakeTime = Infinity }) => nextWakeTime <= now + 2_000);
+    for (const { subject, nextWakeTime = now } of waiting) {
+      now = toEpochMs(Math.max(now, nextWakeTime));
+      await reconcile({ kind: 'wakeUp', owner: 'repair', subject, wakeTime: nextWakeTime });
+    }
+  }
   const node = (name: string): KubernetesObject => core.get({ type: RESOURCES.Node, name });
   return {
     core,
@@ -198,15 +211,41 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       calls = 0;
       mostAtOnce = 0;
       crash = ends;
-      const message: InboxMessage = {
-        kind: 'wakeUp',
-        owner: 'repair',
+      const isThere = core.list(RESOURCES.Node).items.some(({ metadata }) => metadata.uid === uid);
+      const message = clusterEvent({
         subject: { apiVersion: 'v1', kind: 'Node', name, uid },
-        wakeTime: now,
-      };
+        change: isThere ? 'Modified' : 'Deleted',
+        changed: ['conditions'],
+        hints: { nodePool: 'default', nodeName: name },
+        observedTime: toIsoText(observedTimes.get(name) ?? now),
+      });
       await reconcile(message).catch((error: unknown) => {
         if (!(error instanceof RetryableError)) throw error;
       });
+      crash = undefined;
+      const made = calls;
+      await waitForPasses();
+      return made;
+    },
+    /** Delivers what is due, and lets time pass, until then. @param ends where one of its runs dies */
+    async run(duration: DurationMs, ends?: Crash): Promise<number> {
+      calls = 0;
+      crash = ends;
+      const end = now + duration;
+      for (;;) {
+        const next = store
+          .all()
+          .filter(({ nextWakeTime }) => nextWakeTime !== undefined && nextWakeTime <= end)
+          .toSorted((a, b) => (a.nextWakeTime ?? 0) - (b.nextWakeTime ?? 0))[0];
+        if (next?.nextWakeTime === undefined) break;
+        now = toEpochMs(Math.max(now + 1, next.nextWakeTime));
+        const wakeUp = { kind: 'wakeUp', owner: 'repair', subject: next.subject, wakeTime: next.nextWakeTime } as const;
+        await reconcile({ ...wakeUp, repeated: true }).catch((error: unknown) => {
+          if (!(error instanceof RetryableError)) throw error;
+          now = toEpochMs(now + 1_000);
+        });
+      }
+      now = toEpochMs(Math.max(now, end));
       crash = undefined;
       return calls;
     },
@@ -229,6 +268,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
         { type: 'merge', body: { status: { conditions: [...others, condition] } } },
         { user: 'kubelet', subresource: 'status' },
       );
+      observedTimes.set(name, now);
     },
   };
 }

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { tellAnswers } from '../../functions/drain/messages.ts';
 import type { FinishedDrain } from '../../functions/drain/model.ts';
 import { cancelDrain } from '../../functions/repair/actions/drain.ts';
-import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import { retryReason } from '../../shared/lambda/retry-reason.ts';
 import type { EventBus } from '../../shared/ports/event-bus.ts';
@@ -25,10 +24,7 @@ const FINISHED: FinishedDrain = {
 // The metric `Retries` and the alarm for services that fail go by the code.
 it.each([
   ['the answer of a drain', (bus: EventBus) => tellAnswers({ bus }, NODE, [FINISHED])],
-  [
-    'the end of a drain',
-    (bus: EventBus) => cancelDrain({ bus }, { node: NODE, requestId: 'request-1' } as unknown as RepairAttempt),
-  ],
+  ['the end of a drain', (bus: EventBus) => cancelDrain({ bus }, { nodeName: 'n1', requestId: 'request-1' })],
 ])('EventBridge that does not take %s is counted by what it says', async (_, send) => {
   for (const [code, reason] of [
     ['ThrottlingException', 'Throttled'],

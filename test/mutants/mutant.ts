@@ -4,8 +4,9 @@ import {
   type Rules as FinalizerRuleSet,
 } from '../../functions/finalizer/reconcile.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
-import { decide } from '../../functions/repair/decide.ts';
-import { decidePass } from '../../functions/repair/pass/decide.ts';
+import { decidePool } from '../../functions/repair/decide.ts';
+import { lookAt } from '../../functions/repair/follow.ts';
+import { decideNode } from '../../functions/repair/node-verdict.ts';
 import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';
@@ -122,7 +123,7 @@ export function withoutFirstRecord(name: FunctionName): Mutation {
 
 /** The repair function with other rules. */
 export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
-  return { reconcilers: { repair: deps => createRepair(deps, change({ decide, decidePass })) } };
+  return { reconcilers: { repair: deps => createRepair(deps, change({ decideNode, decidePool, lookAt })) } };
 }
 
 /** The finalizer function with other rules. */
@@ -187,6 +188,23 @@ export function withListed(
       const answer = await api.list(type, query, options);
       if (answer.kind !== 'there' || !isA(resource, type)) return answer;
       return { kind: 'there', objects: answer.objects.map(change) };
+    },
+  }));
+}
+
+/** The function that reads something else in NodePools and policies. @param change of what stands there, as JSON */
+export function withSpecs(name: FunctionName, change: (text: string) => string): Mutation {
+  const read = (object: KubernetesObject): KubernetesObject =>
+    object.spec === undefined ? object : { ...object, spec: JSON.parse(change(JSON.stringify(object.spec))) };
+  const isRead = (what: ObjectRef | ResourceType): boolean => isA('NodePool', what) || isA('NodeLifecyclePolicy', what);
+  return withKubernetes(name, api => ({
+    async get(ref) {
+      const answer = await api.get(ref);
+      return answer.kind === 'there' && isRead(ref) ? { kind: 'there', object: read(answer.object) } : answer;
+    },
+    async list(type, query, options) {
+      const answer = await api.list(type, query, options);
+      return answer.kind === 'there' && isRead(type) ? { ...answer, objects: answer.objects.map(read) } : answer;
     },
   }));
 }

@@ -1,6 +1,6 @@
 /** Mistakes about what went before: a node that comes and goes, and repairs that did not help. */
-import { withRepairRules, type Mutant } from './mutant.ts';
-import { seeing, withSettings } from './repair-seeing.ts';
+import type { Mutant } from './mutant.ts';
+import { remembering, seeing, withSettings } from './repair-seeing.ts';
 
 export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
   {
@@ -15,10 +15,7 @@ export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
     mistake: 'forgets how long a node was unhealthy when it is well again',
     breaks: ['I5'],
     scenario: 'repair-sees-through-flapping.yaml#repair-flapping-that-stays',
-    mutation: withRepairRules(({ decide, decidePass }) => ({
-      decide: seen => decide({ ...seen, episodes: [] }),
-      decidePass: seen => decidePass({ ...seen, episodes: new Map() }),
-    })),
+    mutation: remembering(held => ({ ...held, episodes: [] })),
   },
   {
     name: 'repair-that-does-not-help',

@@ -1,6 +1,7 @@
 /** The rules of repair, shown something else than what was seen. */
-import type { RepairRules } from '../../functions/repair/decide.ts';
-import type { PassObservation } from '../../functions/repair/pass/decision.ts';
+import type { PoolObservation } from '../../functions/repair/decide.ts';
+import type { RepairRules } from '../../functions/repair/node-verdict.ts';
+import type { NodeRecord } from '../../functions/repair/state.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
@@ -17,31 +18,44 @@ interface Changes {
 
 const same = <Value>(value: Value): Value => value;
 
-/** Both rules. */
+/** Every rule. */
 export function seeing({ now = same, node = same, claim = same, rules = same }: Changes): Mutation {
-  return withRepairRules(({ decide, decidePass }) => ({
-    decide: seen =>
-      decide({
+  return withRepairRules(({ decideNode, decidePool, lookAt }) => ({
+    decideNode: seen =>
+      decideNode({
         ...seen,
         now: now(seen.now),
         node: node(seen.node),
         owner: seen.owner.kind === 'claim' ? { kind: 'claim', claim: claim(seen.owner.claim) } : seen.owner,
         rules: rules(seen.rules),
       }),
-    decidePass: seen =>
-      decidePass({
-        ...seen,
-        now: now(seen.now),
-        nodes: seen.nodes.map(node),
-        claims: seen.claims.map(claim),
-        rules: rules(seen.rules),
-      }),
+    decidePool(seen) {
+      const changed = rules(seen.rules);
+      const { settings } = changed;
+      const around = settings === undefined || 'invalid' in settings ? undefined : settings;
+      const surroundings = seen.surroundings && around && { ...seen.surroundings, settings: around };
+      return decidePool({ ...seen, now: now(seen.now), rules: changed, surroundings });
+    },
+    lookAt: (context, seen, held) =>
+      lookAt({ ...context, now: now(context.now), rules: rules(context.rules) }, node(seen), held),
   }));
 }
 
-/** The rule of the pass alone. */
-export const passSeeing = (change: (seen: PassObservation) => PassObservation): Mutation =>
-  withRepairRules(({ decide, decidePass }) => ({ decide, decidePass: seen => decidePass(change(seen)) }));
+/** The rule of the pool alone. */
+export const poolSeeing = (change: (seen: PoolObservation) => PoolObservation): Mutation =>
+  withRepairRules(rules => ({ ...rules, decidePool: seen => rules.decidePool(change(seen)) }));
+
+/** The rule of the pool, with other guards around it. */
+export const guardsSeeing = (
+  change: (surroundings: NonNullable<PoolObservation['surroundings']>) => PoolObservation['surroundings'],
+): Mutation => poolSeeing(seen => ({ ...seen, surroundings: seen.surroundings && change(seen.surroundings) }));
+
+/** A node of which something else is remembered. */
+export const remembering = (change: (held: NodeRecord, now: EpochMs) => NodeRecord | undefined): Mutation =>
+  withRepairRules(rules => ({
+    ...rules,
+    lookAt: (context, node, held) => rules.lookAt(context, node, held && change(held, context.now)),
+  }));
 
 export const withSettings = (
   rules: RepairRules,

@@ -42,7 +42,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-second-look',
     mistake: 'does not look at the node again after it has recorded its intent',
     breaks: ['I3'],
-    seed: 87,
+    scenario: 'repair-again.yaml#repair-again-after-a-day',
     mutation: withPortsOfRun('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), Infinity) },
     })),
@@ -51,7 +51,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-from-cache',
     mistake: 'looks at a copy of the node that is up to a minute old',
     breaks: ['I3', 'I5'],
-    scenario: 'repair-ends-with-the-node-pool.yaml#repair-ends-with-the-node-pool',
+    scenario: 'repair-asks-by-custom-resource.yaml#repair-custom-resource-fails',
     mutation: withPorts('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), minutes(1)) },
     })),
@@ -81,8 +81,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: withRecords('repair', records => ({
       async put(record, version) {
-        const attempts = record.state['attempts'];
-        const isIntent = JSON.stringify(attempts ?? []).includes('"phase":"intended"');
+        const isIntent = JSON.stringify(record.state).includes('"phase":"intended"');
         const current = isIntent ? await records.get(record) : undefined;
         return current === undefined ? await records.put(record, version) : { kind: 'written', record: current };
       },
@@ -109,7 +108,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I3', 'I5', 'I6'],
-    scenario: 'repair-follows-the-gate.yaml#repair-gate-closed-while-tolerating',
+    scenario: 'repair-counts-from-the-transition.yaml#repair-times-in-other-forms',
     fault: () => firstListsFail('repair', 'Node', 4),
     mutation: withKubernetes('repair', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(takenForNone),
@@ -119,7 +118,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-absence',
     mistake: 'takes an error of the API server for an object that is gone',
     breaks: ['I5', 'I6', 'I7'],
-    scenario: 'repair-moves-with-each-status.yaml#repair-moves-with-each-status',
+    scenario: 'repair-again.yaml#repair-again-of-the-same-condition',
     fault: () => laterGetFails('repair', 'NodePool', minutes(30)),
     mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => ({ kind: 'notThere' })) })),
   },
@@ -145,16 +144,18 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     breaks: ['I7'],
     scenario: TOO_LATE,
     fault: () => firstDeletionsFail('repair', 'NodeClaim', 2),
-    mutation: withRepairRules(({ decide, decidePass }) => ({
-      decide,
-      decidePass: seen => {
-        const decision = decidePass(seen);
-        const attempts = decision.state.attempts.map(attempt =>
-          attempt.phase === 'intended' && attempt.intendedTime === seen.now
-            ? { ...attempt, terminationTimestamp: toTimestamp(seen.now) }
-            : attempt,
-        );
-        return { ...decision, state: { ...decision.state, attempts } };
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      decidePool(seen) {
+        const decision = rules.decidePool(seen);
+        const isGranted = new Set(decision.granted.map(({ look }) => look.node.uid));
+        const looks = decision.looks.map(look => {
+          const { record } = look;
+          if (!isGranted.has(look.node.uid) || record?.attempt?.terminationTimestamp === undefined) return look;
+          const attempt = { ...record.attempt, terminationTimestamp: toTimestamp(seen.now) };
+          return { ...look, record: { ...record, attempt } };
+        });
+        return { ...decision, looks };
       },
     })),
   },

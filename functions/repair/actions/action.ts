@@ -5,18 +5,22 @@ import type { PodView } from '../../../shared/domain/pod.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { RepairAttempt } from '../pass/pool.ts';
+import type { Act, Attempt, Ours } from '../state.ts';
 
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 
 /** What an act has made, as it is recorded with its outcome. */
-export type Made = Pick<RepairAttempt, 'resources' | 'mayHaveMade'>;
+export type Made = Pick<Ours, 'resources' | 'mayHaveMade'>;
 
-/** A node that was just looked at, and the attempt that the pool's record has reserved for it. */
+/** A node that was just looked at, and the attempt that its record intends. */
 export interface ActionContext {
   readonly deps: ActionDeps;
   readonly now: EpochMs;
-  readonly attempt: RepairAttempt;
+  readonly attempt: Attempt;
+  /** What this repair has made so far. */
+  readonly ours: Ours | undefined;
+  /** Those at this node that allowances count. */
+  readonly acts: readonly Act[];
   readonly node: NodeView;
   /** Absent for a node that Karpenter does not manage. */
   readonly claim: NodeClaimView | undefined;

@@ -9,7 +9,7 @@ import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../
 import { notServed } from '../../../shared/domain/not-served.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RepairAttempt, ResourceName } from '../pass/pool.ts';
+import type { Ours, ResourceName } from '../state.ts';
 import { TAKEN, type Action, type ActionContext } from './action.ts';
 import { renderRemediation } from './remediation-template.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
@@ -31,7 +31,7 @@ export const createRemediation = (template: string): Action => ({
     const { kind } = manifest;
     const existing = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
     if (existing !== undefined) return adopt(context, ref, existing.metadata);
-    if (!isIntended(context.attempt, nameOf(ref))) {
+    if (!isIntended(context.ours, nameOf(ref))) {
       return {
         kind: 'notYet',
         until: addDuration(context.now, seconds(1)),
@@ -81,19 +81,19 @@ async function describe(
 }
 
 /**
- * The attempt with the resource that it is going to make, to be recorded before that (I7). As it was where there is none, or none can
- * be told: the act itself says why.
+ * What the repair has made with the resource that it is going to make, to be recorded before that (I7). As it was where there is none, or
+ * none can be told: the act itself says why.
  */
-export async function withIntent(context: Omit<ActionContext, 'note'>, template: string): Promise<RepairAttempt> {
-  const { attempt } = context;
+export async function withIntent(context: Omit<ActionContext, 'note'>, template: string): Promise<Ours | undefined> {
+  const { ours } = context;
   const wanted = await describe({ ...context, note: () => undefined }, template);
-  if (wanted.kind !== 'known') return attempt;
+  if (wanted.kind !== 'known') return ours;
   const name = nameOf(wanted.ref);
-  return isIntended(attempt, name) ? attempt : { ...attempt, mayHaveMade: [...(attempt.mayHaveMade ?? []), name] };
+  return isIntended(ours, name) ? ours : { ...ours, mayHaveMade: [...(ours?.mayHaveMade ?? []), name] };
 }
 
-const isIntended = ({ mayHaveMade = [] }: RepairAttempt, name: ResourceName): boolean =>
-  mayHaveMade.some(each => isDeepStrictEqual(each, name));
+const isIntended = (ours: Ours | undefined, name: ResourceName): boolean =>
+  (ours?.mayHaveMade ?? []).some(each => isDeepStrictEqual(each, name));
 
 /** Until somebody installs what is missing, or the time of the action is over. */
 const later = ({ now }: Pick<ActionContext, 'now'>, on: string): Extract<StepOutcome, { kind: 'notYet' }> => ({
@@ -142,12 +142,12 @@ function adopt(
   return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by somebody else`);
 }
 
-function remember({ attempt, note }: ActionContext, ref: ObjectRef, uid: string): void {
+function remember({ ours, note }: ActionContext, ref: ObjectRef, uid: string): void {
   const name = nameOf(ref);
-  const left = attempt.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
+  const left = ours?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
   note({
-    resources: [...(attempt.resources ?? []), { ...name, uid }],
-    mayHaveMade: left.length > 0 ? left : undefined,
+    resources: [...(ours?.resources ?? []), { ...name, uid }],
+    ...(left.length > 0 && { mayHaveMade: left }),
   });
 }
 

@@ -10,7 +10,7 @@ import * as z from '../../../shared/contract/zod.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RepairAttempt, RungAnswer } from '../pass/pool.ts';
+import type { RungAnswer } from '../state.ts';
 import { TAKEN, type Action, type ActionDeps } from './action.ts';
 
 const RETRY = seconds(5);
@@ -19,8 +19,8 @@ const MAX_REASON = 1024;
 
 export const requestDrain: Action = {
   name: 'Drain',
-  async run({ deps, attempt, message, now }): Promise<StepOutcome> {
-    const { node, requestId } = attempt;
+  async run({ deps, attempt, node, message, now }): Promise<StepOutcome> {
+    const { requestId } = attempt;
     const reason = cutText(`repair: ${message}`, MAX_REASON);
     const detail = { schemaVersion: 1, id: requestId, node: { name: node.name, uid: node.uid }, reason };
     const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
@@ -40,10 +40,13 @@ export const requestDrain: Action = {
 };
 
 /** I7: a drain that is not wanted any more is called off, and with it our cordon. One that has ended stays as it is. */
-export async function cancelDrain(deps: Pick<ActionDeps, 'bus'>, { node, requestId }: RepairAttempt): Promise<void> {
+export async function cancelDrain(
+  deps: Pick<ActionDeps, 'bus'>,
+  { nodeName, requestId }: { readonly nodeName: string; readonly requestId: string },
+): Promise<void> {
   const detail = {
     id: requestId,
-    nodeName: node.name,
+    nodeName,
     agent: 'curfew',
     checkName: DRAIN_REQUESTED,
     isHealthy: true,
@@ -93,5 +96,5 @@ export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain> {
   };
 }
 
-/** The UID of the node that a request of this id is about: the id begins with it (`grant.ts`). */
+/** The UID of the node that a request of this id is about: the id begins with it (`decide.ts`). */
 export const nodeOfRequest = (requestId: string): string | undefined => /^(.+)\.\d+$/.exec(requestId)?.[1];

@@ -9,7 +9,7 @@ import type { ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { MadeResource, RepairAttempt, ResourceName, RungAnswer } from '../pass/pool.ts';
+import type { MadeResource, Ours, ResourceName, RungAnswer } from '../state.ts';
 import type { ActionDeps } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
@@ -27,7 +27,7 @@ const refOf = ({ group, version, resource, namespace, name }: ResourceName): Obj
 /** How the remediator says that it ended; undefined: not yet. Nothing is known of one that somebody removed, or that is out of sight. */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { resources }: Pick<RepairAttempt, 'resources'>,
+  { resources }: Pick<Ours, 'resources'>,
 ): Promise<RungAnswer | undefined> {
   const made = resources?.at(-1);
   if (made === undefined) return undefined;
@@ -45,7 +45,7 @@ export async function remediationAnswer(
 /** Tells the remediators of this repair that their time is over. */
 export async function endRemediations(
   { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
-  { resources = [] }: Pick<RepairAttempt, 'resources'>,
+  { resources = [] }: Pick<Ours, 'resources'>,
 ): Promise<void> {
   for (const made of resources) {
     const found = await findInAnyVersion(kubernetes, refOf(made));
@@ -64,12 +64,13 @@ export async function endRemediations(
 /** Exactly those that this repair made, recorded or not: the request on each names the node. */
 export async function madeBy(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { node, resources = [], mayHaveMade = [] }: Pick<RepairAttempt, 'node' | 'resources' | 'mayHaveMade'>,
+  nodeUid: string,
+  { resources = [], mayHaveMade = [] }: Pick<Ours, 'resources' | 'mayHaveMade'>,
 ): Promise<readonly MadeResource[]> {
   const made = [...resources];
   for (const name of mayHaveMade) {
     const { uid, annotations } = (await findInAnyVersion(kubernetes, refOf(name)))?.object.metadata ?? {};
-    const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === node.uid;
+    const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === nodeUid;
     if (uid !== undefined && isOurs) made.push({ ...name, uid });
   }
   return made;
@@ -78,7 +79,7 @@ export async function madeBy(
 /** Each by its UID; what is gone already is no error. */
 export async function deleteRemediations(
   deps: Pick<ActionDeps, 'kubernetes'>,
-  attempt: Parameters<typeof madeBy>[1],
+  resources: readonly MadeResource[],
 ): Promise<void> {
-  for (const made of await madeBy(deps, attempt)) await deleteExactly(deps.kubernetes, refOf(made), made.uid);
+  for (const made of resources) await deleteExactly(deps.kubernetes, refOf(made), made.uid);
 }

@@ -78,8 +78,14 @@ export const conditions = (name: string, condition: JsonObject, tells?: Change['
   );
 
 /** An attempt that a run recorded and died before it acted is one more. */
-const UNCOUNTED = ['attempts.number'];
-export const BASE = { concern: 'repair', start: START, uncounted: UNCOUNTED } as const;
+const UNCOUNTED = ['attempt.number', 'number'];
+/** What was said last, and when, differs with the order. */
+export const BASE = {
+  concern: 'repair',
+  start: START,
+  uncounted: UNCOUNTED,
+  inexact: ['said', 'number', 'missingTime', 'illness.settling'],
+} as const;
 export const seen = (...names: readonly string[]): readonly Earlier[] =>
   names.map(name => ({ kind: 'message', message: nodeEvent(name) }));
 /** A repair is in the record, and the run that began it ended before it could delete the NodeClaim. */

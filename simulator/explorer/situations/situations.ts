@@ -6,6 +6,7 @@ import { FINALIZER_SITUATIONS } from './finalizer.ts';
 import { GRACE_PERIOD_SITUATIONS } from './grace-period.ts';
 import { KERNEL_SITUATIONS } from './kernel.ts';
 import { ORPHAN_SITUATIONS } from './orphans.ts';
+import { REPAIR_LADDER_SITUATIONS } from './repair-ladder.ts';
 import { REPAIR_LIMITS_SITUATIONS } from './repair-limits.ts';
 import { REPAIR_SITUATIONS } from './repair.ts';
 import { RULE_SITUATIONS } from './rules.ts';
@@ -14,6 +15,7 @@ import { TIMER_SITUATIONS } from './timer.ts';
 export const SITUATIONS: readonly Situation[] = [
   ...KERNEL_SITUATIONS,
   ...REPAIR_SITUATIONS,
+  ...REPAIR_LADDER_SITUATIONS,
   ...REPAIR_LIMITS_SITUATIONS,
   ...GRACE_PERIOD_SITUATIONS,
   ...TIMER_SITUATIONS,

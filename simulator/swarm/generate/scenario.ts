@@ -20,7 +20,7 @@ import {
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
-import { FOCUSES, NEWS, NEWS_FROM, type Focus } from './focus.ts';
+import { FOCUSES, ILLNESSES, ILLNESSES_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHookWork } from './hook-resources.ts';
 import { drawLasting, drawRefusals } from './lasting.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
@@ -29,8 +29,7 @@ import { drawUpheavals } from './upheavals.ts';
 
 export function generateScenario(seed: number): Scenario {
   const root = createRandom(seed).stream('scenario');
-  const isNews = seed >= NEWS_FROM && seed % 4 === 0;
-  const focus = isNews ? NEWS : pickWeighted(root.stream('focus'), FOCUSES);
+  const focus = focusOf(seed) ?? pickWeighted(root.stream('focus'), FOCUSES);
   const shape = root.stream('shape');
   const model: Model = {
     zones: focus.drawZones(shape),
@@ -79,6 +78,12 @@ export function generateScenario(seed: number): Scenario {
     expectations: [],
     doubts: [],
   };
+}
+
+/** What later seeds are about, beside what all may be about. */
+function focusOf(seed: number): Focus | undefined {
+  if (seed >= NEWS_FROM && seed % 4 === 0) return NEWS;
+  return seed >= ILLNESSES_FROM && seed % 4 === 1 ? ILLNESSES : undefined;
 }
 
 /** An object that is stored has no field that is null, and a file that writes one is doubted: what is absent is left out. */

@@ -1,260 +1,122 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, holdsPastInstant } from '../../../functions/repair/decide.ts';
-import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
-import { hours, minutes, toEpochMs, toTimestamp, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { aCondition, aNode, aNodeClaim, anObservation, at, someRules, T } from '../../builders/repair.ts';
+import { NEW_POOL } from '../../../functions/repair/state.ts';
+import { addDuration, minutes, seconds, type EpochMs } from '../../../shared/domain/time.ts';
+import { aCondition, aDecision, aPoolNode, aPoolOf, claimOf, someRules, T, verdictsOf } from '../../builders/repair.ts';
 
-const after = (duration: DurationMs): EpochMs => toEpochMs(T + duration);
-const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
+const OPEN = { maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' };
+const DUE = addDuration(T, minutes(30));
 
-/** The design's pool: default 30m, Ready 45m, NetworkUnavailable 10m. */
-const design: JsonObject = {
-  defaultTolerationDuration: '30m',
-  policies: [
-    { conditionType: 'Ready', toleration: '45m' },
-    { conditionType: 'NetworkUnavailable', toleration: '10m' },
-  ],
-};
-
-/** When a node is due, found by asking the rule at each instant of interest: just before, and at, the expected one. */
-function check(block: JsonObject, conditions: readonly NodeCondition[], expected: EpochMs | 'never'): void {
-  const rules = someRules(block);
-  const node = aNode(conditions);
-  const ask = (now: EpochMs): string => decide(anObservation({ node, rules, now })).kind;
-  if (expected === 'never') {
-    expect(ask(after(hours(1000)))).toBe('ignore');
-    return;
-  }
-  expect(ask(toEpochMs(expected - 1))).toBe('tolerate');
-  expect(ask(expected)).toBe('due');
-}
-
-describe('resolution order and earliest due time', () => {
-  const ready = (since = T): NodeCondition => aCondition('Ready', 'False', since);
-  const network = (since = T): NodeCondition => aCondition('NetworkUnavailable', 'True', since);
-  const cases: [string, JsonObject, NodeCondition[], EpochMs | 'never'][] = [
-    ['R1 the toleration of the condition type', design, [network()], at('2024-11-01T15:12:48Z')],
-    ['R2 the toleration of Ready', design, [ready()], at('2024-11-01T15:47:48Z')],
-    ['R3 an override is per type, whatever the status', design, [aCondition('Ready', 'Unknown')], after(minutes(45))],
-    [
-      'R4 the default of the block, which may lengthen',
-      design,
-      [aCondition('AcceleratedHardwareReady', 'False')],
-      after(minutes(30)),
-    ],
-    [
-      'R5 the default of the provider',
-      { policies: [{ conditionType: 'Ready', toleration: '45m' }] },
-      [aCondition('AcceleratedHardwareReady', 'False')],
-      after(minutes(10)),
-    ],
-    ['R6 an empty block', {}, [ready()], after(minutes(30))],
-    [
-      'R8 a type that the provider does not watch',
-      { policies: [{ conditionType: 'MyCondition', toleration: '1m' }] },
-      [aCondition('MyCondition', 'False')],
-      'never',
-    ],
-    ['R9 another status', design, [aCondition('NetworkUnavailable', 'False')], 'never'],
-    [
-      'R10 the earliest due time, not the shortest toleration',
-      design,
-      [ready(), network(after(minutes(40)))],
-      after(minutes(45)),
-    ],
-    ['R11 the earliest due time of the other', design, [ready(after(minutes(-40))), network()], after(minutes(5))],
-    ['R12 a toleration of zero', { policies: [{ conditionType: 'Ready', toleration: '0s' }] }, [ready()], T],
-    [
-      'R16 two defaults of the provider',
-      {},
-      [ready(), aCondition('AcceleratedHardwareReady', 'False', after(minutes(25)))],
-      after(minutes(30)),
-    ],
-    [
-      'R17 a new status starts the clock again',
-      {},
-      [aCondition('Ready', 'False', after(minutes(10)))],
-      after(minutes(40)),
-    ],
-    ['NetworkUnavailable without an override', {}, [network()], after(minutes(30))],
-    ['H18 an absent condition', {}, [], 'never'],
-    ['H3 a healthy status', {}, [aCondition('Ready', 'True')], 'never'],
-  ];
-  it.each(cases)('%s', (_, block, conditions, expected) => check(block, conditions, expected));
-});
-
-describe('conditions of the user', () => {
-  const block: JsonObject = { conditions: [{ type: 'DiskSlow', status: 'True', reason: '^Ssd', toleration: '20m' }] };
-  const disk = (reason: string, status = 'True'): NodeCondition => ({ ...aCondition('DiskSlow', status), reason });
-
-  it('count with their own toleration, where the reason matches', () => {
-    check(block, [disk('SsdWornOut')], after(minutes(20)));
-    check(block, [disk('FirmwareOfSsd')], 'never');
-    check(block, [disk('SsdWornOut', 'Unknown')], 'never');
+describe('what a pool allows', () => {
+  it('stops above the threshold, and counts nobody who may not be repaired', () => {
+    const nodes = aPoolOf(5, 2);
+    expect(verdictsOf(aDecision(nodes, { rules: someRules({ zoneOutage: 'Off', freeze: 'Off' }) }))).toEqual([
+      'blocked n1 UnhealthyThreshold',
+      'blocked n2 UnhealthyThreshold',
+    ]);
+    const [first, ...others] = nodes;
+    const vetoed = first && { ...first, annotations: { 'curfew.dev/do-not-repair': 'true' } };
+    const rules = someRules({ zoneOutage: 'Off', freeze: 'Off' });
+    expect(verdictsOf(aDecision([...(vetoed ? [vetoed] : []), ...others], { rules }))).toEqual([
+      'repair n2',
+      'vetoed n1',
+    ]);
   });
 
-  it('are tolerated neither by a default nor by an override for their type', () => {
-    const policies = [{ conditionType: 'DiskSlow', toleration: '1m' }];
-    check({ ...block, defaultTolerationDuration: '5m', policies }, [disk('Ssd')], after(minutes(20)));
-  });
-});
-
-describe('of several conditions of one type', () => {
-  it('the first counts', () => {
-    check({}, [aCondition('Ready', 'True'), aCondition('Ready', 'False')], 'never');
-    check({}, [aCondition('Ready', 'False'), aCondition('Ready', 'True')], after(minutes(30)));
-    const later = aCondition('Ready', 'Unknown', after(minutes(-30)));
-    check({}, [aCondition('Ready', 'False'), later], after(minutes(30)));
-  });
-});
-
-describe('guards', () => {
-  it('R7 leaves a pool without a repair block alone', () => {
-    const rules = someRules({}, { settings: undefined });
-    expect(decide(anObservation({ rules }))).toMatchObject({ kind: 'ignore', reason: 'NotConfigured' });
+  it('ranks by how long they have been due, and keeps to the budget', () => {
+    const rules = someRules({ ...OPEN, maxConcurrentRepairs: 1 });
+    expect(verdictsOf(aDecision(aPoolOf(3, 3), { rules }))).toEqual([
+      'blocked n2 ConcurrencyBudget',
+      'blocked n3 ConcurrencyBudget',
+      'repair n1',
+    ]);
   });
 
-  it('H26 does nothing while the feature gate is off', () => {
-    const rules = someRules({}, { gateOpen: false });
-    expect(decide(anObservation({ rules }))).toMatchObject({ kind: 'ignore', reason: 'GateOff' });
+  it('begins slowly after a hold, and gives back what a run that died had granted', () => {
+    const nodes = aPoolOf(2, 2);
+    const rules = someRules(OPEN);
+    const first = aDecision(nodes, { rules, state: { ...NEW_POOL, held: ['threshold'] } });
+    expect(verdictsOf(first)).toEqual(['blocked n2 RampUp', 'repair n1']);
+    // The run that granted it died before its node had the intent.
+    const later = aDecision(nodes, { rules, state: first.state, now: addDuration(DUE, seconds(61)) });
+    expect(verdictsOf(later)).toEqual(['blocked n2 RampUp', 'repair n1']);
   });
 
-  it('refuses to guess when the repair block is not valid', () => {
-    const rules = someRules({}, { settings: { invalid: 'NodePool default: bad' } });
-    expect(decide(anObservation({ rules }))).toEqual({ kind: 'refuse', message: 'NodePool default: bad' });
+  it('never repairs for a statement that is switched off', () => {
+    const rules = someRules({ ...OPEN, policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
+    expect(verdictsOf(aDecision(aPoolOf(1, 1), { rules }))).toEqual([]);
   });
 
-  it('I6 never repairs on a condition without a transition time, and says why', () => {
-    const node = aNode([{ ...aCondition('Ready', 'False'), lastTransitionTime: undefined }]);
-    expect(decide(anObservation({ node, now: after(hours(1000)) }))).toEqual({
-      kind: 'ignore',
-      reason: 'NoTransitionTime',
-      message: expect.stringContaining('Ready=False'),
-    });
+  it('counts no time before the node was made, and none in the future', () => {
+    const made = aPoolNode('n1', aCondition('Ready', 'False', addDuration(T, minutes(-600))), { creationTime: T });
+    const rules = someRules(OPEN);
+    const at = (now: EpochMs) => verdictsOf(aDecision([made], { rules, now }));
+    expect(at(addDuration(DUE, seconds(-1)))).toEqual(['tolerate n1']);
+    expect(at(DUE)).toEqual(['repair n1']);
+    const ahead = aPoolNode('n1', aCondition('Ready', 'False', addDuration(T, minutes(600))));
+    expect(aDecision([ahead], { rules, now: T }).looks.map(({ time }) => time)).toEqual([DUE]);
   });
 
-  it('ignores a node that has no NodeClaim', () => {
-    const owner = { kind: 'none', message: 'none' } as const;
-    expect(decide(anObservation({ owner }))).toMatchObject({ kind: 'ignore', reason: 'NoNodeClaim', message: 'none' });
+  it('leaves a node alone whose NodeClaim is not known for certain', () => {
+    const [node] = aPoolOf(1, 1);
+    const twice = node ? [claimOf(node), claimOf(node, { name: 'other', uid: 'uid-other' })] : [];
+    expect(verdictsOf(aDecision(node ? [node] : [], { rules: someRules(OPEN), claims: twice }))).toEqual([
+      'blocked n1 AmbiguousNodeClaim',
+    ]);
   });
 
-  it('I6 holds when it is not certain whose NodeClaim it is', () => {
-    const owner = { kind: 'ambiguous', message: 'nc1, nc2' } as const;
-    const expected = { kind: 'blocked', reason: 'AmbiguousNodeClaim', message: 'nc1, nc2' };
-    expect(decide(anObservation({ owner }))).toMatchObject(expected);
-  });
-
-  it('waits for the node to go once the NodeClaim is terminated forcefully', () => {
-    const claim = aNodeClaim({ deletionTime: T, annotations: { [ANNOTATION]: '2024-11-01T15:02:48Z' } });
-    expect(decide(anObservation({ owner: { kind: 'claim', claim } }))).toMatchObject({ kind: 'finishing' });
-  });
-
-  it('H23 makes a graceful termination forceful', () => {
-    const claim = aNodeClaim({ deletionTime: T, annotations: { [ANNOTATION]: '2024-11-02T15:02:48Z' } });
-    expect(decide(anObservation({ owner: { kind: 'claim', claim } }))).toMatchObject({ kind: 'due' });
+  it('then goes to those that fare worse, then by name', () => {
+    const rules = someRules({ ...OPEN, maxConcurrentRepairs: 2 });
+    const sick = aCondition('Ready', 'False', T);
+    const worse = aPoolNode('z', sick, { conditions: [sick, aCondition('StorageReady', 'False', T)] });
+    expect(verdictsOf(aDecision([aPoolNode('b'), aPoolNode('a'), worse], { rules }))).toEqual([
+      'blocked b ConcurrencyBudget',
+      'repair a',
+      'repair z',
+    ]);
   });
 
   it.each([
-    ['H6 one in the future', '2024-11-01T16:32:48Z', false],
-    ['H7 one in the past', '2024-11-01T14:00:00Z', true],
-    ['one that does not parse', 'soon', false],
-    ['none', undefined, false],
-  ])('a deadline has passed: %s', (_, value, expected) => {
-    const claim = aNodeClaim({ annotations: value === undefined ? {} : { [ANNOTATION]: value } });
-    expect(holdsPastInstant(claim, after(minutes(30)))).toBe(expected);
-  });
-});
-
-describe('a node without a NodeClaim', () => {
-  const owner = { kind: 'none', message: 'none' } as const;
-  const covered: JsonObject = { nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' };
-  const unmanaged: Partial<NodeView> = { providerID: 'aws:///us-west-2a/i-1', labels: {}, ownerClaim: undefined };
-
-  it.each<[string, JsonObject, Partial<NodeView>, string]>([
-    ['is due where the block covers those', covered, {}, 'due'],
-    ['is left alone where it does not', {}, {}, 'ignore'],
-    ['is left alone without an instance', covered, { providerID: undefined }, 'ignore'],
-    ['may wait for its NodeClaim: it has the label', covered, { labels: { 'karpenter.sh/nodepool': 'p' } }, 'ignore'],
-    ['may wait for its NodeClaim: it names it as its owner', covered, { ownerClaim: 'c' }, 'ignore'],
-  ])('%s', (_, block, overrides, kind) => {
-    const node = aNode([aCondition('Ready', 'False')], { ...unmanaged, ...overrides });
-    expect(decide(anObservation({ owner, rules: someRules(block), node })).kind).toBe(kind);
-  });
-});
-
-describe('a veto', () => {
-  const VETO = 'curfew.dev/do-not-repair';
-  const now = after(minutes(30));
-  const until = (minute: number): string => toTimestamp(after(minutes(minute)));
-  const decided = (values: { node?: string; claim?: string; pool?: string }) => {
-    const annotations = (value: string | undefined) => (value === undefined ? {} : { [VETO]: value });
-    const node = aNode([aCondition('Ready', 'False')], { annotations: annotations(values.node) });
-    const claim = aNodeClaim({ annotations: annotations(values.claim) });
-    const poolVeto = { kind: 'NodePool', name: 'default', uid: 'uid-p', value: values.pool } as const;
-    return decide(anObservation({ now, node, owner: { kind: 'claim', claim }, rules: someRules({}, { poolVeto }) }));
-  };
-
-  it.each([
-    ['on the node', { node: 'true' }, 'Node'],
-    ['on its NodeClaim', { claim: 'true' }, 'NodeClaim'],
-    ['on its NodePool', { pool: 'true' }, 'NodePool'],
-  ] as const)('holds %s', (_, values, kind) => {
-    expect(decided(values)).toMatchObject({ kind: 'vetoed', veto: { until: undefined, by: { kind } } });
+    ['1%', 1],
+    ['25%', 1],
+    ['26%', 2],
+    ['100%', 4],
+    [0, 0],
+  ])('%j of four nodes are %i', (maxConcurrentRepairs, expected) => {
+    const rules = someRules({ ...OPEN, maxConcurrentRepairs });
+    expect(aDecision(aPoolOf(4, 4), { rules }).granted).toHaveLength(expected);
   });
 
-  it('holds until its instant, and not at it', () => {
-    expect(decided({ node: until(31) })).toMatchObject({ kind: 'vetoed', veto: { until: after(minutes(31)) } });
-    expect(decided({ node: until(30) }).kind).toBe('due');
+  it('acts on a hundred nodes in one pass, and the next one follows a second later', () => {
+    const now = addDuration(T, minutes(300));
+    const { granted, wakeTime } = aDecision(aPoolOf(110, 110), { now, rules: someRules(OPEN) });
+    expect(granted).toHaveLength(100);
+    expect(wakeTime).toBe(addDuration(now, seconds(1)));
   });
 
-  it('holds without end where its value cannot be read (I6)', () => {
-    expect(decided({ node: 'false' })).toMatchObject({ kind: 'vetoed', veto: { until: undefined, invalid: true } });
-    expect(decided({ node: '' })).toMatchObject({ kind: 'vetoed', veto: { until: undefined, invalid: true } });
-  });
-
-  it('of several the one that holds longest', () => {
-    const kindOf = (values: Parameters<typeof decided>[0]): unknown => {
-      const decision = decided(values);
-      return decision.kind === 'vetoed' && decision.veto.by.kind;
-    };
-    expect(kindOf({ node: until(31), claim: until(33), pool: until(32) })).toBe('NodeClaim');
-    expect(kindOf({ node: until(31), claim: until(33), pool: 'true' })).toBe('NodePool');
-    expect(kindOf({ node: until(33), claim: until(32), pool: until(20) })).toBe('Node');
-  });
-});
-
-describe('properties', () => {
-  const conditions = fc.array(
-    fc.record({
-      type: fc.constantFrom('Ready', 'NetworkUnavailable', 'StorageReady', 'AcceleratedHardwareReady', 'Other'),
-      status: fc.constantFrom('True', 'False', 'Unknown', ''),
-      reason: fc.string(),
-      message: fc.string(),
-      lastTransitionTime: fc.option(fc.integer({ min: 0, max: 10_000_000 }).map(toEpochMs), { nil: undefined }),
-    }),
-    { maxLength: 6 },
-  );
-  const instants = fc.integer({ min: 0, max: 20_000_000 });
-  const ask = (list: readonly NodeCondition[], now: number): string =>
-    decide(anObservation({ node: aNode(list), now: toEpochMs(now) })).kind;
-
-  it('I3 is monotone: with nothing else changed, a later look never goes back to tolerating', () => {
-    fc.assert(
-      fc.property(conditions, instants, instants, (list, a, b) => {
-        if (ask(list, Math.min(a, b)) === 'due') expect(ask(list, Math.max(a, b))).toBe('due');
-      }),
+  it('has five thousand in flight at most, and says so of the rest', () => {
+    const inFlight = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`uid-${index}`, DUE]));
+    const others = Array.from({ length: 5_000 }, (_, index) =>
+      aPoolNode(`o${index}`, aCondition('Ready', 'True', addDuration(T, minutes(-600))), { uid: `uid-${index}` }),
     );
+    const state = { ...NEW_POOL, inFlight };
+    const given = { rules: someRules(OPEN), state, now: addDuration(DUE, seconds(10)) };
+    expect(verdictsOf(aDecision([...aPoolOf(1, 1), ...others], given))).toEqual(['blocked n1 ConcurrencyBudget']);
   });
 
-  it('I3 is never due before any condition has outlasted its toleration', () => {
-    fc.assert(
-      fc.property(conditions, instants, (list, now) => {
-        if (ask(list, now) !== 'due') return;
-        const shortest = Math.min(...list.map(condition => condition.lastTransitionTime ?? Infinity)) + minutes(10);
-        expect(now).toBeGreaterThanOrEqual(shortest);
-      }),
-    );
+  it('after an outage is 1, 2, 4 … repairs a minute', () => {
+    const rules = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' });
+    const dark = aPoolOf(7, 7).map(node => ({ ...node, conditions: [aCondition('Ready', 'Unknown', T)] }));
+    let { state } = aDecision(dark, { rules });
+    expect(state.held).toEqual(['cluster']);
+    let nodes = dark.map(node => ({ ...node, conditions: [aCondition('Ready', 'False', T)] }));
+    const begun: number[] = [];
+    for (let now: EpochMs = DUE; now < DUE + minutes(3); now = addDuration(now, seconds(20))) {
+      const decision = aDecision(nodes, { rules, state, now });
+      const names = decision.granted.map(({ look }) => look.node.name);
+      begun.push(names.length);
+      nodes = nodes.filter(({ name }) => !names.includes(name));
+      ({ state } = decision);
+    }
+    expect(begun).toEqual([1, 0, 0, 2, 0, 0, 4, 0, 0]);
   });
 });

@@ -4,15 +4,16 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decidePass } from '../../../functions/repair/pass/decide.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
-import { aCondition, aPass, aPoolNode, claimOf, READY, SICK, someRules, T } from '../../builders/repair.ts';
+import { aCondition, aDecision, aPoolNode, claimOf, SICK, someRules, T } from '../../builders/repair.ts';
 
 const POOL = 'karpenter.sh/nodepool';
 const DEADLINE = 'karpenter.sh/nodeclaim-termination-timestamp';
 const MINUTE = 60_000;
+/** For an hour. */
+const READY = aCondition('Ready', 'True', addDuration(T, minutes(-60)));
 
 /** AWS's table. */
 const POLICIES: readonly (readonly [string, string, number])[] = [
@@ -45,7 +46,12 @@ function karpenter(now: number, nodes: readonly NodeView[], claims: readonly Nod
     const deadlines = matches(node);
     if (claim === undefined || deadlines.length === 0 || now < Math.min(...deadlines)) continue;
     const pool = claim.labels[POOL];
-    const counted = pool === undefined ? nodes : nodes.filter(({ labels }) => labels[POOL] === pool);
+    const counted = (pool === undefined ? nodes : nodes.filter(({ labels }) => labels[POOL] === pool)).filter(other => {
+      // On purpose: what nobody may repair any more uses nothing up.
+      const [one, ...more] = claims.filter(each => each.providerID === other.providerID);
+      const isLost = pool !== undefined && (one === undefined || more.length > 0) && matches(other).length > 0;
+      return !isLost && (more.length > 0 || one?.deletionTime === undefined);
+    });
     const unhealthy = counted.filter(other => matches(other).length > 0).length;
     if (unhealthy > Math.ceil(counted.length / 5)) continue;
     const set = Date.parse(claim.annotations[DEADLINE] ?? '');
@@ -55,11 +61,20 @@ function karpenter(now: number, nodes: readonly NodeView[], claims: readonly Nod
   return acted.toSorted();
 }
 
+/** As a pass lists them: the NodeClaim says whose pool it is. */
+const poolOf = ({ providerID, labels }: NodeView, claims: readonly NodeClaimView[]): string | undefined => {
+  const [claim, ...others] = claims.filter(each => each.providerID === providerID);
+  return (claim === undefined || others.length > 0 ? labels : claim.labels)[POOL];
+};
+
 function curfew(nodes: readonly NodeView[], claims: readonly NodeClaimView[], block = {}): readonly string[] {
   const rules = someRules({ zoneOutage: 'Off', freeze: 'Off', ...block });
   return ['default', 'other', undefined]
-    .flatMap(pool => decidePass(aPass(nodes, { now: T, pool, claims, rules })).verdicts)
-    .flatMap(verdict => (verdict.kind === 'repair' ? (verdict.attempt.claim?.name ?? []) : []))
+    .flatMap(pool => {
+      const own = nodes.filter(node => poolOf(node, claims) === pool);
+      return aDecision(own, { now: T, pool, claims, rules, cluster: nodes }).granted;
+    })
+    .flatMap(({ attempt }) => attempt.claim?.name ?? [])
     .toSorted();
 }
 
@@ -70,7 +85,12 @@ const conditions = fc.uniqueArray(
       fc.constantFrom('True', 'True', 'False', 'Unknown'),
       fc.integer({ min: 0, max: 60 }),
     )
-    .map(([type, status, since]) => aCondition(type, status, addDuration(T, toDurationMs(-since * MINUTE)))),
+    // On purpose: one that has just come back counts for a while.
+    .map(([type, status, since]) => {
+      const isIll = POLICIES.some(([ill, means]) => ill === type && means === status);
+      const ago = isIll ? since : Math.max(since, 5);
+      return aCondition(type, status, addDuration(T, toDurationMs(-ago * MINUTE)));
+    }),
   { selector: ({ type }) => type, maxLength: 2 },
 );
 const member = fc.record({
@@ -158,6 +178,23 @@ describe("a naive model of Karpenter's rules", () => {
     const now = T;
     expect(karpenter(now, nodes, claims)).toEqual(theirs);
     expect(curfew(nodes, claims)).toEqual(ours);
+  });
+
+  it('differs: those that are vetoed, stopped, going or left over use up nothing of the threshold', () => {
+    const others = ['n2', 'n3', 'n4', 'n5'].map(name => aPoolNode(name, ill.conditions[0]));
+    const [vetoed, stopped, going, left] = others;
+    const nodes = [
+      ill,
+      { ...(vetoed ?? ill), annotations: { 'curfew.dev/do-not-repair': 'true' } },
+      { ...(stopped ?? ill), taints: [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }] },
+      { ...(going ?? ill), deletionTime: T },
+      left ?? ill,
+      ...well,
+    ];
+    const claims = nodes.filter(({ name }) => name !== 'n5').map(node => claimOf(node));
+    expect(curfew(nodes, claims)).toContain('claim-n1');
+    const more = ['n6', 'n7'].map(name => aPoolNode(name, ill.conditions[0]));
+    expect(curfew([...nodes, ...more], [...claims, ...more.map(node => claimOf(node))])).toEqual([]);
   });
 
   it('differs: outages of zones and of the cluster hold repairs, unless they are switched off', () => {

@@ -37,7 +37,7 @@ const OBJECTS: Partial<Record<Mirrored, KubernetesObject>> = {
   },
 };
 
-/** What the check says after twenty quiet minutes in which the Event with this message is recorded every five. */
+/** What the check says after a quiet hour in which the Event with this message is recorded every five. */
 function complaintsOver(message: string): readonly string[] {
   const of = (resource: Mirrored): KubernetesObject[] => [OBJECTS[resource] ?? []].flat();
   const mirror: Mirror = {
@@ -68,7 +68,7 @@ function complaintsOver(message: string): readonly string[] {
     message,
     involvedObject: { kind: 'Node', name: 'n1', uid: 'uid-n1' },
   };
-  for (let minute = 0; minute < 20; minute += 1) {
+  for (let minute = 0; minute < 60; minute += 1) {
     now = toEpochMs(start + minute * minutes(1));
     const write = { verb: 'create', resource: { resource: 'events' }, after };
     if (minute % 5 === 0) onWrite?.(write as unknown as Parameters<NonNullable<typeof onWrite>>[0], 'repair');

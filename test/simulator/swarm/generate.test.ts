@@ -196,3 +196,53 @@ function withoutPlaces({ objects, steps, ...rest }: Scenario): object {
 }
 
 const definedOnly = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+
+describe('a scenario about illnesses', () => {
+  const illnesses = Array.from({ length: 120 }, (_, index) => generateScenario(30_001 + 4 * index));
+  const steps = JSON.stringify(illnesses.map(scenario => scenario.steps.map(({ time, action }) => ({ time, action }))));
+
+  it.each([
+    ['others at work', /ToBeDeletedByClusterAutoscaler|karpenter\.sh\/(disrupted|rebooting)/],
+    ['an instance that is stopped', /node\.cloudprovider\.kubernetes\.io\/shutdown/],
+    ['maintenance', /"type":"MaintenanceInProgress"/],
+    ['a reboot of Karpenter', /"type":"Rebooting"/],
+    ['a finalizer of somebody else', /example\.com\/keep/],
+    ['a veto with an end', /"curfew\.dev\/do-not-repair":"2024-/],
+    ['the veto of Karpenter', /"karpenter\.sh\/do-not-repair"/],
+    ['a gate that closes and opens', /nodeRepair = false.*nodeRepair = true/],
+    ['a mistake in a block', /"flapping":"often"/],
+    ['mode Observe for a while', /"mode":"Observe".*"mode":"Enforce"/],
+    ['deletions that are refused', /"verb":"delete","resource":"nodeclaims"/],
+    ['reboots that fail', /"fail":"(throttle|error)"/],
+  ])('has, in some of the seeds, %s', (_, pattern) => {
+    expect(pattern.test(steps)).toBe(true);
+  });
+
+  it('has reports by clocks that are days behind, and ahead', () => {
+    const offsets = illnesses.flatMap(scenario =>
+      scenario.steps.flatMap(({ time, action }) =>
+        [...JSON.stringify(action).matchAll(/"lastTransitionTime":"([^"]+)"/g)].map(
+          ([, text]) => Date.parse(text ?? '') - time,
+        ),
+      ),
+    );
+    expect(Math.min(...offsets)).toBeLessThan(-11 * 60_000);
+    expect(Math.max(...offsets)).toBeGreaterThan(60_000);
+  });
+
+  it('begins with pools of machines that are older than the story', () => {
+    const nodes = illnesses.flatMap(({ objects }) => objects.filter(({ manifest }) => manifest.kind === 'Node'));
+    expect(nodes.length).toBeGreaterThan(illnesses.length);
+    expect(
+      nodes.every(({ manifest }) => JSON.stringify(manifest.body).includes('"creationTimestamp":"2024-11-01T12:')),
+    ).toBe(true);
+  });
+
+  it('can be written to a file that reads back as the same scenario', () => {
+    const catalog = clusterCatalog();
+    for (const scenario of illnesses.slice(0, 20)) {
+      const parsed = parseScenarios(printScenario(scenario), 'generated', catalog);
+      expect(parsed.ok && parsed.scenarios.map(withoutPlaces)).toEqual([withoutPlaces(scenario)]);
+    }
+  });
+});

@@ -1,0 +1,288 @@
+/**
+ * Carries the intended attempts of a pass out. Each is looked at once more, Node and NodeClaim, under the rules as they are by then; every call
+ * carries the UID, so that another object of that name is never reached (I10). A termination writes to its NodeClaim: that the version which
+ * the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
+ */
+import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { readNode } from '../../shared/domain/node.ts';
+import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
+import { type EpochMs, addDuration, earliest, seconds } from '../../shared/domain/time.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { causeOf } from '../../shared/lifecycle/refusals.ts';
+import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
+import type { Action, ActionContext, Made } from './actions/action.ts';
+import { createRemediation } from './actions/custom-resource.ts';
+import { requestDrain } from './actions/drain.ts';
+import { endRemediations } from './actions/made-resources.ts';
+import { reboot } from './actions/reboot.ts';
+import { terminate } from './actions/terminate.ts';
+import { accepted, settledTime, withoutAttempt } from './attempt.ts';
+import type { Granted } from './decide.ts';
+import type { Carried, Outcome, PassDeps } from './deps.ts';
+import { failureOf, withoutUndone } from './guards.ts';
+import { illsOf } from './illness.ts';
+import { keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
+import type { Seen } from './look.ts';
+import { readableSettings } from './node-verdict.ts';
+import { type PoolRules, loadRules, readClaim } from './observe.ts';
+import type { Speaker } from './say.ts';
+import type { Attempt, NodeRecord, Ours, PoolRecord } from './state.ts';
+import { takeBack } from './take-back.ts';
+import type { NodeLook } from './verdict.ts';
+
+interface Context {
+  readonly pool: string | undefined;
+  /** As the pass has read them. */
+  readonly rules: PoolRules;
+  readonly claims: readonly NodeClaimView[];
+  readonly asked: ReadonlyMap<string, string>;
+  /** Their places are reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/** @param intended each with the record that has its intent. Answers what came of each, in no particular order */
+export async function carryOut(
+  deps: PassDeps,
+  intended: readonly { readonly granted: Granted; readonly record: NodeRecord }[],
+  context: Context,
+): Promise<readonly Carried[]> {
+  // Read together with the first nodes.
+  const rules = loadRules(deps, context.pool, context.rules);
+  const claims = new Map<string | undefined, NodeClaimView>(context.claims.map(claim => [claim.uid, claim]));
+  const carried: Carried[] = [];
+  await fewAtATime(intended, async ({ granted, record }) => {
+    let made: Made = {};
+    const note: ActionContext['note'] = change => {
+      made = change;
+    };
+    try {
+      const parts = { ...context, rules, note };
+      const listed = granted.attempt.action === 'Terminate' ? claims.get(granted.attempt.claim?.uid) : undefined;
+      const outcome =
+        (listed && (await actOn(deps, { granted, record }, parts, listed))) ??
+        (await actOn(deps, { granted, record }, parts));
+      carried.push({ granted, record, made, outcome: outcome ?? { kind: 'calledOff', why: 'it changed' } });
+    } catch (error) {
+      carried.push({ granted, record, made, outcome: { kind: 'unknown', error } });
+    }
+  });
+  await rules.catch(() => undefined);
+  return carried;
+}
+
+interface Parts extends Omit<Context, 'rules'> {
+  readonly rules: Promise<PoolRules>;
+  readonly note: ActionContext['note'];
+}
+
+/** @param listed the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it, it is read. */
+async function actOn(
+  deps: PassDeps,
+  { granted, record }: { readonly granted: Granted; readonly record: NodeRecord },
+  { rules: wanted, pool, asked, isCounted, note }: Parts,
+  listed?: NodeClaimView,
+): Promise<Outcome | undefined> {
+  const { attempt, look, message, rung } = granted;
+  const { claim: reserved } = attempt;
+  const [rules, nodeAnswer, claim, pods] = await inParallel([
+    wanted,
+    deps.kubernetes.get({ type: RESOURCES.Node, name: look.node.name }),
+    listed ?? (reserved && readClaim(deps, reserved.name)),
+    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, look.node.name),
+  ]);
+  const nodeObject = objectOf(nodeAnswer, { notServed: 'notKnown' });
+  const calledOff = (why: string): Outcome => ({ kind: 'calledOff', why });
+  if (nodeObject?.metadata.uid !== look.node.uid) return calledOff('the Node is gone');
+  if (claim?.uid !== reserved?.uid) return calledOff('the NodeClaim is gone');
+  const node = readNode(nodeObject);
+  const now = deps.clock.now();
+  const settings = readableSettings(rules.rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record });
+  const seen = { now, node, owner, rules: rules.rules, ills, episodes: record.episodes, asked: asked.get(node.name) };
+  const decision = deps.decideNode(seen);
+  if (listed !== undefined && decision.kind !== 'due') return undefined;
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
+  if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
+  // Limits came into force since: it is not certain that this repair is counted.
+  if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
+  // Somebody else terminates it forcefully by now.
+  if (decision.kind === 'finishing') return { kind: 'accepted', pods: [], attempt, isOther: true };
+  const isListed = settings !== undefined && rungsOf(settings).some(each => keyOf(each) === attempt.key);
+  const action = isListed ? actionOf(attempt, rung.template) : undefined;
+  if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
+
+  const { ours, acts } = record;
+  const outcome = await orRefusal(async () => {
+    if (ours?.resources !== undefined) await endRemediations(deps, ours);
+    return await action.run({ deps, now, attempt, ours, acts, node, claim, pool, pods, message, note });
+  });
+  if (outcome.kind === 'done') {
+    return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), rung.timeout) } };
+  }
+  if (outcome.kind === 'failed') {
+    return { kind: 'refused', why: outcome.message, reason: outcome.reason, cause: 'request' };
+  }
+  if (outcome.kind === 'refused') return outcome;
+  if (listed !== undefined) return undefined;
+  // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
+  if (attempt.action === 'Terminate' && claim !== undefined) return calledOff(outcome.on);
+  return { kind: 'refused', why: outcome.on, reason: 'ActionRefused', cause: 'passing' };
+}
+
+/** What the API server or EC2 certainly refuses is an answer; whatever may have taken effect is thrown. */
+async function orRefusal(
+  act: () => Promise<StepOutcome>,
+): Promise<StepOutcome | Extract<Outcome, { kind: 'refused' }>> {
+  try {
+    return await act();
+  } catch (error) {
+    const cause = causeOf(error);
+    if (cause === undefined || cause === 'passing') throw error;
+    return { kind: 'refused', why: messageOf(error), reason: 'ActionRefused', cause };
+  }
+}
+
+function actionOf({ action }: Attempt, template: string | undefined): Action | undefined {
+  switch (action) {
+    case 'Terminate':
+      return terminate;
+    case 'Reboot':
+      return reboot;
+    case 'Drain':
+      return requestDrain;
+    case 'CustomResource':
+      return template === undefined ? undefined : createRemediation(template);
+  }
+}
+
+export interface Outcomes {
+  /** By UID: the look after its act. */
+  readonly looks: ReadonlyMap<string, (look: NodeLook) => NodeLook>;
+  readonly time: EpochMs | undefined;
+  readonly pool: (state: PoolRecord, looks: readonly NodeLook[]) => PoolRecord;
+}
+
+export async function withOutcomes(
+  deps: PassDeps,
+  carried: readonly Carried[],
+  seen: Seen,
+  speaker: Speaker,
+): Promise<Outcomes> {
+  const looks = new Map<string, (look: NodeLook) => NodeLook>();
+  let time: EpochMs | undefined;
+  for (const each of carried) {
+    const after = await afterAct(deps, each, seen, speaker);
+    time = earliest(time, after.time);
+    looks.set(each.granted.look.node.uid, look => ({ ...look, ...after.change }));
+  }
+  return { looks, time, pool: (state, all) => poolAfter(state, carried, all) };
+}
+
+interface After {
+  readonly change: Partial<NodeLook>;
+  readonly time?: EpochMs | undefined;
+}
+
+async function afterAct(
+  deps: PassDeps,
+  { granted, record, made, outcome }: Carried,
+  seen: Seen,
+  speaker: Speaker,
+): Promise<After> {
+  const { look, attempt } = granted;
+  const now = deps.clock.now();
+  const settings = readableSettings(seen.rules.rules);
+  const rungs = settings ? rungsOf(settings) : [];
+  const withMade: NodeRecord =
+    Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
+  const before = look.record ?? record;
+  const isInFlight = before.attempt !== undefined;
+  switch (outcome.kind) {
+    case 'accepted': {
+      // What somebody else does is none of our acts.
+      const next =
+        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, rungs);
+      return { change: { record: next }, time: addDuration(now, seconds(300)) };
+    }
+    case 'unknown':
+      return { change: { record: withMade }, time: settledTime(attempt) };
+    case 'calledOff': {
+      const kept: NodeRecord = { ...before, number: record.number, ours: look.due?.stale ? record.ours : before.ours };
+      return { change: { record: kept, verdict: undefined, holds: isInFlight }, time: addDuration(now, seconds(1)) };
+    }
+    case 'refused': {
+      const { key } = attempt;
+      const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
+      const basis = seen.basisOf(claim);
+      const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
+      const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
+      const refused = { node: look.node, attempt, reason: outcome.reason, text: textOfRefusal(next) };
+      if (isSaid) await speaker.sayRefused(refused, next.saidTime !== undefined);
+      const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
+      const over = withoutAttempt({ ...before, attempt }, attempt);
+      const ours = { ...record.ours, ...over.ours };
+      const undone: NodeRecord = { ...over, ours, number: record.number, refusals, attempt: before.attempt };
+      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
+      const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
+      const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
+      const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
+      const left = keepsTurn
+        ? { record: undone }
+        : await takeBack(deps, look.node, undone, { claims, say }).catch(() => ({ record: undone }));
+      const taken = undone.illness?.taken ?? [];
+      const turn = turnOf({ rungs, taken, acts: undone.acts, refusals, basis }, now);
+      const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
+      // Its place is free: others look at once.
+      return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
+    }
+  }
+}
+
+const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHaveMade'>): Ours => {
+  const { mayHaveMade: _, ...rest } = ours ?? {};
+  return { ...rest, ...made };
+};
+
+const terminationOf = (node: string, { incident, time }: Attempt) => ({ condition: failureOf(incident), time, node });
+
+function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readonly NodeLook[]): PoolRecord {
+  const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
+  const free = new Set(
+    looks.flatMap(({ node, holds }) =>
+      undone.some(each => each.granted.look.node.uid === node.uid) && !holds ? node.uid : [],
+    ),
+  );
+  const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const terminated = carried.flatMap(({ granted: { attempt, look }, outcome }) =>
+    outcome.kind === 'accepted' &&
+    outcome.isOther !== true &&
+    attempt.action === 'Terminate' &&
+    !known.has(look.node.uid)
+      ? [terminationOf(look.node.uid, attempt)]
+      : [],
+  );
+  // Those of runs that died before they had counted them.
+  const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
+  const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    const isCounted = acted.has(uid) || known.has(uid) || attempt?.action !== 'Terminate';
+    return isCounted ? [] : [terminationOf(uid, attempt)];
+  });
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const ramp = withoutUndone(state.ramp, undone.length);
+  const { ramp: _, ...rest } = state;
+  return {
+    ...rest,
+    ...(ramp && { ramp }),
+    inFlight,
+    terminations: [...state.terminations, ...uncounted, ...terminated],
+    followed: looks.flatMap(({ node: { uid }, isFollowed }) => (isFollowed && !(uid in inFlight) ? uid : [])),
+    counts: { ...state.counts, repairing: looks.filter(({ record }) => record?.attempt !== undefined).length },
+  };
+}

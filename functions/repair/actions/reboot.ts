@@ -1,0 +1,90 @@
+/**
+ * Reboot: the Node is cordoned and says that it is being maintained, then EC2 restarts the machine. That it did shows in the Node's boot ID; that it
+ * helped, in its conditions. Pods ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
+ */
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { isOwnCondition, OWN_REASON } from '../../../shared/domain/node-drain-conditions.ts';
+import { readConditions, readNode, type NodeView } from '../../../shared/domain/node.ts';
+import { toTimestamp } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
+import { LAST_REBOOT_ANNOTATION, lastRebootText } from '../ladder.ts';
+import type { Act } from '../state.ts';
+import type { Action, ActionContext } from './action.ts';
+import { callInstance } from './instance.ts';
+
+/** On a Node that a repair has cordoned: it is opened again at the end, unless somebody else has closed it. */
+const CORDON_MARK = 'curfew.dev/cordoned-by-repair';
+const MAINTENANCE = 'MaintenanceInProgress';
+
+export const reboot: Action = {
+  name: 'Reboot',
+  async run(context): Promise<StepOutcome> {
+    if (context.node.providerID !== undefined) await begin(context);
+    return callInstance(context, (instances, providerID) => instances.reboot(providerID));
+  },
+};
+
+async function begin({ deps, node, acts, now, attempt }: ActionContext): Promise<void> {
+  const { kubernetes } = deps;
+  const ref = { type: RESOURCES.Node, name: node.name };
+  const isOurs = node.unschedulable !== true;
+  const annotations = {
+    [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID),
+    ...(isOurs && { [CORDON_MARK]: 'true' }),
+  };
+  const body = { metadata: { uid: node.uid, annotations }, ...(isOurs && { spec: { unschedulable: true } }) };
+  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
+  if (outcome.kind === 'conflict') throw new RetryableError(`cordoning ${node.name}: ${outcome.message}`);
+  await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
+}
+
+async function setMaintenance(
+  kubernetes: FunctionDeps['kubernetes'],
+  { name, uid }: Pick<NodeView, 'name' | 'uid'>,
+  status: 'True' | 'False',
+  time: string,
+): Promise<void> {
+  const condition: JsonObject = {
+    type: MAINTENANCE,
+    status,
+    reason: `${OWN_REASON}Reboot`,
+    message: status === 'True' ? 'a repair reboots the machine' : 'the reboot is over',
+    lastTransitionTime: time,
+  };
+  const body = { metadata: { uid }, status: { conditions: [condition] } };
+  await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'strategic', body }, { subresource: 'status' });
+}
+
+/** The reboot is over: our cordon and our condition go, nobody else's. */
+export async function endMaintenance(
+  { kubernetes, clock }: Pick<FunctionDeps, 'kubernetes' | 'clock'>,
+  { name, uid }: Pick<NodeView, 'name' | 'uid'>,
+  acts: readonly Act[],
+): Promise<void> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  if (object?.metadata.uid !== uid) return;
+  const { annotations } = readNode(object);
+  const isCordoned = annotations[CORDON_MARK] !== undefined;
+  // What was refused is no reboot.
+  const isNone = annotations[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
+  if (isCordoned || isNone) {
+    const { resourceVersion } = object.metadata;
+    const marks = { ...(isCordoned && { [CORDON_MARK]: null }), ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }) };
+    const body = {
+      metadata: { uid, resourceVersion, annotations: marks },
+      ...(isCordoned && { spec: { unschedulable: null } }),
+    };
+    const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
+    if (outcome.kind === 'conflict') throw new RetryableError(`opening ${name}: ${outcome.message}`);
+  }
+  if (isMaintained(object)) await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
+}
+
+const isMaintained = ({ status }: KubernetesObject): boolean =>
+  readConditions(status?.['conditions']).some(
+    each => each.type === MAINTENANCE && each.status === 'True' && isOwnCondition(each),
+  );

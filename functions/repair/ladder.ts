@@ -1,0 +1,186 @@
+/**
+ * The actions of `repair.actions`, and whose turn it is at a node: of the list the first one that was not taken in this illness and has an
+ * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto, edit or crash repeats an act. Pure.
+ */
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { RepairAction, RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  parseTimestamp,
+  seconds,
+  toIsoText,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
+import { GOES_ON_WITHIN } from './illness.ts';
+import type { Act, Attempt, NodeRecord, RungType } from './state.ts';
+
+/** An action of the ladder with its time; `DrainThenTerminate` is two. */
+export interface Rung extends Omit<RepairAction, 'type'> {
+  readonly type: RungType;
+}
+
+/** In their order. */
+export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly Rung[] {
+  return actions.flatMap((action: RepairAction): Rung[] => {
+    const { type, ...rest } = action;
+    if (type !== 'DrainThenTerminate') return [{ ...rest, type }];
+    return [
+      { ...rest, type: 'Drain' },
+      { ...rest, type: 'Terminate', timeout: STUCK_AFTER },
+    ];
+  });
+}
+
+/** A termination that is not over after this long is stuck, where its action says nothing else. */
+const STUCK_AFTER = hours(1);
+
+/** What makes an action the same. */
+export const keyOf = ({ type, template = '', timeout }: Pick<Rung, 'type' | 'template' | 'timeout'>): string =>
+  `${type}|${template}|${timeout}`;
+
+/** What counts against one allowance, whatever the time that it was given. */
+const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
+
+/** On the Node, so that it outlives the table: the last reboot of ours. */
+export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
+
+/** What stands in the annotation. */
+export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
+  JSON.stringify({
+    time: toIsoText(now),
+    ...(bootID !== undefined && { bootID }),
+    count: acts.filter(({ action }) => action === 'Reboot').length + 1,
+  });
+
+/** What stands on a Node of which the table has nothing: it can only forbid. */
+export function actsOf({ annotations }: Pick<NodeView, 'annotations'>): readonly Act[] {
+  const read = readLastReboot(annotations[LAST_REBOOT_ANNOTATION] ?? '');
+  if (read === undefined) return [];
+  const { time, count, bootID } = read;
+  const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
+  return Array.from({ length: count }, () => reboot);
+}
+
+function readLastReboot(text: string) {
+  try {
+    const value: Readonly<Record<string, unknown>> | null = JSON.parse(text);
+    const time = parseTimestamp(typeof value?.['time'] === 'string' ? value['time'] : '');
+    const count = Math.min(Math.max(Number(value?.['count']) || 1, 1), 20);
+    const bootID = typeof value?.['bootID'] === 'string' ? value['bootID'] : undefined;
+    return time === undefined ? undefined : { time, count, bootID };
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the action may be taken again; undefined: now. */
+function heldByAllowance(rung: Rung, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
+  if (rung.type === 'Terminate') return undefined;
+  const counted = acts
+    .filter(({ key, time }) => kindOf(key) === kindOf(keyOf(rung)) && !isDue(now, addDuration(time, rung.within)))
+    .toSorted((a, b) => a.time - b.time);
+  const first = counted.at(-rung.attempts);
+  return first && addDuration(first.time, rung.within);
+}
+
+/** Actions that count as taken at the begin of an illness of this type: those before the last one, where it goes on within a day. */
+export function takenBefore(
+  { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
+  type: string,
+  rungs: readonly Rung[],
+  now: EpochMs,
+): readonly string[] {
+  const last = before?.key;
+  if (before?.type !== type || last === undefined || isDue(now, addDuration(before.time, GOES_ON_WITHIN))) return [];
+  const index = rungs.findIndex(rung => keyOf(rung) === last);
+  const rung = rungs[index];
+  if (rung === undefined) return [];
+  const isLeft = rung.type === 'Terminate' || heldByAllowance(rung, acts, now) === undefined;
+  return rungs.slice(0, isLeft ? index : index + 1).map(keyOf);
+}
+
+export type Turn =
+  | { readonly kind: 'next'; readonly rung: Rung }
+  /** All that is left was refused, and is tried again then. */
+  | { readonly kind: 'refused'; readonly until: EpochMs; readonly message: string }
+  /** Nothing is left. @param until an allowance returns */
+  | { readonly kind: 'exhausted'; readonly until: EpochMs | undefined };
+
+interface Place {
+  readonly rungs: readonly Rung[];
+  readonly taken: readonly string[];
+  readonly acts: readonly Act[];
+  readonly refusals: Refusals | undefined;
+  /** Of what a try rests on: a refusal of another basis is over. */
+  readonly basis: string;
+}
+
+/** Whose turn it is. */
+export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now: EpochMs): Turn {
+  let returns: EpochMs | undefined;
+  let again: { readonly until: EpochMs; readonly message: string } | undefined;
+  for (const rung of rungs) {
+    const key = keyOf(rung);
+    if (taken.includes(key)) continue;
+    const allowed = heldByAllowance(rung, acts, now);
+    if (allowed !== undefined) {
+      returns = earliest(returns, allowed);
+      continue;
+    }
+    const refusal = refusals[key];
+    const until = refusal?.basis === basis ? tryTime(refusal, rung) : undefined;
+    if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', rung };
+    // It may pass: it keeps its turn.
+    if (mayPass(refusal, rung)) return { kind: 'refused', until, message: refusal.message };
+    if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
+  }
+  return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
+}
+
+const PASSES_WITHIN = minutes(5);
+const RESOURCE_CHECK = seconds(30);
+
+/** What passes by itself is waited for: five minutes; a custom resource that cannot be made yet, as long as its action has. */
+const passesBy = ({ firstTime }: Refusal, { type, timeout }: Rung): EpochMs =>
+  addDuration(firstTime, type === 'CustomResource' ? timeout : PASSES_WITHIN);
+
+export const mayPass = (refusal: Refusal, rung: Rung): boolean =>
+  refusal.cause === 'passing' && refusal.lastTime < passesBy(refusal, rung);
+
+/** What may pass is tried again after 5 s, 10 s, 20 s …; what is refused, ever less often. */
+function tryTime(refusal: Refusal, rung: Rung): EpochMs {
+  if (!mayPass(refusal, rung)) return nextTry(refusal);
+  const delay =
+    rung.type === 'CustomResource' ? RESOURCE_CHECK : seconds(Math.min(5 * 2 ** Math.min(refusal.count - 1, 10), 60));
+  const next = addDuration(refusal.lastTime, delay);
+  const last = passesBy(refusal, rung);
+  return next < last ? next : last;
+}
+
+/** An act that leaves the node in its place, so that it can get well. */
+export const isInPlace = ({ action }: Pick<Attempt, 'action'>): boolean => action !== 'Terminate';
+
+/** Whether an accepted act still has time. */
+export const hasTime = ({ until, answer }: Attempt, now: EpochMs): boolean =>
+  answer === undefined && !isDue(now, until);
+
+/** The machine was asked to reboot and has not yet: its condition may still say what it said before. */
+export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>
+  attempt.action === 'Reboot' &&
+  attempt.bootID !== undefined &&
+  node.bootID === attempt.bootID &&
+  hasTime(attempt, now);
+
+/** The acts with one more; those that no allowance counts any more are dropped. */
+export function withAct(record: NodeRecord, act: Act, rungs: readonly Rung[]): readonly Act[] {
+  const longest = rungs.reduce((most, { within }) => Math.max(most, within), GOES_ON_WITHIN as number);
+  return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
+}
+
+/** No more than so many are remembered: as many as an allowance can name. */
+const MAX_ACTS = 60;

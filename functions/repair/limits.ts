@@ -1,0 +1,196 @@
+/**
+ * `repairLimits` of zone and cluster: a cap over all pools. One record has a reservation for each repair in flight; a pass reserves what it
+ * grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit full looks again. Only while some policy
+ * states a limit; otherwise the record is not even read.
+ */
+import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
+import { instant } from '../../shared/contract/instant.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import * as z from '../../shared/contract/zod.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { ZONE_LABEL } from '../../shared/domain/node.ts';
+import { type EpochMs, addDuration, hours, isDue } from '../../shared/domain/time.ts';
+import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { type LimitsScope, createGate } from './gate.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import type { PoolRecord } from './state.ts';
+import { RUN_SETTLES_AFTER } from './times.ts';
+import { type Gate, type Spot } from './verdict.ts';
+
+const reservation = z.object({
+  uid: z.string(),
+  zone: z.exactOptional(z.string()),
+  /** undefined: the nodes without a NodePool. */
+  pool: z.exactOptional(z.string()),
+  since: instant,
+});
+
+/** A node whose repair is in flight, or about to be. */
+export type Reservation = Readonly<z.output<typeof reservation>>;
+
+const schema = z.object({ basis: z.string(), reservations: z.array(reservation) });
+
+type Reservations = Readonly<z.output<typeof schema>>;
+
+/** What earlier versions had for mode `Observe` limits nothing. */
+const withoutObserved = ({ reservations, ...rest }: JsonObject): JsonObject => ({
+  ...rest,
+  reservations: (Array.isArray(reservations) ? (reservations as readonly JsonObject[]) : []).filter(
+    ({ observed }) => observed !== true,
+  ),
+});
+
+export const reservationsCodec: RecordCodec<Reservations> = {
+  owner: OWNER,
+  schemaVersion: 2,
+  parse: state => schema.parse(withoutObserved(state)),
+  toState: value => JSON.parse(JSON.stringify(schema.parse(value))),
+};
+
+export const RESERVATIONS_ID = 'concurrent-repairs';
+
+const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name: RESERVATIONS_ID };
+
+/** A record that nobody writes is looked at after this long. */
+const CHECK = hours(1);
+
+/** Other passes write at the same time; each try reads what they wrote. */
+const MAX_TRIES = 10;
+
+type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+
+/** The reservations of all pools, as one pass works with them. `newer`: a later version of this function keeps them. */
+export interface Reserved {
+  /** @param own UIDs of what the pool has in flight */
+  gate(own: ReadonlySet<string>, now: EpochMs): Gate;
+  /** Reserves. False: others took the places; the pass has to look again. */
+  reserve(own: ReadonlySet<string>, granted: readonly Spot[]): Promise<boolean>;
+  /** Gives back what the pool does not need any more. */
+  settle(own: ReadonlySet<string>): Promise<void>;
+}
+
+export async function openReservations(deps: Deps, scope: LimitsScope): Promise<Reserved | 'newer'> {
+  const { pool, limits, nodes } = scope;
+  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  const held = await record.load();
+  if (held.kind === 'newer') return 'newer';
+  let current = held.kind === 'held' ? held.value : undefined;
+  const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
+  const others = await othersOf(deps, scope, current);
+  const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
+    [...uids]
+      .filter(uid => zones.has(uid))
+      .map(uid => {
+        const zone = zones.get(uid);
+        const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
+        return { uid, ...(zone !== undefined && { zone }), ...(pool !== undefined && { pool }), since };
+      });
+  const write = async (reservations: readonly Reservation[]): Promise<boolean> => {
+    const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
+    const wakeTime = addDuration(deps.clock.now(), CHECK);
+    const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
+    if (saved.written) current = value;
+    else {
+      const again = await record.load();
+      current = again.kind === 'held' ? again.value : undefined;
+    }
+    return saved.written;
+  };
+  const foreign = (): readonly Reservation[] =>
+    current?.basis === limits.basis ? current.reservations.filter(each => each.pool !== pool) : others;
+  return {
+    gate: (own, now) => createGate(scope, [...others, ...ofOwn(own)], now),
+    async reserve(own, granted) {
+      let base = others;
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const gate = createGate(scope, [...base, ...ofOwn(own)], deps.clock.now());
+        if (granted.some(node => !own.has(node.uid) && gate.take(node) !== undefined)) return false;
+        if (await write([...base, ...ofOwn(new Set([...own, ...granted.map(({ uid }) => uid)]))])) return true;
+        if (current?.basis !== limits.basis) return false;
+        base = foreign();
+      }
+      return false;
+    },
+    async settle(own) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const base = tries === 0 ? others : foreign();
+        const next = [...base, ...ofOwn(own)];
+        if (next.length === 0 && current === undefined) return;
+        if (next.length === 0 ? (await record.closeGone()).kind === 'done' : await write(next)) return;
+        if (next.length === 0) {
+          const again = await record.load();
+          current = again.kind === 'held' ? again.value : undefined;
+        }
+      }
+    },
+  };
+}
+
+/**
+ * What other pools have in flight. A reservation whose node is gone, or that no pool's record names once its run must be over, is
+ * nobody's; before the first limit nothing was reserved, and all is counted by the records of the pools.
+ */
+async function othersOf(
+  deps: Deps,
+  { pool, limits, nodes, pools }: LimitsScope,
+  current: Reservations | undefined,
+): Promise<readonly Reservation[]> {
+  const now = deps.clock.now();
+  const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
+  const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
+  const isFresh = ({ since }: Reservation): boolean => !isDue(now, addDuration(since, RUN_SETTLES_AFTER));
+  const isWhole = current?.basis === limits.basis;
+  const asked = new Set(
+    isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)],
+  );
+  asked.delete(pool);
+  const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
+  await fewAtATime([...asked], async name => {
+    const held = await openRecord(deps, poolCodec, poolRecordId(name)).load();
+    const inFlight = held.kind === 'held' ? held.value.inFlight : {};
+    for (const [uid, since] of Object.entries(inFlight)) {
+      const zone = zones.get(uid);
+      if (!zones.has(uid)) continue;
+      found.set(uid, { uid, ...(zone !== undefined && { zone }), ...(name !== undefined && { pool: name }), since });
+    }
+  });
+  return [...found.values()];
+}
+
+/** A pass that needed no limits gives back what its pool has in flight no more. */
+export async function giveBack(deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> {
+  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const held = await record.load();
+    if (held.kind !== 'held') return;
+    const { basis, reservations } = held.value;
+    const kept = reservations.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight);
+    if (kept.length === reservations.length) return;
+    const wakeTime = addDuration(deps.clock.now(), CHECK);
+    const turn =
+      kept.length === 0
+        ? await record.closeGone()
+        : await record.save({ subject: SUBJECT, value: { basis, reservations: kept }, wakeTime, punctual: false });
+    if (turn.kind === 'done') return;
+  }
+}
+
+/** Without what no pool has in flight any more; the record ends with its last reservation. */
+export async function checkReservations(deps: Deps): Promise<void> {
+  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  const held = await record.load();
+  if (held.kind !== 'held') return;
+  const now = deps.clock.now();
+  const kept: Reservation[] = [];
+  for (const [name, own] of Map.groupBy(held.value.reservations, each => each.pool)) {
+    const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
+    const inFlight = pool.kind === 'held' ? pool.value.inFlight : {};
+    kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, addDuration(since, RUN_SETTLES_AFTER))));
+  }
+  if (kept.length === 0) return void (await record.closeGone());
+  const value = { basis: held.value.basis, reservations: kept };
+  await record.save({ subject: SUBJECT, value, wakeTime: addDuration(now, CHECK), punctual: false });
+}

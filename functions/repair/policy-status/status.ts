@@ -1,0 +1,145 @@
+/**
+ * When the status of the NodeLifecyclePolicies is looked at: one record for all of them says when it was last. Whatever may change a status
+ * asks for a look; looks are apart from each other. Without a policy there is no record and no look.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import {
+  addDuration,
+  hours,
+  isDue,
+  minutes,
+  seconds,
+  toEpochMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import { REFUSED_CHECK, reportOfRefused } from './refused.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
+import type { Held, RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { OWNER } from '../record.ts';
+import { writeStatuses, type RefusedStatus } from './write-status.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'> & {
+  readonly reporter: Reporter;
+};
+
+interface StatusRecord {
+  /** When the latest look began. */
+  readonly lookTime: EpochMs;
+  /** It has not ended yet. */
+  readonly underWay?: true | undefined;
+  /** Why statuses could not be written, as it was said; a line each. */
+  readonly refused?: string | undefined;
+}
+
+const schema = z.object({
+  lookTime: z.number(),
+  underWay: z.exactOptional(z.literal(true)),
+  refused: z.exactOptional(z.string()),
+});
+export const statusCodec: RecordCodec<StatusRecord> = {
+  owner: OWNER,
+  schemaVersion: 1,
+  parse(state) {
+    const { lookTime, ...rest } = schema.parse(state);
+    return { lookTime: toEpochMs(lookTime), ...rest };
+  },
+  toState: ({ lookTime, underWay, refused }) => ({
+    lookTime,
+    ...(underWay && { underWay }),
+    ...(refused !== undefined && { refused }),
+  }),
+};
+const RECORD_ID = 'policy-status';
+
+/** A name that no policy can have. */
+const ALL = '*';
+const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: ALL };
+/** Whether a wake-up with this subject is about the statuses of all policies. */
+export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
+
+/** Looks because a number of nodes or repairs changed are this far apart … */
+const COUNT_SPACING = minutes(5);
+/** … and those because there are repairs by now, or none any more. */
+const ZERO_SPACING = seconds(10);
+/** Looks because somebody edited a policy. */
+const EDIT_SPACING = seconds(1);
+/** A change without a message is noticed after this long. */
+const CHECK = hours(1);
+/** A look that dies is repeated after this long. */
+const LOOK_SETTLES_AFTER = seconds(60);
+
+/** A policy was added, edited or removed. */
+export const policyChanged = (deps: Deps): Promise<void> => request(deps, EDIT_SPACING, true);
+/** Pools, nodes, repairs or the gate changed. @param urgency `count`: only numbers did */
+export const surroundingsChanged = (deps: Deps, urgency: 'count' | 'zero'): Promise<void> =>
+  request(deps, urgency === 'count' ? COUNT_SPACING : ZERO_SPACING, false);
+/** The timer is due. */
+export const statusDue = (deps: Deps, wakeUp: UsedWakeUp): Promise<void> => request(deps, EDIT_SPACING, false, wakeUp);
+
+async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp?: UsedWakeUp): Promise<void> {
+  let claimed: StatusRecord | undefined;
+  const record = openRecord(deps, statusCodec, RECORD_ID, wakeUp);
+  await settle<Held<StatusRecord>, undefined>({
+    what: 'the status of the policies',
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: () => undefined,
+    async apply(_, held) {
+      if (held.kind === 'newer' || (held.kind === 'none' && !creates)) return DONE;
+      const now = deps.clock.now();
+      const next = held.kind === 'held' ? addDuration(held.value.lookTime, spacing) : now;
+      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+      if (!isDue(now, next)) {
+        if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
+        const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime: next });
+        return written(saved);
+      }
+      const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
+      const before = held.kind === 'held' ? held.value : undefined;
+      const value: StatusRecord = { ...before, lookTime: now, underWay: true };
+      const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
+      if (saved.written) claimed = value;
+      return written(saved);
+    },
+  });
+  if (claimed === undefined) return;
+  const left = await writeStatuses(deps);
+  const refused = left && left.length > 0 ? left.map(lineOf).join('\n') : undefined;
+  // Said before it is recorded: a run that dies in between says it again (I9).
+  await sayRefused(deps, left ?? [], claimed.refused);
+  await settle<Held<StatusRecord>, undefined>({
+    what: 'the status of the policies',
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: () => undefined,
+    async apply(_, held) {
+      if (held.kind !== 'held') return DONE;
+      if (left === undefined) return record.release();
+      // Somebody asked for another look meanwhile.
+      const { nextWakeTime } = held.stored;
+      const { lookTime, refused: before } = held.value;
+      const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
+      if (isAsked && before === refused) return DONE;
+      const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
+      const value: StatusRecord = { lookTime, ...(refused !== undefined && { refused }) };
+      const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : check });
+      return saved.written ? DONE : again('another run wrote first');
+    },
+  });
+}
+
+const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAll('\n', ' ');
+
+/** Each in one audit line, until it changes. @param before the lines of the look before */
+async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], before = ''): Promise<void> {
+  const said = new Set(before.split('\n'));
+  for (const each of left) {
+    const { policy, refused } = each;
+    const how = { decision: 'refused', isRepeated: said.has(lineOf(each)) };
+    await reporter.report(reportOfRefused(policy, refused, EVENT_REASONS.changeRefused, how));
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * One run at a time per key: a burst of requests costs one run at once and one per `spacing` after it. Nothing is lost: what is asked for
+ * while a run is at work waits in the record, whose timer brings the next run after one that dies.
+ *
+ * ```
+ *   request ──▶ claim (underWay) ──▶ work ──▶ record: not before nextTime again
+ *      └─ another run is at work, or was a moment ago: `waiting` ──▶ timer of the record ──▶ claim
+ * ```
+ */
+import type { FunctionName } from '../contract/names.ts';
+import type { Subject } from '../contract/subject.ts';
+import * as z from '../contract/zod.ts';
+import { addDuration, seconds, toEpochMs, type DurationMs } from '../domain/time.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
+import type { Held, RecordCodec } from './record-codec.ts';
+import { DONE, settle, type Turn } from './settle.ts';
+import { openRecord, written, type UsedWakeUp } from './timed-record.ts';
+
+/** A run that dies or fails is repeated after this long. */
+const RUN_SETTLES_AFTER = seconds(60);
+/**
+ * A run that others were faster than so often asks for everything: that holds what all of them ask for, so the first one to write it
+ * serves the rest, which find nothing left to write. With a name each, one run a turn would get through.
+ */
+const LOST_BEFORE_ALL = 2;
+
+export interface Work {
+  readonly owner: FunctionName;
+  /** Tells what is coalesced in one function apart. */
+  readonly name: string;
+  /** Between two runs at least. */
+  readonly spacing: DurationMs;
+  /** Answers how long the next run waits. */
+  readonly run: (scopes: Scopes) => Promise<DurationMs>;
+}
+
+export interface Coalescer {
+  /** Answers whether this call made a run. */
+  request(scopes: Scopes): Promise<boolean>;
+  /** The timer of the record is due. */
+  timerDue(wakeUp: UsedWakeUp): Promise<void>;
+}
+
+type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+
+/** Of the subject of a coalescer's record: no object of the cluster. */
+export const ROUND_KIND = 'Round';
+const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name });
+
+/** A run that fails throws; the next request repeats what it was to do, or the timer of its record after `RUN_SETTLES_AFTER`. */
+export function createCoalescer(deps: Deps, work: Work): Coalescer {
+  const run = async (requested: Scopes, wakeUp?: UsedWakeUp): Promise<boolean> => {
+    const claimed = await claim(deps, work, requested, wakeUp);
+    if (claimed === undefined) return false;
+    let wait: DurationMs;
+    try {
+      wait = await work.run(claimed.underWay);
+    } catch (error) {
+      // The error of the run itself is the one to be seen; where even this fails, the timer of the record ends it.
+      await conclude(deps, work, claimed).catch(() => undefined);
+      throw error;
+    }
+    await conclude(deps, work, claimed, wait);
+    return true;
+  };
+  return {
+    request: scopes => run(scopes),
+    async timerDue(wakeUp) {
+      if (await openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp).isServed()) return;
+      await run([], wakeUp);
+    },
+  };
+}
+
+/** Answers the state of the run that is to be made here; undefined: none, what was asked for is in the record. */
+async function claim(
+  deps: Deps,
+  work: Work,
+  requested: Scopes,
+  wakeUp: UsedWakeUp | undefined,
+): Promise<RoundState | undefined> {
+  const [record, subject] = [openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp), subjectOf(work.name)];
+  let claimed: RoundState | undefined;
+  let [asked, lost] = [requested, 0];
+  const save = async (wanted: Parameters<typeof record.save>[0]): Promise<Turn> => {
+    const saved = await record.save(wanted);
+    if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join('all', requested);
+    return written(saved);
+  };
+  await settle<Held<RoundState>, NextTurn>({
+    what: `${work.owner} round ${work.name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => {
+      if (held.kind === 'newer') return { kind: 'nothing' };
+      const now = deps.clock.now();
+      return held.kind === 'none'
+        ? nextTurn(undefined, asked, now)
+        : nextTurn({ ...held.value, armed: held.stored.nextWakeTime }, asked, now);
+    },
+    async apply(turn) {
+      switch (turn.kind) {
+        case 'nothing':
+          return DONE;
+        case 'close':
+          return record.release();
+        case 'wait':
+          return save({ subject, value: turn.state, wakeTime: turn.wakeTime, punctual: turn.punctual });
+        case 'begin': {
+          const now = deps.clock.now();
+          const value = { waiting: [], underWay: turn.scopes, nextTime: addDuration(now, work.spacing) };
+          const wakeTime = addDuration(now, RUN_SETTLES_AFTER);
+          const saved = await save({ subject, value, wakeTime, punctual: false });
+          if (saved.kind === 'done') claimed = value;
+          return saved;
+        }
+      }
+    },
+  });
+  return claimed;
+}
+
+/**
+ * The run is over. Another run that took it for dead has claimed it since: its timer counts.
+ *
+ * @param wait until the next one; undefined: it failed, and what it was to do is still asked for
+ */
+async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
+  const record = openRecord(deps, roundCodec(work.owner), recordId(work));
+  await settle<Held<RoundState>, undefined>({
+    what: `${work.owner} round ${work.name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: () => undefined,
+    async apply(_, held) {
+      if (held.kind !== 'held' || isNone(held.value.underWay) || held.value.nextTime !== claimed.nextTime) return DONE;
+      const now = deps.clock.now();
+      const nextTime = addDuration(now, wait ?? work.spacing);
+      const waiting = wait === undefined ? join(held.value.waiting, claimed.underWay) : held.value.waiting;
+      const wakeTime = wait === undefined ? addDuration(now, RUN_SETTLES_AFTER) : nextTime;
+      // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
+      const punctual = wait !== undefined && !isNone(waiting);
+      const value = { waiting, underWay: [], nextTime };
+      return written(await record.save({ subject: subjectOf(work.name), value, wakeTime, punctual }));
+    },
+  });
+}
+
+const recordId = ({ name }: Work): string => `round/${name}`;
+
+const scopes = z.union([z.literal('all'), z.array(z.string())]);
+const schema = z.object({ waiting: scopes, underWay: scopes, nextTime: z.number() });
+
+/** How the record of a function's coalescers is written down. */
+export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
+  return {
+    owner,
+    schemaVersion: 1,
+    parse(state) {
+      const { nextTime, ...rest } = schema.parse(state);
+      return { ...rest, nextTime: toEpochMs(nextTime) };
+    },
+    toState: ({ waiting, underWay, nextTime }) =>
+      schema.parse({
+        waiting: waiting === 'all' ? waiting : [...waiting],
+        underWay: underWay === 'all' ? underWay : [...underWay],
+        nextTime,
+      }),
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * Rounds: one change concerns many objects, such as a policy that a hundred pools share. A round finds out which, and wakes them. A
+ * burst of changes costs one round at once and one per `spacing` after it; its wake-ups are spread, and the next round begins only
+ * when they are over, so that each object is woken at most once in that time (`coalesce.ts`).
+ */
+import type { FunctionName } from '../contract/names.ts';
+import type { Subject } from '../contract/subject.ts';
+import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { createCoalescer, ROUND_KIND } from '../lifecycle/coalesce.ts';
+import type { Scopes } from '../lifecycle/next-round.ts';
+import type { UsedWakeUp } from '../lifecycle/timed-record.ts';
+
+/** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
+const WAKE_UPS_PER_SECOND = 50;
+/** I5 allows five minutes. */
+const LONGEST_SPREAD_SECONDS = 240;
+
+export interface Round {
+  readonly owner: FunctionName;
+  /** Tells the rounds of one function apart. */
+  readonly name: string;
+  readonly spacing: DurationMs;
+  /** What a change affects: only objects for which the answer may differ from before. Live reads. */
+  readonly concerned: (scopes: Scopes) => Promise<readonly Subject[]>;
+}
+
+export interface Rounds {
+  /** Something changed. @param scope undefined: it may concern everything */
+  request(scope: string | undefined): Promise<void>;
+  /** The timer of the record is due. */
+  timerDue(wakeUp: UsedWakeUp): Promise<void>;
+}
+
+type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+
+/** Whether a wake-up with this subject is for these rounds. */
+export const isRound = ({ kind, name }: Pick<Subject, 'kind' | 'name'>, round: string): boolean =>
+  kind === ROUND_KIND && name === round;
+
+export function createRounds(deps: Deps, { owner, name, spacing, concerned }: Round): Rounds {
+  const coalescer = createCoalescer(deps, {
+    owner,
+    name,
+    spacing,
+    async run(scopes) {
+      const spread = await wake(deps, owner, await concerned(scopes));
+      return toDurationMs(Math.max(spacing, spread));
+    },
+  });
+  return {
+    async request(scope) {
+      await coalescer.request(scope === undefined ? 'all' : [scope]);
+    },
+    timerDue: wakeUp => coalescer.timerDue(wakeUp),
+  };
+}
+
+/** Answers how long the wake-ups take to arrive. */
+async function wake({ wakeUps, clock }: Deps, owner: FunctionName, subjects: readonly Subject[]): Promise<DurationMs> {
+  const perSecond = Math.max(WAKE_UPS_PER_SECOND, Math.ceil(subjects.length / LONGEST_SPREAD_SECONDS));
+  const wakeTime = clock.now();
+  const delayOf = (index: number): DurationMs => seconds(Math.floor(index / perSecond));
+  await wakeUps.send(
+    subjects.map((subject, index) => ({ wakeUp: { owner, subject, wakeTime }, delay: delayOf(index) })),
+  );
+  return delayOf(Math.max(0, subjects.length - 1));
+}

@@ -1,0 +1,152 @@
+/**
+ * What was done to a node, illness by illness, told from calls and from the raw Node: an illness ends when no rule has been ill for five
+ * minutes, or with a reboot that helped. Where it is not certain whether it has ended, nothing is said about it.
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { CheckContext, PortCall, Run } from './invariant.ts';
+import { actOf, isRefused, type ActKind, type ActSeen } from './ladder-acts.ts';
+import { poolOf } from './node-pool.ts';
+import { repairBlockFor } from './policy-oracle.ts';
+import { dig, millisecondsOf, textOf } from './reading.ts';
+import { illOf, statementsOf } from './statements.ts';
+
+const ENDS_AFTER = 5 * 60_000;
+/** Between what the cluster shows and what a function has seen of it, by a clock of its own. */
+const SLACK = 65_000;
+/** The timeout of an action without one, and of a termination. */
+const DEFAULT_TIMEOUT = 10 * 60_000;
+const TERMINATION_TIMEOUT = 60 * 60_000;
+
+/** One action, with all tries of it. */
+export interface Taken {
+  readonly kind: ActKind;
+  /** What the drain or custom resource is asked for under; of another action the instance or the NodeClaim. */
+  readonly id: string;
+  readonly illness: number;
+  /** How long it has, by the list that was in force; undefined: not one thing for certain. */
+  readonly timeout: number | undefined;
+  readonly bootID: string | undefined;
+  readonly calls: readonly PortCall[];
+}
+
+interface Patient {
+  readonly acts: readonly Taken[];
+  readonly illness: number;
+  readonly wellSince: number | undefined;
+  /** It is not certain whether the illness of the last act has ended. */
+  readonly isUnclear: boolean;
+}
+
+export interface LadderPast {
+  /** Notes the act of a call, if it is one. */
+  onCall(call: PortCall, run: Run): void;
+  of(nodeUid: string): Patient | undefined;
+  /** Whether the call tries again what the node was last asked for. */
+  isAgain(act: ActSeen): boolean;
+}
+
+export function createLadderPast({ mirror, now, quietSince }: CheckContext): LadderPast {
+  const began = now();
+  const patients = new Map<string, Patient>();
+  const isIll = (node: KubernetesObject): boolean => illOf(node, statementsOf(blockOf(node))).length > 0;
+  const blockOf = (node: KubernetesObject): unknown => {
+    const name = poolOf(node, mirror);
+    const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
+    return repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
+  };
+
+  mirror.follow((resource, uid, object) => {
+    const patient = resource === 'nodes' ? patients.get(uid) : undefined;
+    if (patient === undefined) return;
+    if (object === undefined) return void patients.delete(uid);
+    patients.set(uid, seen(patient, isIll(object), bootOf(object)));
+  });
+
+  /** A patient by what its Node shows now. */
+  function seen(patient: Patient, isIllNow: boolean, bootID: string | undefined): Patient {
+    const { wellSince, illness, isUnclear } = patient;
+    const last = patient.acts.at(-1);
+    if (!isIllNow) return { ...patient, wellSince: wellSince ?? now() };
+    if (wellSince === undefined) return patient;
+    const again = { ...patient, wellSince: undefined };
+    // It may have helped, and a short time in which it was well may not have been seen.
+    if (last?.kind === 'Reboot' && last.bootID !== bootID)
+      return { ...again, illness: illness + 1, isUnclear: isUnclear || now() - wellSince < SLACK };
+    const well = now() - wellSince;
+    const isQuiet = (quietSince() ?? Infinity) <= wellSince;
+    if (well >= ENDS_AFTER + SLACK) return { ...again, illness: illness + 1, isUnclear: !isQuiet };
+    return { ...again, isUnclear: isUnclear || well > ENDS_AFTER - SLACK };
+  }
+
+  const isAgain: LadderPast['isAgain'] = ({ kind, id, node }) => {
+    const last = patients.get(node.metadata.uid)?.acts.at(-1);
+    if (last?.kind !== kind || last.id !== id) return false;
+    return kind !== 'Reboot' || !last.calls.some(mayHaveBeen);
+  };
+
+  return {
+    of: uid => patients.get(uid),
+    isAgain,
+    onCall(call, run) {
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act === undefined) return;
+      const { kind, id, node } = act;
+      const { uid } = node.metadata;
+      const patient = patients.get(uid) ?? { acts: [], illness: 0, wellSince: undefined, isUnclear: false };
+      const { acts, illness } = patient;
+      const last = acts.at(-1);
+      if (isAgain(act) && last !== undefined)
+        return void patients.set(uid, {
+          ...patient,
+          acts: [...acts.slice(0, -1), { ...last, calls: [...last.calls, call] }],
+        });
+      const rungs = rungsOf(blockOf(node)).filter(rung => rung.kind === kind);
+      const nth = acts.filter(
+        each => each.illness === illness && each.kind === kind && each.calls.some(mayHaveBeen),
+      ).length;
+      // A run that died may have counted as an act.
+      const left = rungs.slice(nth).map(rung => rung.timeout);
+      const isCertain = (quietSince() ?? Infinity) <= began || rungs.length === 1;
+      const timeout = isCertain || left.length === 0 ? (rungs[nth] ?? rungs[0])?.timeout : Math.min(...left);
+      const next: Taken = { kind, id, illness, timeout, bootID: bootOf(node), calls: [call] };
+      patients.set(uid, { ...patient, acts: [...acts, next] });
+    },
+  };
+}
+
+const bootOf = (node: KubernetesObject): string | undefined => textOf(dig(node, 'status', 'nodeInfo', 'bootID'));
+
+/** The call was accepted, or nobody can tell. */
+export const mayHaveBeen = ({ outcome }: PortCall): boolean => {
+  if (outcome.kind === 'answered') return !isRefused(outcome.value);
+  return outcome.kind === 'pending' || dig(outcome.error, 'outcomeUnknown') === true;
+};
+
+export interface Rung {
+  readonly kind: ActKind;
+  readonly timeout: number;
+  readonly attempts: number;
+  readonly within: number;
+}
+
+/** The list of a block; `DrainThenTerminate` is two rungs. Of the same type, template and timeout only the first counts. */
+export function rungsOf(block: unknown): readonly Rung[] {
+  const actions = dig(block, 'actions');
+  if (!Array.isArray(actions)) return [rungOf('Terminate', undefined)];
+  const known = new Set<string>();
+  return actions.flatMap(action => {
+    const type = textOf(dig(action, 'type'));
+    const key = JSON.stringify([type, dig(action, 'template'), dig(action, 'timeout')]);
+    if (known.has(key)) return [];
+    known.add(key);
+    if (type === 'DrainThenTerminate') return [rungOf('Drain', action), rungOf('Terminate', undefined)];
+    return type === 'Reboot' || type === 'CustomResource' || type === 'Terminate' ? [rungOf(type, action)] : [];
+  });
+}
+
+function rungOf(kind: ActKind, action: unknown): Rung {
+  const fallback = kind === 'Terminate' ? TERMINATION_TIMEOUT : DEFAULT_TIMEOUT;
+  const timeout = millisecondsOf(dig(action, 'timeout')) ?? fallback;
+  const attempts = kind === 'Terminate' ? Infinity : Number(dig(action, 'attempts') ?? 2);
+  return { kind, timeout, attempts, within: millisecondsOf(dig(action, 'within')) ?? 24 * 3_600_000 };
+}

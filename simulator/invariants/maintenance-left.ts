@@ -1,0 +1,53 @@
+/**
+ * I7: what repair puts on a Node for a reboot, its cordon and `MaintenanceInProgress`, goes when the time of the reboot is over, whether it has
+ * helped or not, and whoever has called the repair off in the meantime.
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
+import { dig, fieldsOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+
+/** A reboot that is not accepted is given up after so long; ms. */
+const ACCEPTED_WITHIN = 5 * 60_000;
+/** A reboot without a timeout of its own; ms. */
+const DEFAULT_TIMEOUT = 10 * 60_000;
+
+export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastDenial, violate }) => {
+  /** By UID of the Node: since when repair maintains it. */
+  const since = new Map<string, number>();
+  /** The longest that any reboot may take, by what any block has said. */
+  let longest = DEFAULT_TIMEOUT;
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'nodepools' || resource === 'nodelifecyclepolicies') {
+      const timeouts = listOf(dig(object, 'spec', 'repair', 'actions')).map(each =>
+        millisecondsOf(dig(each, 'timeout')),
+      );
+      longest = Math.max(longest, ...timeouts.flatMap(timeout => timeout ?? []));
+    }
+    if (resource !== 'nodes') return;
+    if (object === undefined || !isMaintained(object)) since.delete(uid);
+    else if (!since.has(uid)) since.set(uid, now());
+  });
+  return {
+    onMinute() {
+      const quiet = quietSince();
+      if (quiet === undefined) return;
+      for (const [uid, begin] of since) {
+        const node = mirror.all('nodes').get(uid);
+        if (node === undefined || node.metadata.deletionTimestamp !== undefined) continue;
+        const end = Math.max(begin + ACCEPTED_WITHIN + longest, quiet, lastDenial('nodes', node.metadata));
+        if (now() - end <= LONGEST_DELAY) continue;
+        violate('I7', `repair left its maintenance on ${nameOf(node)}, although the time of its reboot is over`);
+        since.set(uid, Infinity);
+      }
+    },
+  };
+};
+
+/** Ours by a reason that begins so. */
+const isMaintained = (node: KubernetesObject): boolean =>
+  listOf(dig(node, 'status', 'conditions'))
+    .map(fieldsOf)
+    .some(
+      ({ type, status, reason }) =>
+        type === 'MaintenanceInProgress' && status === 'True' && textOf(reason)?.startsWith('Curfew') === true,
+    );

@@ -1,0 +1,208 @@
+/**
+ * Who counts for the guards of repair, told from the raw objects of one instant: the threshold counts nodes that repair may touch, zone
+ * and cluster all but the stopped ones and those that have been going for over an hour.
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { claimOf, poolNameOf } from './node-pool.ts';
+import type { Mirror } from './mirror.ts';
+import { repairBlockFor } from './policy-oracle.ts';
+import { annotationOf, dig, instantOf, labelOf, listOf, textOf } from './reading.ts';
+import { illOf, statementsOf, type Statement } from './statements.ts';
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+const STOPPED = 'node.cloudprovider.kubernetes.io/shutdown';
+const RESERVED = 'curfew.dev/reserved';
+const VETO = 'curfew.dev/do-not-repair';
+const VETO_OF_KARPENTER = 'karpenter.sh/do-not-repair';
+/** An hour, but for the time between two clocks. */
+const LONG_GONE = 3_600_000 - 5_000;
+const RECENT = 5 * 60_000;
+const OLD_ENOUGH = 10 * 60_000;
+
+/** Nodes that are ill, and all that the guard looks at. */
+export interface Tally {
+  readonly ill: number;
+  readonly total: number;
+}
+
+export interface Census {
+  readonly threshold: Tally;
+  readonly zone: Tally;
+  /** `ill`: `Ready=Unknown`. */
+  readonly cluster: Tally;
+}
+
+export interface CensusFacts {
+  readonly now: number;
+  readonly mirror: Mirror;
+  readonly node: KubernetesObject;
+  readonly poolName: string | undefined;
+  /** The nodes of that pool; of the cluster without one. */
+  readonly neighbours: readonly KubernetesObject[];
+  /** Who cannot be told: counted as well, and as there. */
+  readonly isUncertain?: (node: KubernetesObject) => boolean;
+  /** Adds those that came back in so many milliseconds, as far as it is certain that they did. */
+  readonly settling?: {
+    readonly window: number;
+    /** Which of a node's statements held before. */
+    readonly wasIll: (node: KubernetesObject, statement: Statement) => boolean;
+    readonly wasActedOn: (node: KubernetesObject) => boolean;
+  };
+}
+
+export function censusOf(facts: CensusFacts): Census {
+  const { mirror, now, node, poolName, neighbours, settling, isUncertain = () => false } = facts;
+  const statementsFor = statementsByPool(mirror);
+  const hasClaim = claimedIn(mirror);
+  const nodes = [...mirror.all('nodes').values()];
+  const isBack = (other: KubernetesObject, statements: readonly Statement[]): boolean =>
+    settling !== undefined &&
+    !settling.wasActedOn(other) &&
+    statements.some(statement => settling.wasIll(other, statement) && cameBack(other, statement, now, settling.window));
+  const tallyOf = (
+    scope: readonly KubernetesObject[],
+    isLeftOut: (other: KubernetesObject) => boolean,
+    counts: (statement: Statement) => boolean,
+  ): Tally => {
+    let [ill, total] = [0, 0];
+    for (const other of scope) {
+      if (isUncertain(other)) total += 1;
+      if (isUncertain(other) || isLeftOut(other)) continue;
+      total += 1;
+      const statements = statementsFor(other);
+      const isIll = illOf(other, statements).length > 0;
+      const isCounted = illOf(other, statements.filter(counts)).length > 0;
+      if (isCounted || (!isIll && isBack(other, statements.filter(counts)))) ill += 1;
+    }
+    return { ill, total };
+  };
+  const isLongGone = ({ metadata }: KubernetesObject): boolean =>
+    now - (instantOf(metadata.deletionTimestamp) ?? Infinity) >= LONG_GONE;
+  const isNoSign = (other: KubernetesObject): boolean => isStopped(other) || isLongGone(other);
+  const isLeftOver = (other: KubernetesObject): boolean =>
+    claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
+    (poolNameOf(other) !== undefined && !hasClaim(other) && illOf(other, statementsFor(other)).length > 0);
+  // Who counts the whole cluster for nodes without a pool knows no NodeClaims of pools.
+  const isKnownByNode = (other: KubernetesObject): boolean => poolName === undefined && poolNameOf(other) !== undefined;
+  const isOutside = (other: KubernetesObject): boolean =>
+    isStopped(other) ||
+    (isKnownByNode(other) ? isVetoedBy(other, now) : isVetoed(other, mirror, now) || isLeftOver(other)) ||
+    other.metadata.deletionTimestamp !== undefined ||
+    listOf(dig(other, 'spec', 'taints')).some(taint => dig(taint, 'key') === RESERVED);
+  const zone = labelOf(node, ZONE_LABEL);
+  const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);
+  return {
+    threshold: tallyOf(neighbours, isOutside, () => true),
+    zone: tallyOf(there, isNoSign, () => true),
+    cluster: darkOf(tallyOf, nodes, isNoSign),
+  };
+}
+
+type TallyOf = (
+  scope: readonly KubernetesObject[],
+  isLeftOut: (other: KubernetesObject) => boolean,
+  counts: (statement: Statement) => boolean,
+) => Tally;
+
+/** Whatever their pools say: a node without a kubelet is dark. */
+function darkOf(tallyOf: TallyOf, nodes: readonly KubernetesObject[], isLeftOut: (other: KubernetesObject) => boolean) {
+  return tallyOf(nodes, isLeftOut, ({ type, status }) => type === 'Ready' && status === 'Unknown');
+}
+
+/** The statements of the pool that a node is in. */
+function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly Statement[] {
+  const pools = new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool]));
+  const policies = [...mirror.all('nodelifecyclepolicies').values()];
+  const claims = new Map(
+    [...mirror.all('nodeclaims').values()].map(claim => [dig(claim, 'status', 'providerID'), claim]),
+  );
+  const known = new Map<string | undefined, readonly Statement[]>();
+  return node => {
+    const claim = claims.get(dig(node, 'spec', 'providerID') ?? '');
+    const name = poolNameOf(claim ?? node);
+    const pool = name === undefined ? undefined : pools.get(name);
+    const statements = known.get(name) ?? statementsOf(repairBlockFor(pool, policies));
+    known.set(name, statements);
+    return statements;
+  };
+}
+
+function claimedIn(mirror: Mirror): (node: KubernetesObject) => boolean {
+  const instances = new Set([...mirror.all('nodeclaims').values()].map(claim => dig(claim, 'status', 'providerID')));
+  return node => instances.has(dig(node, 'spec', 'providerID') ?? '');
+}
+
+const isStopped = (node: KubernetesObject): boolean =>
+  listOf(dig(node, 'spec', 'taints')).some(taint => dig(taint, 'key') === STOPPED);
+
+const MARKS: readonly string[] = ['karpenter.sh/rebooting', 'karpenter.sh/disrupted'];
+const AUTOSCALER = 'ToBeDeletedByClusterAutoscaler';
+const AUTOSCALER_TAKES = 15 * 60_000;
+
+/** Somebody else is at work on the node, by a mark of Node or NodeClaim. */
+export function isOthersWork(node: KubernetesObject, claim: KubernetesObject | undefined, now: number): boolean {
+  const taints = listOf(dig(node, 'spec', 'taints'));
+  const isTrue = (object: KubernetesObject | undefined, type: string): boolean =>
+    listOf(dig(object, 'status', 'conditions')).some(
+      each => dig(each, 'type') === type && dig(each, 'status') === 'True',
+    );
+  const isBeingRemoved = (taint: unknown): boolean =>
+    dig(taint, 'key') === AUTOSCALER && now < Number(dig(taint, 'value') ?? 0) * 1000 + AUTOSCALER_TAKES;
+  return (
+    taints.some(taint => MARKS.includes(String(dig(taint, 'key'))) || isBeingRemoved(taint)) ||
+    isTrue(node, 'MaintenanceInProgress') ||
+    isTrue(claim, 'Rebooting') ||
+    isTrue(claim, 'DisruptionReason')
+  );
+}
+
+/** By an annotation of the Node, its NodeClaim or its NodePool. */
+export function isVetoed(node: KubernetesObject, mirror: Mirror, now: number): boolean {
+  const claim = claimOf(node, mirror);
+  const poolName = poolNameOf(claim ?? node);
+  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const isHeldByPool = pool !== undefined && isHeldUntil(annotationOf(pool, VETO), now);
+  return isHeldByPool || [node, claim].some(object => object !== undefined && isVetoedBy(object, now));
+}
+
+/** By its own annotation. */
+const isVetoedBy = (object: KubernetesObject, now: number): boolean =>
+  isHeldUntil(annotationOf(object, VETO), now) || annotationOf(object, VETO_OF_KARPENTER) === 'true';
+
+const isHeldUntil = (value: string | undefined, now: number): boolean =>
+  value !== undefined && (instantOf(value) ?? Infinity) > now;
+
+/** It was well again within the window, and was old enough by then. */
+function cameBack(node: KubernetesObject, { type }: Statement, now: number, window: number): boolean {
+  const condition = listOf(dig(node, 'status', 'conditions')).find(each => dig(each, 'type') === type);
+  const time = instantOf(dig(condition, 'lastTransitionTime'));
+  const created = instantOf(node.metadata.creationTimestamp);
+  if (time === undefined || created === undefined) return false;
+  return time <= now && now - time < Math.min(window, RECENT) && time - created >= OLD_ENOUGH;
+}
+
+/** Why the guards hold by these counts; undefined: they let it pass. */
+export function heldBy(block: unknown, { threshold, zone, cluster }: Census): string | undefined {
+  if (isOutage(dig(block, 'freeze'), cluster))
+    return `${cluster.ill} of ${cluster.total} nodes of the cluster are dark`;
+  if (isOutage(dig(block, 'zoneOutage'), zone)) return `${zone.ill} of ${zone.total} nodes of its zone are unhealthy`;
+  const most = mostOf(dig(block, 'maxUnhealthy') ?? '20%', threshold.total);
+  if (most === undefined || threshold.ill <= most) return undefined;
+  return `${threshold.ill} of ${threshold.total} are unhealthy, ${most} may be`;
+}
+
+/** At least 3 nodes and 55 %, unless the block says otherwise. */
+function isOutage(rule: unknown, { ill, total }: Tally): boolean {
+  if (rule === 'Off' || rule === false) return false;
+  const least = Number(dig(rule, 'minNodes') ?? 3);
+  const share = Number(/^(\d+)%$/.exec(textOf(dig(rule, 'share')) ?? '55%')?.[1]);
+  return ill >= least && ill * 100 >= share * total;
+}
+
+/** A number, or a percentage that is rounded up; undefined: there is none, or it cannot be read. */
+export function mostOf(limit: unknown, total: number): number | undefined {
+  if (typeof limit === 'number') return Number.isInteger(limit) && limit >= 0 ? limit : undefined;
+  const percent = /^(\d+)%$/.exec(textOf(limit) ?? '')?.[1];
+  if (percent === undefined || Number(percent) > 100) return undefined;
+  return Math.ceil((Number(percent) * total) / 100 - 1e-9);
+}

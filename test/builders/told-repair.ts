@@ -1,0 +1,166 @@
+/** A run of repair told line by line to one check: what the cluster shows, what repair calls and says. The pool is `web`; instants are minutes. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
+import type { CheckContext, MakeCheck, PortCall, Run } from '../../simulator/invariants/invariant.ts';
+import type { Mirror, Mirrored } from '../../simulator/invariants/mirror.ts';
+
+const START = Date.parse('2024-11-01T15:00:00Z');
+const MINUTE = 60_000;
+
+export interface NodeTold {
+  readonly name: string;
+  readonly zone?: string;
+  /** Minutes; default: two hours before. */
+  readonly created?: number;
+  /** `[type, status, minute of the transition, reason]`. */
+  readonly conditions?: readonly (readonly [type: string, status: string, since: number, reason?: string])[];
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly taints?: readonly string[];
+  /** Minute. */
+  readonly deleted?: number;
+  readonly bootID?: string;
+  readonly hasClaim?: boolean;
+}
+
+type Listener = (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void;
+
+export function toldRepair(make: MakeCheck, repair: object = {}) {
+  let now = START;
+  let changes = 0;
+  const objects = new Map<Mirrored, Map<string, KubernetesObject>>();
+  const listeners: Listener[] = [];
+  const of = (resource: Mirrored): Map<string, KubernetesObject> => {
+    const known = objects.get(resource) ?? new Map<string, KubernetesObject>();
+    objects.set(resource, known);
+    return known;
+  };
+  const set = (resource: Mirrored, object: KubernetesObject): void => {
+    changes += 1;
+    of(resource).set(object.metadata.uid, object);
+    for (const listener of listeners) listener(resource, object.metadata.uid, object);
+  };
+  const mirror: Mirror = {
+    all: of,
+    lastPools: () => new Map(),
+    changes: () => changes,
+    follow(listener) {
+      for (const [resource, known] of objects) for (const [uid, object] of known) listener(resource, uid, object);
+      listeners.push(listener);
+    },
+  };
+  const found: string[] = [];
+  const context: Partial<CheckContext> = {
+    mirror,
+    now: () => toEpochMs(now),
+    clockTolerance: 0 as CheckContext['clockTolerance'],
+    quietSince: () => toEpochMs(START - 60 * MINUTE),
+    lastDenial: () => -Infinity,
+    violate: (invariant, message) => void found.push(`${invariant}: ${message}`),
+  };
+  const check = make(context as CheckContext);
+  const stamp = (minute: number): string => toTimestamp(toEpochMs(START + minute * MINUTE));
+  const setPool = (block: object): void =>
+    set('nodepools', {
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodePool',
+      metadata: { name: 'web', uid: 'pool', resourceVersion: '1', creationTimestamp: stamp(-500) },
+      spec: { repair: JSON.parse(JSON.stringify(block)) },
+    });
+  setPool(repair);
+  const call = (port: PortCall['port'], method: string, args: readonly unknown[], value: unknown): Run => {
+    const time = toEpochMs(now);
+    const made: PortCall = { port, method, args, time, outcome: { kind: 'pending' } };
+    const run: Run = { by: 'repair', startTime: time, calls: [looked()] };
+    check.onCall?.(made, run);
+    run.calls.push(made);
+    made.outcome = { kind: 'answered', value };
+    check.onAnswer?.(made, run);
+    return run;
+  };
+  /** Each run looks at the NodePool. */
+  const looked = (): PortCall => ({
+    port: 'kubernetes',
+    method: 'get',
+    args: [{ type: { group: 'karpenter.sh', version: 'v1', resource: 'nodepools' }, name: 'web' }],
+    time: toEpochMs(now),
+    outcome: { kind: 'answered', value: { kind: 'there', object: of('nodepools').get('pool') } },
+  });
+  return {
+    found,
+    setPool,
+    at(minute: number): void {
+      now = START + minute * MINUTE;
+    },
+    node({ name, zone = 'a', created = -120, hasClaim = true, ...told }: NodeTold): void {
+      const labels = { 'karpenter.sh/nodepool': 'web', 'topology.kubernetes.io/zone': zone };
+      const providerID = `aws:///${zone}/i-${name}`;
+      const metadata = { name, resourceVersion: '1', creationTimestamp: stamp(created), labels };
+      if (hasClaim)
+        set('nodeclaims', {
+          apiVersion: 'karpenter.sh/v1',
+          kind: 'NodeClaim',
+          metadata: { ...metadata, uid: `claim-${name}` },
+          status: { nodeName: name, providerID },
+        });
+      set('nodes', {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: {
+          ...metadata,
+          uid: `node-${name}`,
+          ...(told.annotations !== undefined && { annotations: told.annotations }),
+          ...(told.deleted !== undefined && { deletionTimestamp: stamp(told.deleted) }),
+        },
+        spec: { providerID, taints: (told.taints ?? []).map(key => ({ key, effect: 'NoSchedule' })) },
+        status: {
+          conditions: (told.conditions ?? [['Ready', 'True', -100]]).map(([type, status, since, reason = '']) => ({
+            type,
+            status,
+            reason,
+            lastTransitionTime: stamp(since),
+          })),
+          nodeInfo: { bootID: told.bootID ?? `boot-${name}` },
+        },
+      });
+    },
+    terminate: (name: string, value: unknown = { kind: 'ok' }): unknown =>
+      call(
+        'kubernetes',
+        'delete',
+        [{ type: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' }, name }],
+        value,
+      ),
+    reboot: (name: string, value: unknown = { kind: 'ok' }, zone = 'a'): unknown =>
+      call('instances', 'reboot', [`aws:///${zone}/i-${name}`], value),
+    say: (name: string, decision: string, reason: string): void =>
+      check.onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name }),
+    /** @param isRecorded the run that says it writes its record afterwards, and does not die before */
+    event(name: string, reason: string, message: string, isRecorded = true): void {
+      const event = { involvedObject: { kind: 'Node', name, uid: `node-${name}` }, reason, message };
+      const run = call('kubernetes', 'create', [{ group: '', version: 'v1', resource: 'events' }, event], {
+        kind: 'ok',
+      });
+      const put = {
+        port: 'records',
+        method: 'put',
+        args: [{ id: `node/node-${name}` }],
+        time: toEpochMs(now),
+      } as const;
+      if (isRecorded) run.calls.push({ ...put, outcome: { kind: 'answered', value: { kind: 'written' } } });
+    },
+    report(policy: string, status: object, before: object): void {
+      const of_ = (value: object) => ({
+        kind: 'NodeLifecyclePolicy',
+        metadata: { name: policy, uid: policy, generation: 1 },
+        status: value,
+      });
+      const resource = { group: 'curfew.dev', version: 'v1alpha1', resource: 'nodelifecyclepolicies' };
+      const write = { verb: 'patch', resource, subresource: 'status', before: of_(before), after: of_(status) };
+      check.onWrite?.(write as never, 'repair');
+    },
+    look: (): void => check.onMinute?.(),
+  };
+}
+
+export const OK = [['Ready', 'True', -100]] as const;
+export const ILL = [['Ready', 'False', -60]] as const;
