@@ -13,12 +13,13 @@ import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan
 import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decidePool } from '../../functions/repair/decide.ts';
-import { lookAt, } from '../../functions/repair/follow.ts';
+import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
 import { dueClause, illsOf } from '../../functions/repair/illness.ts';
-import { decideNode, poolOf, } from '../../functions/repair/node-verdict.ts';
+import { decideNode, poolOf } from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
 import { AWS_REPAIR_STATEMENTS, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
@@ -87,6 +88,7 @@ export interface LifecycleCluster {
   readonly policies: PolicySet;
   readonly policyObjects: readonly KubernetesObject[];
   readonly gateOpen: boolean;
+  readonly providerPolicies?: ProviderPolicies | undefined;
   /** The configuration says how nodes are drained, or cannot be read. */
   readonly hasDrainRules: boolean;
   /** What is wrong with the configuration: another one is in force, which stands in Curfew's table and is not read. */
@@ -121,6 +123,7 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
     policyObjects: policies,
     // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
     gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
+    providerPolicies: config.ok ? config.value.providerPolicies : undefined,
     hasDrainRules: !config.ok || config.value.drain !== undefined,
     configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
     pools: new Map(pools.map(pool => [pool.metadata.name, pool])),
@@ -175,10 +178,13 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
 const UNREADABLE =
   'the deletion waits until that can be read or its deadline comes, unless it had begun or an earlier version could be read, which is in force then and is not known here';
 
-function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObject | undefined): RepairRules {
+function rulesOf(
+  { gateOpen, policies, providerPolicies }: LifecycleCluster,
+  pool: KubernetesObject | undefined,
+): RepairRules {
   const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
   const poolVeto = pool && { kind: 'NodePool' as const, name: pool.metadata.name, uid: pool.metadata.uid, value };
-  return { ...effectiveRepair(pool, policies), gateOpen, poolVeto };
+  return { ...effectiveRepair(pool, policies, providerPolicies), gateOpen, poolVeto };
 }
 
 /** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `held-repair.ts` knows what holds by them. */

@@ -125,7 +125,7 @@ async function actOn(
   if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
   // Somebody else terminates it forcefully by now.
   if (decision.kind === 'finishing') return { kind: 'accepted', pods: [], attempt, isOther: true };
-  const isListed = settings !== undefined && rungsOf(settings).some(each => keyOf(each) === attempt.key);
+  const isListed = rungsOf(decision.terms).some(each => keyOf(each) === attempt.key);
   const action = isListed ? actionOf(attempt, rung.template) : undefined;
   if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
 

@@ -1,6 +1,7 @@
 /** An attempt: how it begins, what it says, and what is remembered of it once it is over. Pure. */
-import { TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
-import { type EpochMs, addDuration, latest, toTimestamp } from '../../shared/domain/time.ts';
+import { type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
+import type { DrainBound } from '../../shared/domain/repair-policy.ts';
+import { type EpochMs, addDuration, earliest, latest, parseTimestamp, toTimestamp } from '../../shared/domain/time.ts';
 import { type Rung, keyOf } from './ladder.ts';
 import { type Attempt, type NodeRecord } from './state.ts';
 import { RUN_SETTLES_AFTER } from './times.ts';
@@ -75,8 +76,13 @@ export function createAttempt({ look, due, rung, stale }: Candidate, now: EpochM
   // An annotation of an attempt before is still known as ours, and so is what it stands in place of.
   const known = record?.ours?.annotation;
   const left = stale ?? record?.attempt;
+  const standing = set === undefined ? undefined : parseTimestamp(set);
   const isOurs = set !== undefined && (left?.terminationTimestamp === set || known?.set === set);
   const previous = isOurs ? (left?.terminationTimestamp === set ? left.previousTimestamp : known?.previous) : set;
+  const wanted = due.claim && deadlineBy(due.terms.drainBound, due.claim, now);
+  const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
+  const timestamp = isLater ? toTimestamp(wanted) : isOurs ? set : undefined;
+  const podsUntil = earliest(standing, wanted);
   return {
     number: stale?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended',
@@ -90,8 +96,34 @@ export function createAttempt({ look, due, rung, stale }: Candidate, now: EpochM
     ...(requestId !== undefined && { requestId }),
     ...(rung.type === 'Terminate' &&
       claim !== undefined && {
-        terminationTimestamp: isOurs ? set : toTimestamp(now),
-        ...(previous !== undefined && { previousTimestamp: previous }),
+        ...(timestamp !== undefined && { terminationTimestamp: timestamp }),
+        ...(timestamp !== undefined && previous !== undefined && { previousTimestamp: previous }),
+        ...(podsUntil !== undefined && { podsUntil }),
       }),
   };
 }
+
+/** When what is left of the pods goes; undefined: never, whoever terminates it waits. */
+function deadlineBy(
+  bound: DrainBound,
+  { terminationGracePeriod: own }: NodeClaimView,
+  now: EpochMs,
+): EpochMs | undefined {
+  const time = bound === 'Inherit' || (own !== undefined && own < bound) ? own : bound;
+  return time === undefined ? undefined : addDuration(now, time);
+}
+
+/** What a termination means for the pods of the node. */
+export function podsText({ time, podsUntil, terminationTimestamp }: Attempt): string {
+  if (podsUntil === undefined)
+    return terminationTimestamp === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
+  return podsUntil <= time ? ' forcefully' : `, and its pods have until ${toTimestamp(podsUntil)}`;
+}
+
+/** Pods have time until then; undefined: none, or no end. */
+export const graceEnd = ({ time, podsUntil }: Attempt): EpochMs | undefined =>
+  podsUntil !== undefined && podsUntil > time ? podsUntil : undefined;
+
+/** Pods are waited for, however long that takes. */
+export const isUnbounded = ({ action, claim, podsUntil, terminationTimestamp }: Attempt): boolean =>
+  action === 'Terminate' && claim !== undefined && podsUntil === undefined && terminationTimestamp === undefined;

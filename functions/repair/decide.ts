@@ -19,6 +19,7 @@ import { budgetHold, failureOf, futility } from './futility.ts';
 import { type Guards, type Surroundings, createGuards } from './guards.ts';
 import type { Rung } from './ladder.ts';
 import { advanceRamp, nextRamp, rampAllows, rampHold, rampTime, withoutUndone } from './ramp.ts';
+import { ranked } from './rank.ts';
 import { type RepairRules, readableSettings } from './rules.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
@@ -54,6 +55,7 @@ export interface Granted {
   readonly look: NodeLook;
   readonly attempt: Attempt;
   readonly rung: Rung;
+  readonly rungs: readonly Rung[];
   readonly rest: readonly Rung[];
   readonly message: string;
 }
@@ -81,7 +83,8 @@ export function decidePool(observation: PoolObservation): PoolDecision {
   const candidates = looks.flatMap((look): Candidate[] => {
     const { due, view } = look;
     if (due === undefined || view === undefined) return [];
-    return [{ look: { ...look, view }, due: due.decision, rung: due.rung, rest: due.rest, stale: due.stale }];
+    const { decision: dueNode, ...turn } = due;
+    return [{ look: { ...look, view }, due: dueNode, ...turn }];
   });
   const guards = createGuards(surroundings);
   const held = new Set<string>();
@@ -166,8 +169,8 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   const gate = observation.gate?.(inFlight);
   let count = inFlight.size;
   let granted = 0;
-  return candidates.toSorted(byRank).map((candidate): Outcome => {
-    const { look, due, rung, rest, stale } = candidate;
+  return ranked(candidates, now).map((candidate): Outcome => {
+    const { look, due, rung, rungs, rest, stale } = candidate;
     const { view } = look;
     const needsPlace = !inFlight.has(view.uid);
     const held = holds.get(candidate);
@@ -204,7 +207,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         holds: true,
         isFollowed: true,
       },
-      grant: { look: settled.look, attempt, rung, rest, message: due.message },
+      grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message },
     };
   });
 }
@@ -238,13 +241,6 @@ function settling(
     illness: { ...(illness ?? { type: due.incident.conditionType, taken: [] }), settling: settled },
     hold: { ...hold, until: earliest(hold.until, last) ?? hold.until },
   };
-}
-
-/** Longest past due first; of those that are due at the same time the less healthy one. */
-function byRank({ due: a, look: first }: Candidate, { due: b, look: second }: Candidate): number {
-  return (
-    a.incident.dueTime - b.incident.dueTime || b.severity - a.severity || (first.node.name < second.node.name ? -1 : 1)
-  );
 }
 
 /** What the next pass must know. */

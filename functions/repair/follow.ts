@@ -4,13 +4,13 @@
  */
 import { ownerOf } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { addDuration, earliest, isDue, toTimestamp } from '../../shared/domain/time.ts';
+import { addDuration, earliest, isDue, latest, parseTimestamp, toTimestamp } from '../../shared/domain/time.ts';
 import { accepted, describe, settledTime, untaken, withoutAttempt } from './attempt.ts';
 import { nextEpisodes } from './flapping.ts';
 import { on, stuckBy } from './gone.ts';
 import { WELL_FOR, clocksOf, illnessAt, illsOf } from './illness.ts';
-import { actsOf, awaitsReboot, hasTime, isInPlace, rungsOf } from './ladder.ts';
-import { decideNode, isTerminatingForcefully } from './node-verdict.ts';
+import { actsOf, allRungsOf, awaitsReboot, hasTime, isInPlace, rungsOf } from './ladder.ts';
+import { decideNode, endsBy } from './node-verdict.ts';
 import { otherAtWork } from './others.ts';
 import { readableSettings } from './rules.ts';
 import { type LookContext, type Partly, type NodeSeen } from './seen.ts';
@@ -62,7 +62,8 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     ills,
     isIll,
     isOn,
-    rungs: settings ? rungsOf(settings) : [],
+    rungs: decision.kind === 'due' ? rungsOf(decision.terms) : [],
+    allRungs: settings ? allRungsOf(settings) : [],
   };
   const look = withEnds(lookAtAttempt(seen), seen);
   const countsOther =
@@ -135,7 +136,7 @@ function lookAtAttempt(seen: NodeSeen): Partly {
     };
   }
   if (wasCarriedOut(answered, context, seen.node)) {
-    const taken = accepted({ ...record, attempt: answered }, answered, seen.rungs);
+    const taken = accepted({ ...record, attempt: answered }, answered, seen.allRungs);
     return { ...lookAtAccepted({ ...seen, record: taken }, taken.attempt ?? answered), found: answered };
   }
   return lookAtStale(seen, answered);
@@ -148,11 +149,15 @@ function withDrainEnd(attempt: Attempt, { drainEnds }: LookContext, uid: string)
 }
 
 /**
- * A termination that was begun: the NodeClaim is gone, or on its way and forceful. A graceful deletion that somebody else had begun is
+ * A termination that was begun: the NodeClaim is gone, or on its way with a deadline no later than ours. A graceful deletion that somebody else had begun is
  * not what the attempt was for. Nothing tells for certain that a machine was not rebooted, so that counts as carried out. What is asked for
  * under an id of its own can be asked for again.
  */
-function wasCarriedOut({ action, claim }: Attempt, { claims, now }: LookContext, { annotations }: NodeView): boolean {
+function wasCarriedOut(
+  { action, claim, terminationTimestamp }: Attempt,
+  { claims, now }: LookContext,
+  { annotations }: NodeView,
+): boolean {
   switch (action) {
     case 'Reboot':
       return annotations !== undefined;
@@ -163,7 +168,9 @@ function wasCarriedOut({ action, claim }: Attempt, { claims, now }: LookContext,
       // Without a NodeClaim the instance was looked at before (`pass.ts`), and had not been ended.
       if (claim === undefined) return false;
       const seen = claims.get(claim.uid);
-      return seen === undefined || isTerminatingForcefully(seen, now);
+      if (seen?.deletionTime === undefined) return seen === undefined;
+      const deadline = parseTimestamp(terminationTimestamp ?? '');
+      return deadline === undefined || endsBy(seen, latest(now, deadline));
     }
   }
 }
@@ -222,7 +229,7 @@ function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
 }
 
 function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
-  const { context, node, isIll, isOn, rungs } = seen;
+  const { context, node, isIll, isOn } = seen;
   const { now, rules } = context;
   const record = { ...seen.record, attempt };
   if (!isIll && !awaitsReboot(attempt, node, now)) {
@@ -261,7 +268,7 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
     };
   }
   if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack: false };
-  const turn = lookAtTurn({ ...seen, record, rungs }, undefined);
+  const turn = lookAtTurn({ ...seen, record }, undefined);
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
   return { ...turn, holds: isLeft, isFollowed: true, takesBack: !isLeft && record.ours?.maintenance === true };
 }

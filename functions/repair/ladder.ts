@@ -3,7 +3,7 @@
  * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto, edit or crash repeats an act. Pure.
  */
 import type { NodeView } from '../../shared/domain/node.ts';
-import type { RepairAction, RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { actionListsOf, type RepairAction, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import {
   addDuration,
@@ -25,7 +25,7 @@ export interface Rung extends Omit<RepairAction, 'type'> {
 }
 
 /** In their order. */
-export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly Rung[] {
+export function rungsOf({ actions }: { readonly actions: readonly RepairAction[] }): readonly Rung[] {
   return actions.flatMap((action: RepairAction): Rung[] => {
     const { type, ...rest } = action;
     if (type !== 'DrainThenTerminate') return [{ ...rest, type }];
@@ -35,6 +35,10 @@ export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly 
     ];
   });
 }
+
+/** Those of every entry. */
+export const allRungsOf = (settings: RepairSettings): readonly Rung[] =>
+  actionListsOf(settings).flatMap(actions => rungsOf({ actions }));
 
 /** A termination that is not over after this long is stuck, where its action says nothing else. */
 const STUCK_AFTER = hours(1);

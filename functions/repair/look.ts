@@ -5,7 +5,12 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
-import { AWS_REPAIR_STATEMENTS, matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
+import {
+  AWS_REPAIR_STATEMENTS,
+  DEFAULT_ACTIONS,
+  matchStatements,
+  statementsOf,
+} from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes } from '../../shared/domain/time.ts';
 import { type TimedRecord, openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
@@ -209,7 +214,10 @@ function carryOver(
   for (const each of left) {
     const { uid, name } = each.node;
     const known = records.get(uid)?.value ?? newNode(name, undefined);
-    records.set(uid, { value: intoNode(known, each, rungsOf(settings)), isOld: true });
+    records.set(uid, {
+      value: intoNode(known, each, rungsOf({ actions: settings.actions ?? DEFAULT_ACTIONS })),
+      isOld: true,
+    });
   }
   return undefined;
 }

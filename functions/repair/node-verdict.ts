@@ -10,6 +10,7 @@ import {
 } from '../../shared/domain/node-claim.ts';
 import type { Owner } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
+import { type Confirmation, type DrainBound, type RepairAction, termsOf } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue, parseTimestamp } from '../../shared/domain/time.ts';
 import { type Ill, judgeHealth } from './illness.ts';
 import { type Other, type Veto, otherAtWork, vetoOf } from './others.ts';
@@ -39,7 +40,19 @@ export interface DueNode {
   readonly claim: NodeClaimView | undefined;
   /** How many statements hold. */
   readonly severity: number;
+  /** Of the entry that decides: its priority, and what is done. */
+  readonly terms: Terms;
+  /** Since when any entry has been due. */
+  readonly dueSince: EpochMs;
   readonly message: string;
+}
+
+/** What the entry that decides says of a repair. */
+export interface Terms {
+  readonly priority: number;
+  readonly actions: readonly RepairAction[];
+  readonly drainBound: DrainBound;
+  readonly confirm?: Confirmation | undefined;
 }
 
 interface Incident {
@@ -71,14 +84,14 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
   }
   if ('invalid' in settings) return { kind: 'refuse', message: settings.invalid };
 
-  const health = judgeHealth(ills, settings, episodes);
+  const health = judgeHealth(ills, { now, settings, episodes });
   if (health.kind === 'healthy') {
     return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
   }
   if (health.kind === 'noTransitionTime') {
     return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
   }
-  const { message, severity, incident } = health;
+  const { message, severity, incident, entry, dueSince } = health;
   if (!isDue(now, incident.dueTime)) return { kind: 'tolerate', incident, message };
   const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
   if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
@@ -98,7 +111,9 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
     return { kind: 'blocked', reason: 'BeingDisrupted', other, incident, message: why };
   }
-  return { kind: 'due', incident, claim, severity, message };
+  const { priority = 0, confirm } = entry.statement;
+  const terms: Terms = { priority, ...termsOf(settings, entry), ...(confirm !== undefined && { confirm }) };
+  return { kind: 'due', incident, claim, severity, terms, dueSince, message };
 }
 
 /** An instance of its own that Karpenter has nothing to do with: one of Karpenter's may only be waiting for its NodeClaim to show. */
@@ -108,13 +123,13 @@ function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
 
 /** Being deleted, and its deadline has passed. */
 export function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
-  return claim.deletionTime !== undefined && holdsPastInstant(claim, now);
+  return claim.deletionTime !== undefined && endsBy(claim, now);
 }
 
-/** Karpenter keeps a deadline that has passed and replaces one that lies ahead or does not parse. */
-export function holdsPastInstant({ annotations }: NodeClaimView, now: EpochMs): boolean {
+/** Whether a deadline stands there that is no later. Karpenter replaces one that does not parse. */
+export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
   const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
-  return deadline !== undefined && isDue(now, deadline);
+  return deadline !== undefined && isDue(time, deadline);
 }
 
 /** The pool of a node is that of its NodeClaim; its own label counts only while there is none for certain. */

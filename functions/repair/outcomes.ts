@@ -6,7 +6,7 @@ import type { PassDeps } from './deps.ts';
 import { accepted, settledTime, withoutAttempt } from './attempt.ts';
 import { readableSettings } from './rules.ts';
 import { failureOf } from './futility.ts';
-import { mayPass, rungsOf, turnOf } from './ladder.ts';
+import { allRungsOf, mayPass, turnOf } from './ladder.ts';
 import type { Seen } from './look.ts';
 import { readClaim } from './observe.ts';
 import { withoutUndone } from './ramp.ts';
@@ -49,10 +49,10 @@ async function afterAct(
   seen: Seen,
   speaker: Speaker,
 ): Promise<After> {
-  const { look, attempt } = granted;
+  const { look, attempt, rungs } = granted;
   const now = deps.clock.now();
   const settings = readableSettings(seen.rules.rules);
-  const rungs = settings ? rungsOf(settings) : [];
+  const allRungs = settings ? allRungsOf(settings) : rungs;
   const withMade: NodeRecord =
     Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
   const before = look.record ?? record;
@@ -61,7 +61,7 @@ async function afterAct(
     case 'accepted': {
       // What somebody else does is none of our acts.
       const next =
-        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, rungs);
+        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, allRungs);
       return { change: { record: next }, time: addDuration(now, seconds(300)) };
     }
     case 'unknown':

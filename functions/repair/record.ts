@@ -24,6 +24,8 @@ const incident = z.object({
   dueTime: instant,
   /** Where the toleration stands; absent: the provider's default. */
   field: z.optional(z.string()),
+  /** Of the entry; absent: 0. */
+  priority: z.optional(z.int()),
 });
 
 const resourceName = z.object({
@@ -65,6 +67,8 @@ const attempt = z.object({
   terminationTimestamp: z.optional(z.string()),
   /** What somebody else had set there before; given back when the attempt is called off. */
   previousTimestamp: z.optional(z.string()),
+  /** `Terminate`: when what is left of the pods goes. */
+  podsUntil: z.optional(instant),
   /** `Reboot`: the machine's boot ID before. */
   bootID: z.optional(z.string()),
   /** `Drain`, `CustomResource`: what the request is known by, the same for each try. */

@@ -7,6 +7,7 @@ import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
+import { graceEnd, podsText } from './attempt.ts';
 import type { Rung } from './ladder.ts';
 import type { Attempt, RepairIncident } from './state.ts';
 import type { Basis, NodeName, Verdict } from './verdict.ts';
@@ -39,6 +40,7 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
   conditionStatus: incident.conditionStatus,
   dueTime: toIsoText(incident.dueTime),
   lastTransitionTime: toIsoText(incident.lastTransitionTime),
+  ...(incident.priority !== undefined && { priority: incident.priority }),
 });
 
 /** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
@@ -145,12 +147,13 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
 }
 
 /** The numbers that an act rests on, times in RFC 3339. */
-const attemptOf = ({ number, claim, action, incident, until }: Attempt): JsonObject => ({
+const attemptOf = ({ number, claim, action, incident, until, podsUntil }: Attempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,
   action,
   ...(claim && { nodeClaim: claim.name }),
   ...(action !== 'Terminate' && { until: toIsoText(until) }),
+  ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
 });
 
 /** So many pods are named in one audit line, which must stay under 8 KB. */
@@ -170,7 +173,9 @@ export function reportsOfAct(
   const { claim } = attempt;
   const what = `${describeAct(attempt)}${followedBy(rest)}`;
   const { length } = protectedPods;
-  const taken = length === 0 ? '' : `; it takes ${length} protected pod${length === 1 ? '' : 's'}`;
+  const end = graceEnd(attempt);
+  const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
+  const taken = length === 0 ? '' : `; it takes ${length} protected pod${length === 1 ? '' : 's'}${last}`;
   const event = {
     type: 'Warning',
     reason: EVENT_REASONS.nodeRepairStarted,
@@ -206,18 +211,20 @@ const decidedText = ({ source }: Place, { incident: { field } }: Attempt): strin
   field === undefined || source === undefined ? '' : `; by ${field} of ${source}`;
 
 /** The same of an act that mode `Observe` leaves out. */
-function describeObserved({ action, claim, until }: Attempt): string {
+function describeObserved(attempt: Attempt): string {
+  const { action, claim, until } = attempt;
   if (action !== 'Terminate') return `${action} would begin, and have time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the Auto Scaling group of the instance would replace it'
-    : `NodeClaim ${claim.name} would be terminated forcefully`;
+    : `NodeClaim ${claim.name} would be terminated${podsText(attempt)}`;
 }
 
-function describeAct({ action, claim, until }: Attempt): string {
+function describeAct(attempt: Attempt): string {
+  const { action, claim, until } = attempt;
   if (action !== 'Terminate') return `${action} has begun, and has time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the instance is terminated in its Auto Scaling group, which replaces it'
-    : `NodeClaim ${claim.name} is terminated forcefully`;
+    : `NodeClaim ${claim.name} is terminated${podsText(attempt)}`;
 }
 
 /** An act that was refused, or cannot be carried out. */

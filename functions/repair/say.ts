@@ -8,6 +8,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, hours, isDue, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { Carried } from './act.ts';
+import { isUnbounded } from './attempt.ts';
 import type { PassDeps } from './deps.ts';
 import type { Seen } from './look.ts';
 import { protectionOf } from './observe.ts';
@@ -233,8 +234,9 @@ function ofCarried({ granted: { look, message, rest }, outcome }: Carried) {
 }
 
 /** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */
-function protectedBy({ action }: Attempt, pods: readonly PodView[], { rules }: Seen, now: EpochMs): readonly string[] {
-  if (action !== 'Terminate' && action !== 'Reboot') return [];
+function protectedBy(attempt: Attempt, pods: readonly PodView[], { rules }: Seen, now: EpochMs): readonly string[] {
+  const { action } = attempt;
+  if ((action !== 'Terminate' && action !== 'Reboot') || isUnbounded(attempt)) return [];
   const { policy } = protectionOf(rules);
   return pods
     .filter(pod => isProtected(pod, now, policy))

@@ -41,7 +41,10 @@ export interface NodeSeen {
   readonly ills: readonly Ill[];
   readonly isIll: boolean;
   readonly isOn: boolean;
+  /** Of the entry that decides now. */
   readonly rungs: readonly Rung[];
+  /** Of every entry. */
+  readonly allRungs: readonly Rung[];
 }
 
 export type Partly = Omit<NodeLook, 'node' | 'view'>;

@@ -16,6 +16,8 @@ export interface RepairIncident {
   readonly dueTime: EpochMs;
   /** Where the toleration stands; absent: the provider's default. */
   readonly field?: string | undefined;
+  /** Of the entry; absent: 0. */
+  readonly priority?: number | undefined;
 }
 
 export interface ResourceName {
@@ -63,6 +65,8 @@ export interface Attempt {
   readonly terminationTimestamp?: string | undefined;
   /** What somebody else had set there before; given back when the attempt is called off. */
   readonly previousTimestamp?: string | undefined;
+  /** `Terminate`: when what is left of the pods goes; absent: when they are gone, or at once where a timestamp was set. */
+  readonly podsUntil?: EpochMs | undefined;
   /** `Reboot`: the machine's boot ID before. */
   readonly bootID?: string | undefined;
   /** `Drain`, `CustomResource`: what the request is known by, the same for each try. */

@@ -77,6 +77,8 @@ export interface Candidate {
   readonly look: NodeLook & { readonly view: NodeView };
   readonly due: DueNode;
   readonly rung: Rung;
+  /** The list that it is of. */
+  readonly rungs: readonly Rung[];
   /** What follows it. */
   readonly rest: readonly Rung[];
   /** An attempt that another run did not carry out, at the same action. */
@@ -94,6 +96,8 @@ export interface NodeLook {
   readonly due?: {
     readonly decision: DueNode;
     readonly rung: Rung;
+    /** The list that it is of. */
+    readonly rungs: readonly Rung[];
     readonly rest: readonly Rung[];
     readonly stale: Attempt | undefined;
   };

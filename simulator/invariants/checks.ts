@@ -20,6 +20,7 @@ import { checkRepairBounds } from './repair-bounds.ts';
 import { checkRepairGuards } from './repair-guards.ts';
 import { checkRepairLimits } from './repair-limits.ts';
 import { checkRepair } from './repair.ts';
+import { checkRepairTerms } from './repair-terms.ts';
 import { checkRobustness } from './robustness.ts';
 import { checkRuleEnd } from './rule-end.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
@@ -36,6 +37,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkDestructiveCalls,
   checkRepair,
   checkRepairGuards,
+  checkRepairTerms,
   checkRepairBounds,
   checkRepairLimits,
   checkDrainLimits,

@@ -17,7 +17,8 @@ import {
   type Run,
 } from './invariant.ts';
 import { actOf, type ActSeen } from './ladder-acts.ts';
-import { createLadderPast, mayHaveBeen, rungsOf, type Rung, type Taken } from './ladder-past.ts';
+import { createLadderPast, ladderOf, mayHaveBeen, profileIn, type Rung, type Taken } from './ladder-past.ts';
+import { statementsOf } from './statements.ts';
 import { dig, listOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { poolOf } from './node-pool.ts';
@@ -150,11 +151,12 @@ function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext):
     const { resource, name: asked } = targetOf(call);
     if (resource !== 'nodepools' || asked !== name) continue;
     const block = repairBlockFor(answerOf(call), policies);
-    blocks.set(JSON.stringify(dig(block, 'actions')), block);
+    blocks.set(JSON.stringify(block), block);
   }
   const [only, ...others] = [...blocks];
   if (only === undefined || others.length > 0) return undefined;
-  return { text: only[0], rungs: rungsOf(only[1]) };
+  const rungs = ladderOf(node, statementsOf(only[1], profileIn(mirror)));
+  return rungs && { text: JSON.stringify(rungs), rungs };
 }
 
 /** Whether a remediator was read to have given up on the node of that name. */

@@ -62,7 +62,8 @@ export function createClimbers({
   };
   const timeouts = (): readonly number[] =>
     blocks()
-      .flatMap(block => listOf(dig(block, 'actions')))
+      .flatMap(block => [block, ...listOf(dig(block, 'policies')), ...listOf(dig(block, 'conditions'))])
+      .flatMap(stating => listOf(dig(stating, 'actions')))
       .map(action => millisecondsOf(dig(action, 'timeout')) ?? DEFAULT_TIMEOUT);
 
   mirror.follow((resource, uid, object) => {

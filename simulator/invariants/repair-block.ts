@@ -44,17 +44,6 @@ const isPattern: IsReadable = value => {
   }
 };
 
-const isCondition = isObjectOf(
-  { type: isType, status: isOneOf('True', 'False', 'Unknown'), reason: isPattern, toleration: isToleration },
-  ['type', 'status', 'toleration'],
-);
-
-const OVERRIDE = isObjectOf({ conditionType: isType, toleration: isToleration }, ['conditionType', 'toleration']);
-const isOverrideList: IsReadable = value => {
-  const types = listOf(value).map(entry => fieldsOf(entry)['conditionType']);
-  return isListOf(OVERRIDE, LONGEST_LIST)(value) && new Set(types).size === types.length;
-};
-
 /** Nothing can follow them. */
 const ENDING: readonly string[] = ['Terminate', 'DrainThenTerminate'];
 const isAction: IsReadable = value => {
@@ -64,7 +53,7 @@ const isAction: IsReadable = value => {
       type: isOneOf('Reboot', 'CustomResource', ...ENDING),
       timeout: isTime,
       template: isKey,
-      attempts: isWhole(1),
+      attempts: isWhole(1, 20),
       within: isTime,
     },
     ['type'],
@@ -78,6 +67,38 @@ const isLadder: IsReadable = value =>
     .slice(0, -1)
     .every(action => !ENDING.includes(textOf(fieldsOf(action)['type']) ?? ''));
 
+const isDrainBound: IsReadable = value => value === 'Inherit' || isDuration(0)(value);
+
+const TERMS = {
+  reason: isPattern,
+  toleration: isToleration,
+  priority: isWhole(0, 100),
+  terminationGracePeriod: isDrainBound,
+  actions: isLadder,
+  confirm: isOneOf('InstanceStatus', 'ApplicationStatus'),
+};
+const isCondition: IsReadable = value => {
+  const { type, status, confirm } = fieldsOf(value);
+  const isShaped = isObjectOf({ ...TERMS, type: isType, status: isOneOf('True', 'False', 'Unknown') }, [
+    'type',
+    'status',
+    'toleration',
+  ]);
+  return isShaped(value) && (confirm === undefined || (type === 'Ready' && status === 'Unknown'));
+};
+
+const isOverride: IsReadable = value => {
+  const { conditionType, confirm } = fieldsOf(value);
+  const isShaped = isObjectOf({ ...TERMS, conditionType: isType }, ['conditionType', 'toleration']);
+  return isShaped(value) && (confirm === undefined || conditionType === 'Ready');
+};
+const isOverrideList: IsReadable = value => {
+  const keys = listOf(value).map(entry =>
+    JSON.stringify([fieldsOf(entry)['conditionType'], fieldsOf(entry)['reason']]),
+  );
+  return isListOf(isOverride, LONGEST_LIST)(value) && new Set(keys).size === keys.length;
+};
+
 const isFlapping: IsReadable = value => {
   const { window, unhealthyFor } = fieldsOf(value);
   const isShaped = isObjectOf({ window: isTime, unhealthyFor: isTime }, ['window', 'unhealthyFor'])(value);
@@ -89,6 +110,7 @@ export const isRepairReadable: IsReadable = isObjectOf({
   defaultTolerationDuration: isToleration,
   policies: isOverrideList,
   conditions: isListOf(isCondition, LONGEST_LIST),
+  terminationGracePeriod: isDrainBound,
   maxUnhealthy: isNodeCount,
   maxConcurrentRepairs: isNodeCount,
   zoneOutage: isOutageRule,

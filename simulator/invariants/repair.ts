@@ -18,6 +18,7 @@ import { isGateOpen, repairAnswer, type RepairFacts } from './repair-oracle.ts';
 import { factsOf, overdueSince, type Ending, type UnderWay } from './repair-overdue.ts';
 import { ownershipOf } from './repair-ownership.ts';
 import { createRepairPast, type RepairPast } from './repair-past.ts';
+import { profileOf } from './statements.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
@@ -220,7 +221,19 @@ function complainAboutAct(
   const sinceOf: RepairFacts['sinceOf'] = (...of) => history.startOf(...of)?.earliest;
   // What the guards count is `repair-guards.ts`.
   const heldBy = (): undefined => undefined;
-  const answer = repairAnswer({ now: latest, node, claim, pool, policies, everReadable, neighbours, sinceOf, heldBy });
+  const profile = profileOf(lastGet(run, 'configmaps')?.object);
+  const answer = repairAnswer({
+    profile,
+    now: latest,
+    node,
+    claim,
+    pool,
+    policies,
+    everReadable,
+    neighbours,
+    sinceOf,
+    heldBy,
+  });
   switch (answer.kind) {
     case 'unknown':
       return undefined;

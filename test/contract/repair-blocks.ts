@@ -57,7 +57,50 @@ const positive: readonly [JsonValue, boolean][] = durations.map(([value, ok]) =>
 ]);
 const condition = { type: 'Ready', status: 'False', toleration: '5m' };
 
+/** What an entry of `policies` and one of `conditions` may say alike. */
+const terms: readonly [JsonObject, boolean][] = [
+  ...[0, 80, 100].map((priority): [JsonObject, boolean] => [{ priority }, true]),
+  ...[-1, 101, 1.5, '80', true].map((priority): [JsonObject, boolean] => [{ priority }, false]),
+  ...[['Inherit', true] as const, ['inherit', false] as const, ['Never', false] as const, ...durations].map(
+    ([terminationGracePeriod, ok]): [JsonObject, boolean] => [{ terminationGracePeriod }, ok],
+  ),
+  [{ actions: [{ type: 'Reboot', timeout: '5m' }, { type: 'Terminate' }] }, true],
+  [{ actions: [] }, false],
+  [{ actions: [{ type: 'Terminate' }, { type: 'Reboot' }] }, false],
+  [{ actions: [{ type: 'Reboot', attempts: 21 }] }, false],
+  [{ reason: 'Xid(48|79)' }, true],
+  [{ reason: '(' }, false],
+  [{ confirm: 'InstanceStatus' }, true],
+  [{ confirm: 'ApplicationStatus' }, true],
+  [{ confirm: 'Status' }, false],
+];
+
 export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
+  ...terms.map(([entry, ok]): [JsonObject, boolean] => [
+    { policies: [{ conditionType: 'Ready', toleration: '5m', ...entry }] },
+    ok,
+  ]),
+  ...terms.map(([entry, ok]): [JsonObject, boolean] => [
+    { conditions: [{ ...condition, status: 'Unknown', ...entry }] },
+    ok,
+  ]),
+  ...[['Inherit', true] as const, ...durations].map(([terminationGracePeriod, ok]): [JsonObject, boolean] => [
+    { terminationGracePeriod },
+    ok,
+  ]),
+  [{ policies: [{ conditionType: 'KernelReady', toleration: '5m', confirm: 'InstanceStatus' }] }, false],
+  [{ conditions: [{ ...condition, confirm: 'InstanceStatus' }] }, false],
+  [
+    {
+      policies: [
+        { conditionType: 'Ready', toleration: '5m' },
+        { conditionType: 'Ready', toleration: '5m', reason: 'a' },
+        { conditionType: 'Ready', toleration: '5m', reason: 'b' },
+      ],
+    },
+    true,
+  ],
+  [{ policies: ['5m', '10m'].map(toleration => ({ conditionType: 'Ready', toleration, reason: 'a' })) }, false],
   [{ conditions: [{ ...condition, reason: '(' }] }, false],
   [{ defaultTolerationDuration: '9999999h' }, false],
   [{}, true],

@@ -48,7 +48,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     mutation: seeing({
       rules: rules =>
         withSettings(rules, ({ actions }) => ({
-          actions: actions.map(action =>
+          actions: actions?.map(action =>
             action.type === 'DrainThenTerminate' ? { ...action, type: 'Terminate' as const } : action,
           ),
         })),
