@@ -222,7 +222,17 @@ function explainRepair(
     return found === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(found);
   };
   const all = { nodes, statementsOf: statements, pools: [] };
-  const surroundings = surroundingsOf({ pool, settings, own: members, claims, cluster: all, state: NEW_POOL, now });
+  const surroundings = surroundingsOf({
+    pool,
+    settings,
+    own: members,
+    claims,
+    cluster: all,
+    state: NEW_POOL,
+    now,
+    nodePool: pool === undefined ? undefined : cluster.pools.get(pool),
+    looks,
+  });
   const decided = decidePool({ now, pool, rules, looks, state: NEW_POOL, surroundings });
   const verdict = decided.looks.find(each => each.node.uid === node.uid)?.verdict;
   if (verdict?.kind !== 'blocked') return own;

@@ -168,6 +168,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   const limit = Math.min(budget ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
   const gate = observation.gate?.(inFlight);
   let count = inFlight.size;
+  const disrupted = new Set(surroundings.budget?.disrupted);
   let granted = 0;
   return ranked(candidates, now).map((candidate): Outcome => {
     const { look, due, rung, rungs, rest, stale } = candidate;
@@ -183,10 +184,14 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
       rung.type === 'Terminate' ? futility(surroundings, failureOf(due.incident), view, state.terminations) : undefined;
     if (futile !== undefined) return heldBy(settled, futile);
     if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
+    const isDisruptive = rung.type !== 'CustomResource';
+    const budgeted = isDisruptive ? surroundings.budget?.hold(view.uid, disrupted) : undefined;
+    if (budgeted !== undefined) return heldBy(settled, budgeted);
     const full = needsPlace ? gate?.take(view) : undefined;
     if (full !== undefined) return heldBy(settled, full);
     if (isObserving) {
       if (needsPlace) count += 1;
+      if (isDisruptive) disrupted.add(view.uid);
       const attempt = createAttempt(settled, now);
       const verdict: Verdict = { kind: 'wouldRepair', node: view, attempt, rest, message: due.message };
       return { look: { ...settled.look, verdict, time: addDuration(now, FOLLOW_CHECK) } };
@@ -195,6 +200,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     if (granted >= MOST_ACTS) return { look: { ...settled.look, time: addDuration(now, seconds(1)) } };
     granted += 1;
     if (needsPlace) count += 1;
+    if (isDisruptive) disrupted.add(view.uid);
     const attempt = createAttempt({ ...settled, stale }, now);
     // What the action before has asked for is still known as ours.
     const base = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);

@@ -2,6 +2,7 @@
  * What holds a due repair back although the node itself may be repaired: the cluster, its zone, its pool. Each is counted a second time with
  * the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
@@ -14,11 +15,12 @@ import {
   statementsOf,
 } from '../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, addDuration, hours, isDue, minutes } from '../../shared/domain/time.ts';
+import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
 import { isStopped, vetoOf } from './others.ts';
 import type { PoolRecord } from './state.ts';
 import { HOLD_CHECK } from './times.ts';
-import type { Hold } from './verdict.ts';
+import type { Hold, NodeLook } from './verdict.ts';
 
 /** Freeze and zone are those of other pools too, whose changes wake nobody here. */
 const OUTAGE_CHECK = minutes(1);
@@ -46,6 +48,8 @@ export interface Surroundings {
   readonly nodes: readonly NodeView[] | undefined;
   /** By what a node of any pool is ill. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
+  /** The NodePool's own, where they count. */
+  readonly budget?: DisruptionBudget | undefined;
   /** Whether Curfew has acted on the node lately. */
   readonly isActedUpon: (node: NodeView) => boolean;
 }
@@ -60,21 +64,28 @@ interface Around {
     | undefined;
   readonly state: PoolRecord;
   readonly now: EpochMs;
+  readonly nodePool: KubernetesObject | undefined;
+  /** What a pass has found of its nodes. */
+  readonly looks: readonly NodeLook[];
 }
 
-export function surroundingsOf({ pool, settings, own, claims, cluster, state, now }: Around): Surroundings {
+export function surroundingsOf(around: Around): Surroundings {
+  const { pool, settings, own, claims, cluster, state, now, nodePool, looks } = around;
   const index = indexOwners(own, claims);
   const statements = statementsOf(settings);
   const mine = new Set(own.map(({ uid }) => uid));
+  const claimOf = (node: NodeView): NodeClaimView | undefined => {
+    const owner = ownerOf(node, index);
+    return owner.kind === 'claim' ? owner.claim : undefined;
+  };
+  const which = settings.disruptionBudgets;
   return {
     now,
     settings,
     scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
     poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
-    claimOf(node) {
-      const owner = ownerOf(node, index);
-      return owner.kind === 'claim' ? owner.claim : undefined;
-    },
+    claimOf,
+    budget: disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, looks, now }),
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),

@@ -127,7 +127,7 @@ export async function look(
   }
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });
   await handOver(deps, { pool, own: judged, records, claims: view.claims });
-  const surroundings = settings && surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now });
+  const surroundings = settings && surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now, nodePool: rules.pool, looks });
   const place: Place = { pool, source: rules.rules.source, settings: rules.rules.settings };
   if (held.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
   return {

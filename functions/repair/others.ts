@@ -89,6 +89,23 @@ const AUTOSCALER_HOLDS_FOR = minutes(15);
 /** An instance that somebody has stopped. */
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
 
+const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.find(each => each.key === key);
+
+const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
+  list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
+
+/** By which mark Karpenter says that it reboots the node. */
+export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (isTrue(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
+  return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
+}
+
+/** By which mark it says that it is going to disrupt the node. */
+export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (taintOf(node, 'karpenter.sh/disrupted')) return 'taint karpenter.sh/disrupted';
+  return isTrue(claim?.conditions, 'DisruptionReason') ? 'condition DisruptionReason of the NodeClaim' : undefined;
+}
+
 /** @param asked what stands for the node in other systems, by its name */
 export function otherAtWork(
   node: NodeView,
@@ -96,18 +113,15 @@ export function otherAtWork(
   asked: string | undefined,
   now: EpochMs,
 ): Other | undefined {
-  const taint = (key: string) => node.taints?.find(each => each.key === key);
-  const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
-    list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
   const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
-  if (isTrue(claim?.conditions, 'Rebooting')) return other('condition Rebooting of the NodeClaim', REBOOT_COUNTS_FOR);
-  if (taint('karpenter.sh/rebooting')) return other('taint karpenter.sh/rebooting', REBOOT_COUNTS_FOR);
+  const reboot = isRebooting(node, claim);
+  if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
   // What terminates it has set that taint, and a repair may force a termination.
   if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
-    if (taint('karpenter.sh/disrupted')) return other('taint karpenter.sh/disrupted');
-    if (isTrue(claim?.conditions, 'DisruptionReason')) return other('condition DisruptionReason of the NodeClaim');
+    const marked = isMarkedForDisruption(node, claim);
+    if (marked !== undefined) return other(marked);
   }
-  const removal = taint(AUTOSCALER_TAINT);
+  const removal = taintOf(node, AUTOSCALER_TAINT);
   const since = removal && Number(removal.value) * 1000;
   if (since !== undefined && Number.isFinite(since) && !isDue(now, addDuration(since as EpochMs, AUTOSCALER_HOLDS_FOR)))
     return other(`taint ${AUTOSCALER_TAINT}`);

@@ -12,6 +12,7 @@ export type HoldReason =
   | 'Settling'
   | 'FutileRepairs'
   | 'ConcurrencyBudget'
+  | 'DisruptionBudget'
   | 'ZoneConcurrencyBudget'
   | 'ClusterConcurrencyBudget'
   | 'RampUp'

@@ -99,6 +99,10 @@ export interface RepairLimits {
   readonly maxConcurrentRepairsPerCluster?: NodeCount | undefined;
 }
 
+/** Which disruption budgets of the NodePool count: those that name `Unhealthy`, those that name no reason as well, or none. */
+export const DISRUPTION_BUDGETS = ['Explicit', 'All', 'Ignore'] as const;
+export type DisruptionBudgets = (typeof DISRUPTION_BUDGETS)[number];
+
 export const WITHOUT_NODE_CLAIM = ['Ignore', 'TerminateInAutoScalingGroup'] as const;
 
 /** A NodePool's or policy's `repair` block, parsed. */
@@ -114,6 +118,7 @@ export interface RepairSettings {
   readonly maxUnhealthy: NodeCount;
   /** Repairs under way at the same time in one pool; undefined: no limit. */
   readonly maxConcurrentRepairs: NodeCount | undefined;
+  readonly disruptionBudgets: DisruptionBudgets;
   /** Counted among the nodes of one zone, in the whole cluster; undefined: off. */
   readonly zoneOutage: OutageRule | undefined;
   /** Counted among all nodes of the cluster, `Ready=Unknown` alone; undefined: off. */

@@ -1,6 +1,7 @@
 /** Which checks run. */
 import { checkDenialsSaid } from './denials-said.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
+import { checkDisruptionBudgets } from './disruption-budgets.ts';
 import { checkDisruptionTarget } from './disruption-target.ts';
 import { checkDrain } from './drain.ts';
 import { checkDrainLimits } from './drain-limits.ts';
@@ -38,6 +39,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkRepair,
   checkRepairGuards,
   checkRepairTerms,
+  checkDisruptionBudgets,
   checkRepairBounds,
   checkRepairLimits,
   checkDrainLimits,

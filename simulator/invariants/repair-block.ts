@@ -113,6 +113,7 @@ export const isRepairReadable: IsReadable = isObjectOf({
   terminationGracePeriod: isDrainBound,
   maxUnhealthy: isNodeCount,
   maxConcurrentRepairs: isNodeCount,
+  disruptionBudgets: isOneOf('Explicit', 'All', 'Ignore'),
   zoneOutage: isOutageRule,
   freeze: isOutageRule,
   actions: isLadder,

@@ -32,6 +32,7 @@ const HELD_BY_THE_PAST: readonly string[] = [
   'ActionsExhausted',
   'BeingDisrupted',
   'ConcurrencyBudget',
+  'DisruptionBudget',
   'ZoneConcurrencyBudget',
   'ClusterConcurrencyBudget',
 ];

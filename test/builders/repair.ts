@@ -148,7 +148,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     statementsOf: () => statementsOf(settings),
   };
   const surroundings =
-    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster: undefined, state, now });
+    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster: undefined, state, now, nodePool: undefined, looks });
   const around = surroundings && { ...surroundings, nodes: cluster?.nodes };
   return decidePool({ now, pool, rules, looks, state, surroundings: around, gate });
 }

@@ -123,6 +123,8 @@ export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
   [{ conditions: [condition, condition] }, true],
   ...counts.map(([maxUnhealthy, ok]): [JsonObject, boolean] => [{ maxUnhealthy }, ok]),
   ...counts.map(([maxConcurrentRepairs, ok]): [JsonObject, boolean] => [{ maxConcurrentRepairs }, ok]),
+  ...['Explicit', 'All', 'Ignore'].map((disruptionBudgets): [JsonObject, boolean] => [{ disruptionBudgets }, true]),
+  ...['explicit', true, ''].map((disruptionBudgets): [JsonObject, boolean] => [{ disruptionBudgets }, false]),
   ...outages.map(([zoneOutage, ok]): [JsonObject, boolean] => [{ zoneOutage }, ok]),
   ...outages.map(([freeze, ok]): [JsonObject, boolean] => [{ freeze }, ok]),
   ...positive.map(([timeout, ok]): [JsonObject, boolean] => [{ actions: [{ type: 'Reboot', timeout }] }, ok]),
