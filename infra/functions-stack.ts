@@ -33,7 +33,6 @@ import { allowKey } from './encryption.ts';
 import { FUNCTION_DEFINITIONS } from './function-definitions.ts';
 import { Monitoring } from './monitoring.ts';
 import { PrivateAccess } from './private-access.ts';
-import { nameOfDefaultBusRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';
 import { closeBus, closeInbox } from './senders.ts';
 import type { StateStack } from './state-stack.ts';
@@ -174,9 +173,9 @@ export class FunctionsStack extends Stack {
   /** Rule → inbox rather than rule → function: one retry policy, a backlog that can be seen, and partial batches. */
   private createRules({ config, state }: FunctionsStackProps, cluster: string): Rule[] {
     return ROUTES.map(
-      ({ name, target, bus, pattern }) =>
+      ({ name, target, pattern }) =>
         new Rule(this, name, {
-          ...(bus === undefined ? { eventBus: state.bus } : { ruleName: nameOfDefaultBusRule(config.name, { name }) }),
+          eventBus: state.bus,
           eventPattern: toRulePattern(ofKnownSources(pattern(cluster), config)),
           targets: [
             new SqsQueue(required(this.functions, target).inbox, {

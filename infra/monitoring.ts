@@ -7,7 +7,6 @@ import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
 import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
-import { ROUTES } from '../shared/contract/routes.ts';
 import { Alarms, SILENT_MINUTES } from './alarms.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
@@ -127,16 +126,12 @@ export class Monitoring extends Construct {
   }
 }
 
-const isOnDefaultBus = (rule: Rule): boolean => ROUTES.find(({ name }) => name === rule.node.id)?.bus === 'default';
-
 /** Rules of a custom bus report under both names; under the rule's alone only those of the default bus do. */
 function ruleMetric(metricName: string, rule: Rule, state: StateStack): Metric {
   return new Metric({
     namespace: 'AWS/Events',
     metricName,
-    dimensionsMap: isOnDefaultBus(rule)
-      ? { RuleName: rule.ruleName }
-      : { EventBusName: state.bus.eventBusName, RuleName: metricNameOfRule(rule) },
+    dimensionsMap: { EventBusName: state.bus.eventBusName, RuleName: metricNameOfRule(rule) },
     statistic: Stats.SUM,
     period: FIVE_MINUTES,
   });

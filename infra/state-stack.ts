@@ -12,11 +12,9 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { DEAD_LETTER_RETENTION_DAYS } from '../shared/contract/inbox.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
-import { ROUTES } from '../shared/contract/routes.ts';
 import { TABLE } from '../shared/contract/table.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 import { encryptionKeyOf, queueEncryption } from './encryption.ts';
-import { nameOfDefaultBusRule } from './rule-name.ts';
 
 export interface StateStackProps extends StackProps {
   /** Of the deployment. The bus has it too: users see it in the forwarder's settings. */
@@ -44,7 +42,7 @@ export class StateStack extends Stack {
       description: 'Changes of the cluster and events between the functions of Curfew',
     });
     this.bus.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    this.deadLetterQueues = new Map(FUNCTION_NAMES.map(name => [name, this.createDeadLetterQueue(name, props.name)]));
+    this.deadLetterQueues = new Map(FUNCTION_NAMES.map(name => [name, this.createDeadLetterQueue(name)]));
   }
 
   private createTable(): TableV2 {
@@ -73,17 +71,15 @@ export class StateStack extends Stack {
     });
   }
 
-  private createDeadLetterQueue(name: FunctionName, deployment: string): Queue {
+  private createDeadLetterQueue(name: FunctionName): Queue {
     const queue = new Queue(this, `${toConstructId(name)}DeadLetters`, {
       retentionPeriod: Duration.days(DEAD_LETTER_RETENTION_DAYS),
       ...queueEncryption(this.encryptionKey),
       enforceSSL: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
-    // The rules are in the functions stack, which depends on this one: those of our bus are named by it, not one by one. The ARN of a rule
-    // on the default bus has no bus.
-    const onDefaultBus = ROUTES.filter(({ target, bus }) => target === name && bus === 'default');
-    const rules = [`${this.bus.eventBusName}/*`, ...onDefaultBus.map(route => nameOfDefaultBusRule(deployment, route))];
+    // The rules are in the functions stack, which depends on this one: they are named by their bus, not one by one.
+    const resourceName = `${this.bus.eventBusName}/*`;
     queue.addToResourcePolicy(
       new PolicyStatement({
         sid: 'UndeliverableEvents',
@@ -91,11 +87,7 @@ export class StateStack extends Stack {
         actions: ['sqs:SendMessage'],
         resources: [queue.queueArn],
         conditions: {
-          ArnLike: {
-            'aws:SourceArn': rules.map(resourceName =>
-              this.formatArn({ service: 'events', resource: 'rule', resourceName }),
-            ),
-          },
+          ArnLike: { 'aws:SourceArn': this.formatArn({ service: 'events', resource: 'rule', resourceName }) },
         },
       }),
     );

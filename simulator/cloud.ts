@@ -2,8 +2,6 @@
 import { addDuration, seconds, type EpochMs } from '../shared/domain/time.ts';
 import { RetryableError } from '../shared/errors.ts';
 import type { InstanceOutcome, Instances, InstanceState } from '../shared/ports/instances.ts';
-import { INSTANCE_STATE_CHANGED, SOURCES } from '../shared/contract/names.ts';
-import type { Envelope } from '../shared/contract/envelope.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import type { CloudFailure } from './scenario/scenario.ts';
 
@@ -29,7 +27,7 @@ export interface Cloud {
   instances(onCall: OnCall): Instances;
 }
 
-/** @param onState hears of each change of an instance's state, as EC2 publishes them */
+/** @param onState hears of each change of an instance's state */
 export function createCloud(
   scheduler: Scheduler,
   onState: (providerID: string, state: InstanceState) => void = () => undefined,
@@ -118,10 +116,4 @@ export function createCloud(
       },
     }),
   };
-}
-
-/** What EC2 publishes of a change. */
-export function instanceEvent(providerID: string, state: InstanceState): Omit<Envelope, 'id' | 'time'> {
-  const detail = { 'instance-id': providerID.slice(providerID.lastIndexOf('/') + 1), state };
-  return { source: SOURCES.ec2, 'detail-type': INSTANCE_STATE_CHANGED, detail };
 }

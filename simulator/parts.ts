@@ -2,7 +2,6 @@
 import { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
 import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import type { InstanceState } from '../shared/ports/instances.ts';
 import { createCleanupAnswers } from './cleanups.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
@@ -25,11 +24,7 @@ export type SimulatedParts = ReturnType<typeof createParts>;
  *
  * @param onInstance hears of each change of an instance's state
  */
-export function createParts(
-  scenario: Scenario,
-  time: Scheduler,
-  onInstance: (providerID: string, state: InstanceState) => void,
-) {
+export function createParts(scenario: Scenario, time: Scheduler) {
   const world = createWorld(scenario, time);
   const { core } = world;
   const trace = createTrace(() => time.now());
@@ -44,10 +39,7 @@ export function createParts(
     outages: createOutages(time),
     refusals,
     store: withDueIndex(createMemoryRecordStore()),
-    cloud: createCloud(time, (providerID, state) => {
-      trace.addInstance(providerID, state);
-      onInstance(providerID, state);
-    }),
+    cloud: createCloud(time, (providerID, state) => trace.addInstance(providerID, state)),
     reboot: createReboots(core, time),
     launches: createLaunches(),
     cleanups: createCleanupAnswers(),

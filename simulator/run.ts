@@ -8,7 +8,6 @@ import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';
 import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
-import { instanceEvent } from './cloud.ts';
 import { evaluate, unexpectedComplaints, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
@@ -99,7 +98,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     maxActionsPerInstant: options.maxActionsPerInstant ?? actionsAtOnce(scenario),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
-  const made = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
+  const made = createParts(scenario, time);
   const parts = options.parts?.(made) ?? made;
   const { world, core, cloud, launches, outages, refusals, cleanups, hooks, trace } = parts;
   const buried: BuriedMessage[] = [];

@@ -60,5 +60,5 @@ export function addChanges({ program, output, ends }: Place): void {
     const { republishCommand } = await import('../republish.ts');
     ends(await republishCommand(options, output));
   });
-  withExamples(republish, { 'curfew republish': 'after queues or functions were deleted and deployed anew' });
+  withExamples(republish, { 'curfew republish': 'after queues or functions were deleted and deployed again' });
 }

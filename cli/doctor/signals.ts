@@ -31,8 +31,8 @@ export function checksOfSignals(
 ): readonly Check[] {
   const events = new EventBridgeClient(options);
   const cloudWatch = new CloudWatchClient(options);
-  const rulesOf = async (bus: string, prefix?: string): Promise<readonly Rule[]> =>
-    (await events.send(new ListRulesCommand({ EventBusName: bus, ...(prefix && { NamePrefix: prefix }) }))).Rules ?? [];
+  const listRules = async (): Promise<readonly Rule[]> =>
+    (await events.send(new ListRulesCommand({ EventBusName: busName }))).Rules ?? [];
   const newest = (Namespace: string, MetricName: string, Dimensions: Dimension[]) =>
     newestOf(cloudWatch, { Namespace, MetricName, Dimensions }, now);
   return [
@@ -40,12 +40,10 @@ export function checksOfSignals(
       subject: 'rules',
       needs: 'events:ListRules',
       look: async () => {
-        const own = await rulesOf(busName);
-        const onDefault = ROUTES.filter(({ bus }) => bus === 'default');
-        const found = [...own, ...(await rulesOf('default', `${stack}-`))];
+        const found = await listRules();
         const wanted = ROUTES.length + 1;
         const off = found.filter(({ State }) => State !== 'ENABLED').map(({ Name }) => Name);
-        const says = `${found.length} of ${wanted}, of which ${onDefault.length} on the default bus`;
+        const says = `${found.length} of ${wanted}`;
         if (off.length > 0) {
           return [failed('rules', `disabled: ${off.join(', ')}`, 'aws events enable-rule, with the name of each')];
         }
@@ -58,9 +56,7 @@ export function checksOfSignals(
       subject: 'heartbeat of the forwarder',
       needs: 'events:ListRules and cloudwatch:GetMetricData',
       look: async () => {
-        const rule = (await rulesOf(busName)).find(({ EventPattern = '' }) =>
-          EventPattern.includes(FORWARDER_HEARTBEAT),
-        );
+        const rule = (await listRules()).find(({ EventPattern = '' }) => EventPattern.includes(FORWARDER_HEARTBEAT));
         const time = await newest('AWS/Events', 'Invocations', [
           { Name: 'EventBusName', Value: busName },
           { Name: 'RuleName', Value: rule?.Name ?? '' },

@@ -2,7 +2,7 @@
 import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
 import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
@@ -16,7 +16,6 @@ import { TERMINATION } from './settings.ts';
 import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
-import { instanceOf } from './instance-events.ts';
 import { checkForOrphans } from './orphans/check.ts';
 import { forgetOrphan } from './orphans/forget.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
@@ -88,9 +87,6 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
       case 'busEvent':
         if (message.detailType === ORPHAN_FORGOTTEN) return forgetOrphan(parts, message.detail);
         if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
-        if (message.detailType === INSTANCE_STATE_CHANGED) {
-          return parts.terminations.request(instanceOf(message.detail));
-        }
         return;
       case 'tick':
         return;

@@ -31,30 +31,17 @@ export function createSettingsRounds(deps: Deps): Rounds {
   return settingsRounds(deps, OWNER, scopes => concernedBySettings(deps, scopes));
 }
 
-/**
- * Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. Their scopes are IDs of instances that
- * have ended.
- */
+/** Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. They have no scopes. */
 export function createTerminationRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: OWNER,
     name: TERMINATIONS_ROUND,
     spacing: seconds(1),
-    async concerned(scopes) {
-      if (scopes !== 'all') return await waitingForInstances(deps, new Set(scopes));
+    async concerned() {
       const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);
       return [...claims, ...nodes].filter(isTerminating).map(toSubject);
     },
   });
-}
-
-/** EC2 sends events of every instance of the account: most are not of this cluster. A Node without a NodeClaim looks on its own. */
-async function waitingForInstances(deps: Deps, instanceIds: ReadonlySet<string>): Promise<readonly Subject[]> {
-  const claims = await listNodeClaims(deps, UNSEEN);
-  return claims
-    .filter(isTerminating)
-    .filter(claim => instanceIds.has(providerIDOf(claim)?.split('/').at(-1) ?? ''))
-    .map(toSubject);
 }
 
 const isTerminating = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;

@@ -29,7 +29,7 @@ export function readAsks(scopes: Scopes): Asked {
   const drainEnds = new Map<string, EndedDrain>();
   for (const name of scopes === 'all' ? [] : scopes) {
     if (name.startsWith(EXACT)) {
-      const { uid, ...ended } = JSON.parse(name.slice(EXACT.length)) as EndedDrain & { readonly uid: string };
+      const { uid, ...ended }: EndedDrain & { readonly uid: string } = JSON.parse(name.slice(EXACT.length));
       drainEnds.set(uid, ended);
       uids.add(uid);
       continue;

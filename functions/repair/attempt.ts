@@ -39,7 +39,8 @@ export function accepted(record: NodeRecord, attempt: Attempt, rungs: readonly R
 }
 
 /** The attempt is over; what it has made or set is still known as ours. */
-export function withoutAttempt({ attempt: _, ...record }: NodeRecord, attempt: Attempt): NodeRecord {
+export function withoutAttempt(held: NodeRecord, attempt: Attempt): NodeRecord {
+  const { attempt: _, ...record } = held;
   const { action, claim, phase, terminationTimestamp: set, previousTimestamp: previous, requestId } = attempt;
   const isSet = phase === 'intended' && action === 'Terminate' && set !== undefined && claim !== undefined;
   const annotation = isSet ? { claim, set, ...(previous !== undefined && { previous }) } : undefined;

@@ -61,7 +61,7 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   );
   const under = attempts.filter(({ phase }) => phase !== 'observed');
   const { outages = [], repairs = [], ramp } = state;
-  return JSON.parse(
+  const next: JsonObject = JSON.parse(
     JSON.stringify({
       inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
       held: outages,
@@ -70,22 +70,25 @@ export function poolOfBefore(state: JsonObject): JsonObject {
       counts: { held: 0, repairing: under.length },
       carried: [...attempts, ...left],
     }),
-  ) as JsonObject;
+  );
+  return next;
 }
+
+const incidentOfBefore = z.object({
+  conditionType: z.string(),
+  conditionStatus: z.string(),
+  lastTransitionTime: instant,
+});
+
+const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof incidentOfBefore>) => ({
+  [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
+});
 
 /** The state of a node's record, whichever version wrote it. Version 1 kept an attempt, which version 2 had in the record of the pool. */
 export function nodeOfBefore(state: JsonObject): JsonObject {
   if (state['clocks'] !== undefined) return state;
   const { incident, pool, episodes = [] } = state;
-  const clocks =
-    isJsonObject(incident) && typeof incident['lastTransitionTime'] === 'number'
-      ? {
-          [`${String(incident['conditionType'])}=${String(incident['conditionStatus'])}`]: {
-            start: incident['lastTransitionTime'],
-            stated: incident['lastTransitionTime'],
-          },
-        }
-      : {};
+  const clocks = incident === undefined ? {} : clockOf(incidentOfBefore.parse(incident));
   return {
     name: '',
     ...(pool !== undefined && { pool }),

@@ -13,7 +13,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, rungs: rea
   const key = isSame ? keyOf(at) : keyOf({ type: action, timeout: hours(1) });
   const isOver = phase === 'observed' || phase === 'refused' || carried.notTaken === true || isLeft === true;
   const until = carried.until ?? addDuration(time, hours(1));
-  const drain = action === 'CustomResource' || isOver ? undefined : requestId;
+  const drain = action === 'CustomResource' ? undefined : requestId;
   const annotation =
     isOver && action === 'Terminate' && terminationTimestamp !== undefined && claim !== undefined
       ? { claim, set: terminationTimestamp, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) }

@@ -4,7 +4,6 @@
  */
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import {
-  type DurationMs,
   type EpochMs,
   addDuration,
   earliest,
@@ -21,7 +20,7 @@ import type { Rung } from './ladder.ts';
 import { advanceRamp, nextRamp, rampAllows, rampHold, rampTime, withoutUndone } from './ramp.ts';
 import { ranked } from './rank.ts';
 import { type RepairRules, readableSettings } from './rules.ts';
-import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
+import { type Attempt, type Illness, type NodeRecord, type PoolRecord, newNode } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
 import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
 
@@ -177,7 +176,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const held = holds.get(candidate);
     if (held !== undefined) return heldBy(candidate, held);
     const settles = settling(candidate, guards, now);
-    const record = { ...look.record, illness: settles.illness } as NodeRecord;
+    const record: NodeRecord = { ...(look.record ?? newNode(view.name, observation.pool)), illness: settles.illness };
     const settled = { ...candidate, look: { ...look, record } };
     if (settles.hold !== undefined) return heldBy(settled, settles.hold);
     const futile =
@@ -242,7 +241,7 @@ function settling(
     return { illness: spent === 0 ? rest : { ...rest, settling: { totalMs: spent } } };
   }
   const settled = { totalMs: total, since: since ?? now };
-  const last = addDuration(now, (LONGEST_SETTLED - spent) as DurationMs);
+  const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
   return {
     illness: { ...(illness ?? { type: due.incident.conditionType, taken: [] }), settling: settled },
     hold: { ...hold, until: earliest(hold.until, last) ?? hold.until },
@@ -256,7 +255,7 @@ function remembered(
 ): PoolDecision {
   const { looks, granted, inFlight, state, held } = decided;
   const settings = readableSettings(rules);
-  const window = Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR) as DurationMs;
+  const window = toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
   const uids = new Set([...inFlight, ...granted.map(({ look }) => look.node.uid)]);
   const since = (uid: string): EpochMs => before.inFlight[uid] ?? now;
   const followed = looks

@@ -267,10 +267,11 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
       takesBack: false,
     };
   }
-  if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack: false };
+  const takesBack = record.ours?.maintenance === true;
+  if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack };
   const turn = lookAtTurn({ ...seen, record }, undefined);
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
-  return { ...turn, holds: isLeft, isFollowed: true, takesBack: !isLeft && record.ours?.maintenance === true };
+  return { ...turn, holds: isLeft, isFollowed: true, takesBack };
 }
 
 const rebootSeen = ({ action, bootID }: Attempt, node: NodeView): string =>

@@ -14,7 +14,17 @@ import {
   resolveNodeCount,
   statementsOf,
 } from '../../shared/domain/repair-policy.ts';
-import { type DurationMs, type EpochMs, addDuration, hours, isDue, minutes } from '../../shared/domain/time.ts';
+import {
+  type DurationMs,
+  type EpochMs,
+  addDuration,
+  hours,
+  isDue,
+  latest,
+  minutes,
+  toDurationMs,
+  toEpochMs,
+} from '../../shared/domain/time.ts';
 import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
 import { isStopped, vetoOf } from './others.ts';
@@ -145,7 +155,7 @@ export function createGuards(surroundings: Surroundings): Guards {
   return {
     hold,
     settle(node, toleration) {
-      const window = Math.min(toleration, LONGEST_SETTLING) as DurationMs;
+      const window = toDurationMs(Math.min(toleration, LONGEST_SETTLING));
       if (!settles.has(window)) {
         const back = [...new Set([...counted, ...touchable])].flatMap(each => {
           const time = isIll(each) ? undefined : returnTime(each, window, surroundings);
@@ -153,7 +163,7 @@ export function createGuards(surroundings: Surroundings): Guards {
         });
         const settling = new Map(back);
         const first = back.reduce((least, [, { time }]) => Math.min(least, time), Infinity);
-        if (back.length > 0) returnTimes.set(window, addDuration(first as EpochMs, window));
+        if (back.length > 0) returnTimes.set(window, addDuration(toEpochMs(first), window));
         const again = counts((each, of) =>
           of === 'freeze'
             ? isDark(each) || settling.get(each)?.types.includes('Ready') === true
@@ -189,7 +199,7 @@ function returnTime(
     return isOld ? [{ type, time }] : [];
   });
   if (back.length === 0) return undefined;
-  const time = back.reduce((latest, each) => Math.max(latest, each.time), 0) as EpochMs;
+  const time = back.map(each => each.time).reduce(latest);
   return { time, types: back.map(({ type }) => type) };
 }
 

@@ -72,7 +72,7 @@ export function actsOf({ annotations }: Pick<NodeView, 'annotations'>): readonly
 
 function readLastReboot(text: string) {
   try {
-    const value = JSON.parse(text) as Readonly<Record<string, unknown>> | null;
+    const value: Readonly<Record<string, unknown>> | null = JSON.parse(text);
     const time = parseTimestamp(typeof value?.['time'] === 'string' ? value['time'] : '');
     const count = Math.min(Math.max(Number(value?.['count']) || 1, 1), 20);
     const bootID = typeof value?.['bootID'] === 'string' ? value['bootID'] : undefined;

@@ -47,7 +47,7 @@ export const reservationsCodec: RecordCodec<Reservations> = {
   owner: OWNER,
   schemaVersion: 2,
   parse: state => schema.parse(withoutObserved(state)),
-  toState: value => JSON.parse(JSON.stringify(schema.parse(value))) as JsonObject,
+  toState: value => JSON.parse(JSON.stringify(schema.parse(value))),
 };
 
 export const RESERVATIONS_ID = 'concurrent-repairs';

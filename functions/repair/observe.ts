@@ -179,7 +179,10 @@ export async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise
     const renewed = parseTimestamp(typeof renewTime === 'string' ? renewTime : '');
     const isHeld = renewed !== undefined && !isDue(now, addDuration(renewed, seconds(Number(duration) || 0)));
     if (!isHeld || !metadata.name.startsWith(LEASE_PREFIX)) continue;
-    asked.set(metadata.name.slice(LEASE_PREFIX.length), `Lease ${metadata.name} of ${String(holder)}`);
+    asked.set(
+      metadata.name.slice(LEASE_PREFIX.length),
+      `Lease ${metadata.name}${typeof holder === 'string' ? ` of ${holder}` : ''}`,
+    );
   }
   return asked;
 }

@@ -9,6 +9,7 @@ import {
   isDue,
   minutes,
   parseTimestamp,
+  toEpochMs,
   toTimestamp,
   type DurationMs,
   type EpochMs,
@@ -123,7 +124,8 @@ export function otherAtWork(
   }
   const removal = taintOf(node, AUTOSCALER_TAINT);
   const since = removal && Number(removal.value) * 1000;
-  if (since !== undefined && Number.isFinite(since) && !isDue(now, addDuration(since as EpochMs, AUTOSCALER_HOLDS_FOR)))
+  const isRead = since !== undefined && Number.isSafeInteger(since);
+  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
     return other(`taint ${AUTOSCALER_TAINT}`);
   if (isTrue(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
   return asked === undefined ? undefined : other(asked);

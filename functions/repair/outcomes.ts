@@ -76,8 +76,8 @@ async function afterAct(
       const basis = seen.basisOf(claim);
       const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
       const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
-      if (isSaid)
-        await speaker.sayRefused(look.node, attempt, outcome.reason, textOfRefusal(next), next.saidTime !== undefined);
+      const refused = { node: look.node, attempt, reason: outcome.reason, text: textOfRefusal(next) };
+      if (isSaid) await speaker.sayRefused(refused, next.saidTime !== undefined);
       const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
       const over = withoutAttempt({ ...before, attempt }, attempt);
       const ours = { ...record.ours, ...over.ours };

@@ -140,7 +140,7 @@ const node = z.object({
 });
 
 /** JSON carries no undefined. */
-const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
+const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
 export const nodeCodec: RecordCodec<NodeRecord> = {
   owner: OWNER,

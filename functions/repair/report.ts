@@ -228,7 +228,14 @@ function describeAct(attempt: Attempt): string {
 }
 
 /** An act that was refused, or cannot be carried out. */
-export function reportOfRefusal(node: NodeName, attempt: Attempt, place: Place, reason: string, text: string): Report {
+export interface Refused {
+  readonly node: NodeName;
+  readonly attempt: Attempt;
+  readonly reason: string;
+  readonly text: string;
+}
+
+export function reportOfRefusal({ node, attempt, reason, text }: Refused, place: Place): Report {
   return {
     about: aboutNode(node),
     decision: 'refused',

@@ -22,7 +22,7 @@ import {
   reportsOfAct,
   vetoFault,
 } from './report.ts';
-import type { Place } from './report.ts';
+import type { Place, Refused } from './report.ts';
 import type { NodeLook, NodeName, Verdict } from './verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
@@ -36,7 +36,7 @@ export interface Speaker {
   sayAll(
     looks: readonly NodeLook[],
   ): Promise<{ readonly looks: readonly NodeLook[]; readonly time: EpochMs | undefined }>;
-  sayRefused(node: NodeName, attempt: Attempt, reason: string, text: string, isRepeated: boolean): Promise<void>;
+  sayRefused(refused: Refused, isRepeated: boolean): Promise<void>;
   sayLeft(node: NodeName, text: string, isRepeated: boolean): Promise<void>;
   /** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
   sayMissing(
@@ -84,8 +84,7 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
       }
       return { looks: next.map(worthKeeping), time };
     },
-    sayRefused: (node, attempt, reason, text, isRepeated) =>
-      reporter.report({ ...reportOfRefusal(node, attempt, place, reason, text), isRepeated }),
+    sayRefused: (refused, isRepeated) => reporter.report({ ...reportOfRefusal(refused, place), isRepeated }),
     sayLeft: (node, text, isRepeated) => reporter.report({ ...reportOfLeft(node, place, text), isRepeated }),
     async sayMissing({ rules: { pool } }, state, nodes) {
       const { time, missing } = missingOf(state, nodes, now);

@@ -86,5 +86,5 @@ function wantedBack(
 
 function without(ours: Ours, taken: Ours): Ours | undefined {
   const left = Object.entries(ours).filter(([key]) => !(key in taken));
-  return left.length === 0 ? undefined : (Object.fromEntries(left) as Ours);
+  return left.length === 0 ? undefined : Object.fromEntries(left);
 }

@@ -21,8 +21,6 @@ export const SOURCES = {
   worker: 'curfew.worker',
   /** A person, by the command line. */
   operator: 'curfew.operator',
-  /** AWS's own; nobody else can publish under it. */
-  ec2: 'aws.ec2',
 } as const;
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
@@ -37,8 +35,6 @@ export const ORPHAN_FORGOTTEN = 'OrphanForgotten';
 export const NODE_PODS_CHANGED = 'NodePodsChanged';
 /** Nothing of a Node changed but the annotations that hold it for protected pods, which only their keeper reads. */
 export const NODE_PROTECTION_CHANGED = 'NodeProtectionChanged';
-/** EventBridge `detail-type` with which EC2 says, on the default bus, that an instance of the account has changed its state. */
-export const INSTANCE_STATE_CHANGED = 'EC2 Instance State-change Notification';
 /** EventBridge `detail-type` of changes of the kinds that FinalizerRules name. */
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */

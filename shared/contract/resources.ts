@@ -27,7 +27,10 @@ export type KnownKind = keyof typeof RESOURCES;
 /** Requests of NVSentinel that others should leave a node alone. */
 export const NODE_REQUESTS = [
   { ...resource('nvsentinel.dgxc.nvidia.com', 'v1', 'maintenancerequests'), kind: 'MaintenanceRequest' },
-  { ...resource('nvsentinel.nvidia.com', 'v1alpha1', 'externalremediationrequests'), kind: 'ExternalRemediationRequest' },
+  {
+    ...resource('nvsentinel.nvidia.com', 'v1alpha1', 'externalremediationrequests'),
+    kind: 'ExternalRemediationRequest',
+  },
 ] as const;
 /** Where the operators of medik8s keep their Leases on nodes. */
 export const MEDIK8S_LEASES = 'medik8s-leases';

@@ -16,7 +16,6 @@ import {
   HOOK_ANSWERED,
   NODE_PODS_CHANGED,
   NODE_PROTECTION_CHANGED,
-  INSTANCE_STATE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
   type FunctionName,
@@ -34,8 +33,6 @@ export interface EventPattern {
 export interface Route {
   readonly name: string;
   readonly target: FunctionName;
-  /** The account's default bus, on which AWS publishes; absent: our own. */
-  readonly bus?: 'default';
   /** @param cluster its name, as the forwarder writes it into `detail.cluster` */
   readonly pattern: (cluster: string) => EventPattern;
 }
@@ -114,17 +111,6 @@ const FINALIZER_ROUTES: readonly Route[] = [
       source: [SOURCES.worker],
       'detail-type': [HOOK_ANSWERED],
       detail: { cluster: [cluster] },
-    }),
-  },
-  // Of the whole account: the events of EC2 carry no tags.
-  {
-    name: 'InstancesToFinalizer',
-    target: 'finalizer',
-    bus: 'default',
-    pattern: () => ({
-      source: [SOURCES.ec2],
-      'detail-type': [INSTANCE_STATE_CHANGED],
-      detail: { state: ['terminated'] },
     }),
   },
 ];

@@ -12,6 +12,7 @@ import { isPolicyReadable } from './policy-oracle.ts';
 import { dig, nameOf, textOf } from './reading.ts';
 import { isUnhealthy } from './illnesses.ts';
 import { factsOf, holdOf } from './repair-overdue.ts';
+import { isKubernetes, targetOf } from './run-journal.ts';
 
 /** An Event of one reason about one object an hour. */
 const SAID_FOR = 60 * 60_000;
@@ -36,17 +37,20 @@ export const checkHeldSaid: MakeCheck = context => {
     if (object !== undefined && isUnhealthy(object)) unhealthy.set(uid, object);
     else unhealthy.delete(uid);
   });
+  const note = (event: unknown): void => {
+    if (HOLDS.includes(textOf(dig(event, 'reason')) ?? ''))
+      said.set(textOf(dig(event, 'involvedObject', 'uid')) ?? '', now());
+  };
   return {
     onCall(call, run) {
-      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (run.by !== 'repair') return;
+      const act = actOf(call, mirror);
       if (act !== undefined) acted.add(act.node.metadata.uid);
+      // One that gets lost is not said again before its hour is over.
+      if (isKubernetes(call, 'create') && targetOf(call).resource === 'events') note(call.args[1]);
     },
     onAudit({ kind, reason }) {
       if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
-    },
-    onWrite({ resource, after }) {
-      if (resource.resource !== 'events' || !HOLDS.includes(textOf(dig(after, 'reason')) ?? '')) return;
-      said.set(textOf(dig(after, 'involvedObject', 'uid')) ?? '', now());
     },
     onMinute() {
       const quiet = quietSince();

@@ -47,6 +47,7 @@ export interface LadderPast {
 }
 
 export function createLadderPast({ mirror, now, quietSince }: CheckContext): LadderPast {
+  const began = now();
   const patients = new Map<string, Patient>();
   const isIll = (node: KubernetesObject): boolean => illOf(node, statementsFor(node)).length > 0;
   const statementsFor = (node: KubernetesObject): readonly Statement[] =>
@@ -106,7 +107,10 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
       const nth = acts.filter(
         each => each.illness === illness && each.kind === kind && each.calls.some(mayHaveBeen),
       ).length;
-      const timeout = rungs.length === 1 ? rungs[0]?.timeout : rungs[nth]?.timeout;
+      // A run that died may have counted as an act.
+      const left = rungs.slice(nth).map(rung => rung.timeout);
+      const isCertain = (quietSince() ?? Infinity) <= began || rungs.length === 1;
+      const timeout = isCertain || left.length === 0 ? (rungs[nth] ?? rungs[0])?.timeout : Math.min(...left);
       const next: Taken = { kind, id, illness, timeout, bootID: bootOf(node), calls: [call] };
       patients.set(uid, { ...patient, acts: [...acts, next] });
     },

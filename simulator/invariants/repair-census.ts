@@ -51,7 +51,7 @@ export interface CensusFacts {
 }
 
 export function censusOf(facts: CensusFacts): Census {
-  const { mirror, now, node, neighbours, settling, isUncertain = () => false } = facts;
+  const { mirror, now, node, poolName, neighbours, settling, isUncertain = () => false } = facts;
   const statementsFor = statementsByPool(mirror);
   const hasClaim = claimedIn(mirror);
   const nodes = [...mirror.all('nodes').values()];
@@ -79,12 +79,15 @@ export function censusOf(facts: CensusFacts): Census {
   const isLongGone = ({ metadata }: KubernetesObject): boolean =>
     now - (instantOf(metadata.deletionTimestamp) ?? Infinity) >= LONG_GONE;
   const isNoSign = (other: KubernetesObject): boolean => isStopped(other) || isLongGone(other);
+  const isLeftOver = (other: KubernetesObject): boolean =>
+    claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
+    (poolNameOf(other) !== undefined && !hasClaim(other) && illOf(other, statementsFor(other)).length > 0);
+  // Who counts the whole cluster for nodes without a pool knows no NodeClaims of pools.
+  const isKnownByNode = (other: KubernetesObject): boolean => poolName === undefined && poolNameOf(other) !== undefined;
   const isOutside = (other: KubernetesObject): boolean =>
     isStopped(other) ||
-    isVetoed(other, mirror, now) ||
+    (isKnownByNode(other) ? isVetoedBy(other, now) : isVetoed(other, mirror, now) || isLeftOver(other)) ||
     other.metadata.deletionTimestamp !== undefined ||
-    claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
-    (poolNameOf(other) !== undefined && !hasClaim(other) && illOf(other, statementsFor(other)).length > 0) ||
     listOf(dig(other, 'spec', 'taints')).some(taint => dig(taint, 'key') === RESERVED);
   const zone = labelOf(node, ZONE_LABEL);
   const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);
@@ -158,14 +161,16 @@ export function isVetoed(node: KubernetesObject, mirror: Mirror, now: number): b
   const claim = claimOf(node, mirror);
   const poolName = poolNameOf(claim ?? node);
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
-  const isHeldBy = (object: KubernetesObject | undefined): boolean => {
-    const value = object && annotationOf(object, VETO);
-    return value !== undefined && (instantOf(value) ?? Infinity) > now;
-  };
-  const isKarpenters = (object: KubernetesObject | undefined): boolean =>
-    object !== undefined && annotationOf(object, VETO_OF_KARPENTER) === 'true';
-  return [node, claim, pool].some(isHeldBy) || [node, claim].some(isKarpenters);
+  const isHeldByPool = pool !== undefined && isHeldUntil(annotationOf(pool, VETO), now);
+  return isHeldByPool || [node, claim].some(object => object !== undefined && isVetoedBy(object, now));
 }
+
+/** By its own annotation. */
+const isVetoedBy = (object: KubernetesObject, now: number): boolean =>
+  isHeldUntil(annotationOf(object, VETO), now) || annotationOf(object, VETO_OF_KARPENTER) === 'true';
+
+const isHeldUntil = (value: string | undefined, now: number): boolean =>
+  value !== undefined && (instantOf(value) ?? Infinity) > now;
 
 /** It was well again within the window, and was old enough by then. */
 function cameBack(node: KubernetesObject, { type }: Statement, now: number, window: number): boolean {

@@ -10,7 +10,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { createConditionHistory, type ConditionHistory } from './condition-history.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { dig, nameOf, textOf } from './reading.ts';
+import { dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { isUnhealthy } from './illnesses.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
@@ -38,8 +38,10 @@ const HELD_BY_THE_PAST: readonly string[] = [
 ];
 /** A hold is said at least once an hour. */
 const SAID_FOR = 65 * 60_000;
-/** The time of a termination: what is in flight for longer is stuck, and holds nobody else. */
+/** The time of a termination whose action has none of its own: what is in flight for longer is stuck, and holds nobody else. */
 const STUCK_AFTER = 60 * 60_000;
+/** Its time counts from the intent where the run that began it died. */
+const SETTLES = 60_000;
 /** The same in the words of an Event: the run may die before its audit line. */
 const SAYS_SO = /no further action is set|left alone until|is tried again at|start again slowly|fail the same way/;
 
@@ -60,9 +62,9 @@ export const checkRepair: MakeCheck = context => {
   const repaired = new Map<string, Ending>();
   /** UIDs of NodeClaims that it deleted. */
   const ended = new Set<string>();
-  const repairedIn = (poolName: string | undefined): readonly string[] =>
+  const repairedIn = (poolName: string | undefined, stuckAfter: number): readonly string[] =>
     [...repaired].flatMap(([uid, { pool, time }]) =>
-      pool === poolName && mirror.all('nodes').has(uid) && context.now() - time < STUCK_AFTER ? [uid] : [],
+      pool === poolName && mirror.all('nodes').has(uid) && context.now() - time < stuckAfter ? [uid] : [],
     );
   /** A run may have ended between the annotation and the deletion, and what ends an instance may be refused. */
   const isEnding = (uid: string): boolean => {
@@ -73,9 +75,14 @@ export const checkRepair: MakeCheck = context => {
   };
   /** At least, and at most. */
   const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName).filter(isEnding), ...climbers.surelyOf(poolName)]);
+    new Set([
+      ...repairedIn(poolName, Math.min(...terminationTimes(mirror)) - SETTLES - context.clockTolerance).filter(
+        isEnding,
+      ),
+      ...climbers.surelyOf(poolName),
+    ]);
   const underWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName), ...climbers.of(poolName)]);
+    new Set([...repairedIn(poolName, Math.max(...terminationTimes(mirror))), ...climbers.of(poolName)]);
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
     if (resource === 'configmaps') {
@@ -172,6 +179,18 @@ export const checkRepair: MakeCheck = context => {
   };
 };
 
+/** How long a termination may take before it is stuck, by each block that says so. */
+function terminationTimes(mirror: Mirror): readonly number[] {
+  const blocks = (['nodepools', 'nodelifecyclepolicies'] as const).flatMap(resource =>
+    [...mirror.all(resource).values()].map(({ spec }) => dig(spec, 'repair')),
+  );
+  const stated = blocks
+    .flatMap(block => listOf(dig(block, 'actions')))
+    .filter(action => dig(action, 'type') === 'Terminate')
+    .flatMap(action => millisecondsOf(dig(action, 'timeout')) ?? []);
+  return [STUCK_AFTER, ...stated];
+}
+
 /** When a change of the node or of its NodeClaim was denied. */
 const lastDenialOf = (node: KubernetesObject, { mirror, lastDenial }: CheckContext): number =>
   Math.max(lastDenial('nodes', node.metadata), lastDenial('nodeclaims', claimOf(node, mirror)?.metadata ?? {}));
@@ -206,7 +225,9 @@ function complainAboutAct(
   // Nodes without a NodePool have none that could be listed.
   const claims = lastList(run, 'nodeclaims') ?? (poolNameOf(claim ?? node) === undefined ? [] : undefined);
   if (nodes === undefined || claims === undefined) return 'the run has not counted the unhealthy nodes';
-  const ownership = ownershipOf(nodes, claims);
+  // The pass of a pool knows the NodeClaims that have its label.
+  const own = claims.filter(each => poolNameOf(each) === poolNameOf(claim ?? each));
+  const ownership = ownershipOf(nodes, own);
   if (ownership.nodesOf(instance).length > 1 || ownership.claimsOf(instance).length > 1) {
     return 'it is not certain whose NodeClaim it is';
   }

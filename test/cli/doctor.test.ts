@@ -56,7 +56,7 @@ describe('curfew doctor --stack', () => {
     const table = { TableStatus: 'ACTIVE', DeletionProtectionEnabled: true };
     const indexes = [{ IndexName: 'due', IndexStatus: 'ACTIVE' }];
     const recovery = { PointInTimeRecoveryStatus: 'ENABLED' };
-    const rules = [...ROUTES.filter(({ bus }) => bus === undefined).map(({ name }) => name), 'Heartbeat'];
+    const rules = [...ROUTES.map(({ name }) => name), 'Heartbeat'];
     const answers: Readonly<Record<string, (input: unknown) => object>> = {
       DescribeTable: () => ({ Table: { ...table, GlobalSecondaryIndexes: indexes } }),
       DescribeContinuousBackups: () => ({
@@ -68,16 +68,13 @@ describe('curfew doctor --stack', () => {
         cluster: { endpoint: ENDPOINT, accessConfig: { authenticationMode: 'API_AND_CONFIG_MAP' } },
       }),
       'GET /clusters/prod/pod-identity-associations': () => ({ associations: [{ associationId: 'a-1' }] }),
-      ListRules: input =>
-        Reflect.get(input as object, 'EventBusName') === 'default'
-          ? { Rules: [{ Name: 'Curfew-InstancesToFinalizer', State: 'ENABLED' }] }
-          : {
-              Rules: rules.map(Name => ({
-                Name,
-                State: 'ENABLED',
-                EventPattern: JSON.stringify({ 'detail-type': [Name === 'Heartbeat' ? FORWARDER_HEARTBEAT : Name] }),
-              })),
-            },
+      ListRules: () => ({
+        Rules: rules.map(Name => ({
+          Name,
+          State: 'ENABLED',
+          EventPattern: JSON.stringify({ 'detail-type': [Name === 'Heartbeat' ? FORWARDER_HEARTBEAT : Name] }),
+        })),
+      }),
       GetMetricData: () => ({ MetricDataResults: [{ Id: 'newest', Timestamps: [secondsNow()], Values: [1] }] }),
       DescribeAlarms: () => ({
         MetricAlarms: [{ AlarmName: 'Curfew-A', StateValue: 'OK', AlarmActions: ['arn:aws:sns:::t'] }],

@@ -7,7 +7,7 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 const contract = globSync('api-server/*.ts', { cwd: import.meta.dirname })
   .map(file => read(file))
   .join('\n');
-const documentation = read('../../docs/embedded-api-server.md');
+const documentation = read('../../docs/internals/embedded-api-server.md');
 
 describe('differences', () => {
   it.each(DIFFERENCES)('$id is asserted and documented', ({ id, what }) => {

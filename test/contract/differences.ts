@@ -1,6 +1,6 @@
 /**
  * Where the embedded API server is known to answer otherwise than kube-apiserver. The contract asserts both answers under the id, so
- * an entry that stops being true fails; `docs/embedded-api-server.md` lists each id; `npm run test:control-plane` prints them.
+ * an entry that stops being true fails; `docs/internals/embedded-api-server.md` lists each id; `npm run test:control-plane` prints them.
  */
 export interface Difference {
   readonly id: string;

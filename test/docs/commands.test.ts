@@ -25,7 +25,7 @@ import { commands, DOCUMENTS, ROOT } from './documents.ts';
 /** What is not run, and why. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [
-    /^npm (ci|test)\b|^npm run (check|bench|test:control-plane|test:slurm|test:moto|test:aws|test:browser|pictures|measure:page)\b|^bash \.ci\/run$/,
+    /^npm (ci|test)\b|^npm run (check|lint:prose|bench|test:control-plane|test:slurm|test:moto|test:aws|test:browser|pictures|measure:page)\b|^bash \.ci\/run$/,
     'installs, or is the gate itself',
   ],
   [/^(npm ci && )?npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],

@@ -1,9 +1,11 @@
 /** docs/costs.md: what a deployment costs and uses up, counted from the template and the routing table. `COSTS=print` prints the rows. */
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
+import { instanceLook, type TerminationContext } from '../../functions/finalizer/steps/context.ts';
 import { toBusEntry } from '../../shared/contract/cluster-event.ts';
 import { PERMISSIONS } from '../../shared/contract/permissions.ts';
 import { matchesPattern, ROUTES } from '../../shared/contract/routes.ts';
+import { minutes, toEpochMs } from '../../shared/domain/time.ts';
 import { synthesize } from '../infra/synthesized.ts';
 import { documentOf, rowsOf } from './observability.ts';
 
@@ -31,6 +33,22 @@ function deliveriesOf(kind: string): number {
   return ROUTES.filter(({ pattern }) => matchesPattern(pattern(cluster), event)).length;
 }
 
+/** A fleet in which every deployment hears of every end of an instance. */
+const FLEET = { clusters: 100, endsADay: 10_000 };
+
+/** Rules to which EC2 would deliver the end of an instance, which says neither whose it is nor of which cluster. */
+function rulesForStrangers(): number {
+  const event = {
+    source: 'aws.ec2',
+    'detail-type': 'EC2 Instance State-change Notification',
+    detail: { 'instance-id': 'i-0abc', state: 'terminated' },
+  };
+  const onDefaultBus = resources.filter(
+    ({ Type, Properties = {} }) => Type === 'AWS::Events::Rule' && !('EventBusName' in Properties),
+  );
+  return onDefaultBus.length + ROUTES.filter(({ pattern }) => matchesPattern(pattern('prod'), event)).length;
+}
+
 const metricsOfAlarms = resources
   .filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm')
   .reduce((sum, { Properties = {} }) => {
@@ -45,17 +63,30 @@ const fixed =
   (count('AWS::Lambda::EventSourceMapping') * 5 * 3 * 30 * 24 * 60 * PRICES.request) / 1e6 +
   0.5;
 
-/** Each node has one NodeClaim; both are published anew every four hours. */
-function monthly(nodes: number): readonly number[] {
-  const perNode = deliveriesOf('Node') + deliveriesOf('NodeClaim');
-  const events = (nodes * 2 * RESYNCS_A_MONTH) / 1e6;
-  const messages = (nodes * perNode * RESYNCS_A_MONTH) / 1e6;
+/** How often an instance is looked at whose end takes a minute. */
+function looksAtAnEnd(): number {
+  let looks = 0;
+  const began = toEpochMs(0);
+  for (let now = began; now < minutes(1); looks += 1) now = instanceLook({ now } as TerminationContext, began);
+  return looks;
+}
+
+/** Of SQS, Lambda and DynamoDB. */
+function costOfMessages(count: number): readonly number[] {
+  const messages = count / 1e6;
   return [
-    events * PRICES.event,
     messages * REQUESTS_A_MESSAGE * PRICES.request,
     messages * (PRICES.invocation + GIGABYTE_SECONDS_A_LOOK * PRICES.gigabyteSecond),
     messages * PRICES.read,
   ];
+}
+
+/** Each node has one NodeClaim; both are published anew every four hours, and end after a week. */
+function monthly(nodes: number): readonly number[] {
+  const perNode = deliveriesOf('Node') + deliveriesOf('NodeClaim');
+  const events = (nodes * 2 * RESYNCS_A_MONTH) / 1e6;
+  const messages = nodes * (perNode * RESYNCS_A_MONTH + (30 / 7) * looksAtAnEnd());
+  return [events * PRICES.event, ...costOfMessages(messages)];
 }
 
 const dollars = (amount: number): string => amount.toFixed(amount < 1 ? 2 : 0);
@@ -77,7 +108,6 @@ const QUOTAS: readonly (readonly [string, number, number])[] = [
   ['alarms', 5_000, count('AWS::CloudWatch::Alarm') + count('AWS::CloudWatch::CompositeAlarm')],
   ['IAM roles (of the account)', 1_000, count('AWS::IAM::Role')],
   ['event buses', 100, count('AWS::Events::EventBus')],
-  ['rules of the default bus', 300, ROUTES.filter(({ bus }) => bus === 'default').length],
   ['saved queries', 1_000, count('AWS::Logs::QueryDefinition')],
 ];
 const quotaRows = QUOTAS.map(([what, quota, used]) => [
@@ -98,9 +128,22 @@ describe('docs/costs.md', () => {
     expect(page.text).toContain(`100 clusters of 100 nodes: ${dollars(fleet)} dollars`);
   });
 
+  it('has how often the instance of a node that ends is looked at', () => {
+    expect(page.text).toContain(`is looked at ${looksAtAnEnd()} times`);
+  });
+
   it('has how many inboxes an event of each kind reaches', () => {
     expect(page.text).toContain(
       `A Node reaches ${deliveriesOf('Node')} inboxes, a NodeClaim ${deliveriesOf('NodeClaim')}.`,
+    );
+  });
+
+  it('has what the ends of instances of others cost: nothing is delivered', () => {
+    expect(rulesForStrangers()).toBe(0);
+    const deliveries = FLEET.clusters * FLEET.endsADay * 30;
+    const spared = costOfMessages(deliveries).reduce((sum, part) => sum + part, 0);
+    expect(page.text).toContain(
+      `With ${FLEET.clusters} clusters and ${FLEET.endsADay.toLocaleString('en')} ends a day that would be ${deliveries / 1e6} million deliveries, and ${dollars(spared)} dollars, a month`,
     );
   });
 

@@ -18,7 +18,7 @@ export const DOCUMENTS: readonly Document[] = [
   'examples/README.md',
   'simulator/README.md',
   'test/control-plane/README.md',
-  ...globSync('{docs,examples/*,packages/*}/*.md', { cwd: ROOT })
+  ...globSync('{docs,docs/guides,docs/internals,examples/*,packages/*}/*.md', { cwd: ROOT })
     .filter(file => file !== 'examples/regressions/README.md')
     .toSorted(),
 ].map(file => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));

@@ -126,3 +126,17 @@ describe('the policies, rules, configurations and scenarios that documents show'
     },
   );
 });
+
+it('docs/internals/dependencies.md has each package of package.json, and no other', () => {
+  const names = z.record(z.string(), z.string());
+  const manifest = z.object({ dependencies: names, devDependencies: names, optionalDependencies: names });
+  const all = Object.values(manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))));
+  const used = all.flatMap(each => Object.keys(each)).filter(name => !name.startsWith('@curfew/'));
+  const listed = [...documentOf('docs/internals/dependencies.md').text.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(
+    ([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  );
+  const lists = (pattern: string, name: string): boolean =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
+  expect(used.filter(name => !listed.some(pattern => lists(pattern, name)))).toEqual([]);
+  expect(listed.filter(pattern => !used.some(name => lists(pattern, name)))).toEqual([]);
+});

@@ -8,7 +8,7 @@ import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, toIsoText, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
+import { toEpochMs, toIsoText, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
@@ -39,6 +39,8 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   core.observe(write => {
     if (write.user === 'repair') writes.push(write);
   });
+  /** When the forwarder saw the last change of a node's conditions. */
+  const observedTimes = new Map<string, EpochMs>();
   const store = createMemoryRecordStore();
   const audit: AuditRecord[] = [];
   const events: ObjectEvent[] = [];
@@ -154,8 +156,8 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   async function waitForPasses(): Promise<void> {
     const waiting = store
       .all()
-      .filter(({ id, nextWakeTime }) => id.startsWith('round/pass/') && nextWakeTime !== undefined)
-      .filter(({ nextWakeTime = 0 }) => nextWakeTime <= now + 2_000);
+      .filter(({ id, state }) => id.startsWith('round/pass/') && !isDeepStrictEqual(state['waiting'], []))
+      .filter(({ nextWakeTime = Infinity }) => nextWakeTime <= now + 2_000);
     for (const { subject, nextWakeTime = now } of waiting) {
       now = toEpochMs(Math.max(now, nextWakeTime));
       await reconcile({ kind: 'wakeUp', owner: 'repair', subject, wakeTime: nextWakeTime });
@@ -215,7 +217,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
         change: isThere ? 'Modified' : 'Deleted',
         changed: ['conditions'],
         hints: { nodePool: 'default', nodeName: name },
-        observedTime: toIsoText(now),
+        observedTime: toIsoText(observedTimes.get(name) ?? now),
       });
       await reconcile(message).catch((error: unknown) => {
         if (!(error instanceof RetryableError)) throw error;
@@ -266,6 +268,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
         { type: 'merge', body: { status: { conditions: [...others, condition] } } },
         { user: 'kubelet', subresource: 'status' },
       );
+      observedTimes.set(name, now);
     },
   };
 }

@@ -24,10 +24,7 @@ const FINISHED: FinishedDrain = {
 // The metric `Retries` and the alarm for services that fail go by the code.
 it.each([
   ['the answer of a drain', (bus: EventBus) => tellAnswers({ bus }, NODE, [FINISHED])],
-  [
-    'the end of a drain',
-    (bus: EventBus) => cancelDrain({ bus }, { nodeName: 'n1', requestId: 'request-1' }),
-  ],
+  ['the end of a drain', (bus: EventBus) => cancelDrain({ bus }, { nodeName: 'n1', requestId: 'request-1' })],
 ])('EventBridge that does not take %s is counted by what it says', async (_, send) => {
   for (const [code, reason] of [
     ['ThrottlingException', 'Throttled'],

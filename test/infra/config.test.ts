@@ -183,7 +183,6 @@ describe('configuration', () => {
     // A saved query has to have a name, which may be of 255 characters.
     expect(named.filter(([type]) => type !== 'AWS::Logs::QueryDefinition')).toEqual([
       ['AWS::Events::EventBus', name],
-      ['AWS::Events::Rule', `${name}-InstancesToFinalizer`],
       ['AWS::CloudWatch::CompositeAlarm', `${name}-Impaired`],
     ]);
     for (const [, value] of named) expect(JSON.stringify(value).length - 2).toBeLessThanOrEqual(64);

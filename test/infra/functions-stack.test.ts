@@ -121,10 +121,10 @@ describe('inboxes', () => {
 
 describe('routing', () => {
   it('makes one rule of each route, with its pattern, a dead-letter queue and a day of retries', () => {
-    for (const { pattern, bus } of ROUTES) {
+    for (const { pattern } of ROUTES) {
       template.hasResourceProperties('AWS::Events::Rule', {
         EventPattern: pattern('prod'),
-        EventBusName: bus === 'default' ? Match.absent() : Match.anyValue(),
+        EventBusName: Match.anyValue(),
         Targets: [
           Match.objectLike({
             DeadLetterConfig: { Arn: Match.anyValue() },
@@ -135,16 +135,10 @@ describe('routing', () => {
     }
   });
 
-  it('has no other rule than the routes and the heartbeat; on the default bus only that for the ends of instances', () => {
+  // There are the events of the whole account, also of the instances of all others.
+  it('has no other rule than the routes and the heartbeat, and none on the default bus', () => {
     expect(rules).toHaveLength(ROUTES.length + 1);
-    const onDefault = rules.filter(({ Properties }) => Properties.EventBusName === undefined);
-    expect(onDefault.map(({ Properties }) => Properties.EventPattern)).toEqual([
-      {
-        source: ['aws.ec2'],
-        'detail-type': ['EC2 Instance State-change Notification'],
-        detail: { state: ['terminated'] },
-      },
-    ]);
+    expect(rules.filter(({ Properties }) => Properties.EventBusName === undefined)).toEqual([]);
   });
 
   it("takes the events of its own cluster's forwarder only, heartbeats included", () => {

@@ -109,7 +109,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-releases-the-shutting-down',
     mistake: 'takes an instance that is shutting down for one that is gone',
     breaks: ['I1'],
-    scenario: 'finalizer-instance.yaml#the-end-of-an-instance-wakes-its-termination',
+    scenario: 'finalizer-instance.yaml#the-end-of-an-instance-is-seen-within-seconds',
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         async describe(providerID) {

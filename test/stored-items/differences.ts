@@ -9,6 +9,10 @@ export const OTHER_CALLS: Readonly<Record<string, Readonly<Record<string, number
   'v1/finalizer-nodeclaim-44': { 'invoke hooks deregister for nc1': 0 },
   'v1/repair-cluster-05': { 'reboot instances aws:///us-west-2a/i-n1': 0 },
   'v1/repair-pool-32': { 'reboot instances aws:///us-west-2a/i-n1': 0 },
+  // The node was well for two minutes and has the same boot ID: it is the same illness, in which the reboot was taken.
+  'v1/repair-pool-21': { 'reboot instances aws:///us-west-2a/i-n1': 0 },
+  // An illness never starts before its Node was made, and this Node is deleted before it is due.
+  'v1/repair-concurrent-repairs-05': { 'terminate instances aws:///us-west-2a/i-a1': 0 },
   // The simulated Karpenter finds its NodeClaim terminating, and is faster.
   'v1/finalizer-nodeclaim-36': { 'evict pods prod/web-0': 0 },
 };
@@ -25,9 +29,14 @@ export const JUDGED_BY_THE_PAST: Readonly<Record<string, readonly InvariantName[
   // That the repair was refused a moment ago.
   'v1/repair-cluster-02': ['I5'],
   'v1/repair-cluster-06': ['I5'],
-  // That an Event said so.
-  'v1/repair-pool-04': ['I6'],
-  'v1/repair-pool-05': ['I5', 'I6'],
+  'v1/repair-pool-05': ['I5'],
+  // That the actions before it were taken.
+  'v1/repair-pool-10': ['I3'],
+  'v1/repair-pool-11': ['I3'],
+  'v1/repair-pool-14': ['I3'],
+  'v1/repair-pool-18': ['I3'],
+  'v1/repair-pool-20': ['I3'],
+  'v1/repair-pool-21': ['I3'],
 };
 
 /** What has no item yet is dealt with as ever, beside an item of a later version. */

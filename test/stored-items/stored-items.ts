@@ -8,6 +8,7 @@ import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import type { InstanceState } from '../../shared/ports/instances.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
 import { withDueIndex } from '../../simulator/due-index.ts';
 import { runScenario, type RunResult } from '../../simulator/run.ts';
 import { printScenario, type PrintableScenario } from '../../simulator/scenario/print.ts';
@@ -67,6 +68,9 @@ export function asNewer({ scenario, items, ...rest }: StoredItems): StoredItems 
   };
 }
 
+/** The simulated API server counts its UIDs from the same one on: so many are passed over, those of the run before. */
+const USED_UIDS = 64;
+
 /** Runs the functions on these items, in that cluster. */
 export async function load(
   { scenario, items, instances }: Pick<StoredItems, 'scenario' | 'items' | 'instances'>,
@@ -77,6 +81,11 @@ export async function load(
   return runScenario(scenario, {
     ...(reconcilers && { reconcilers }),
     parts(parts) {
+      for (let used = 0; used < USED_UIDS; used++) {
+        const metadata = { name: `used-${used}`, namespace: 'default' };
+        parts.core.create(RESOURCES.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+        parts.core.delete({ type: RESOURCES.ConfigMap, ...metadata });
+      }
       parts.time.at(scenario.start, () => {
         for (const [providerID, state] of Object.entries(instances)) parts.cloud.setState(providerID, state);
       });

@@ -26,7 +26,7 @@ import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './
 import { standingOfHooks } from './hook-standing.ts';
 import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
-import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { hookLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** A run that noted a call down has made it after this long, or has ended. */
 const CALL_SETTLES_AFTER = seconds(60);
@@ -205,7 +205,7 @@ async function follow(
   const answer = await followResource(context, { ...hook, target }, resource);
   const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === resource.seenVersion;
   if (!isSame) return keep(context, hook, progress, answer);
-  const next = instanceLook(context, firstInvokedTime);
+  const next = hookLook(context, firstInvokedTime);
   return waitFor(on, earliest(next, timeout) ?? next);
 }
 

@@ -154,7 +154,7 @@ export const REPAIR_SITUATIONS: readonly Situation[] = [
   },
   {
     ...BASE,
-    name: 'the node is registered anew under its name after a run was ended in the middle of its repair',
+    name: 'the node is registered again under its name after a run was ended in the middle of its repair',
     objects: ONE_SICK,
     earlier: BEGUN,
     messages: { A: nodeEvent('n1', 'Deleted'), B: nodeEvent('n1', 'Added', 'uid-new') },

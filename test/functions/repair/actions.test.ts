@@ -77,13 +77,15 @@ describe('Reboot', () => {
     const world = dueWorld({ type: 'Reboot', timeout: '30m' });
     world.cloud.fails = new RetryableError('throttled', { reason: 'RequestLimitExceeded' });
     await world.look('n1');
-    for (const wait of [5, 10, 20, 40, 60, 60]) {
-      const pool = world.store.all().find(({ id }) => id.startsWith('pool/'));
-      expect(pool?.state).toMatchObject({
-        attempts: [{ phase: 'refused', retryTime: world.now() + seconds(wait) }],
-      });
-      world.advance(seconds(wait));
-      await world.sweep();
+    const tries = (): unknown => {
+      const refusals = world.store.all().find(({ id }) => id.startsWith('node/'))?.state['refusals'];
+      return (refusals as Record<string, { count: number }>)['Reboot||1800000']?.count;
+    };
+    for (const [index, wait] of [5, 10, 20, 40, 60, 60].entries()) {
+      await world.run(seconds(wait - 1));
+      expect({ wait, tries: tries() }).toEqual({ wait, tries: index + 1 });
+      await world.run(seconds(1));
+      expect({ wait, tries: tries() }).toEqual({ wait, tries: index + 2 });
     }
     expect(reboots(world)).toEqual([]);
   });
@@ -93,7 +95,7 @@ describe('Reboot', () => {
     world.cloud.outcome = { kind: 'refused', reason: 'IncorrectInstanceState', message: 'it is stopped' };
     await world.look('n1');
     expect(deletions(world)).toEqual([]);
-    await pass(world, 1);
+    await world.run(seconds(2));
     expect(deletions(world)).toEqual(['nodeclaims/claim-n1']);
   });
 });

@@ -16,18 +16,25 @@ function durationOf(text: string) {
   return nanosecondsToDuration(parsed.nanoseconds);
 }
 
-const cases = Object.entries(schedules).flatMap(([schedule, answers]) =>
+/** Whether it is in force; undefined: nobody can read it. */
+interface Case {
+  readonly isActive: boolean | undefined;
+  readonly when: string;
+}
+
+const cases = Object.entries(schedules).map(([schedule, answers]): readonly [string, readonly Case[]] => [
+  schedule,
   typeof answers === 'string'
-    ? [[schedule, undefined, '2024-11-01T15:02:48Z 1h'] as const]
+    ? [{ isActive: undefined, when: '2024-11-01T15:02:48Z 1h' }]
     : [
-        ...answers.active.map(when => [schedule, true, when] as const),
-        ...answers.inactive.map(when => [schedule, false, when] as const),
+        ...answers.active.map((when: string) => ({ isActive: true, when })),
+        ...answers.inactive.map((when: string) => ({ isActive: false, when })),
       ],
-);
+]);
 
 describe('a budget with a schedule is in force for its duration from each hit on', () => {
-  it.each(Map.groupBy(cases, ([schedule]) => schedule))('%j', (_, list) => {
-    for (const [schedule, isActive, when] of list) {
+  it.each(cases)('%j', (schedule, list) => {
+    for (const { isActive, when } of list) {
       const [instant = '', text = ''] = when.split(' ');
       const now = at(instant);
       const duration = durationOf(text);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { minutes, seconds } from '../../../shared/domain/time.ts';
+import { hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import type { Identity } from '../../../runtime/permissions/ports.ts';
 import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
 import { clusterEvent } from '../../builders/cluster-event.ts';
@@ -26,6 +26,9 @@ function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefi
 const poolRecord = (world: RepairWorld) =>
   world.store.all().find(({ id }) => id.startsWith('pool/') || id === 'cluster');
 
+const nodeRecord = (world: RepairWorld, name: string) =>
+  world.store.all().find(({ id }) => id === `node/${world.node(name).metadata.uid}`);
+
 /** A pool of five with one node whose network went away at the start. */
 function sickWorld(identity?: Identity): RepairWorld {
   const world = createRepairWorld(identity);
@@ -38,8 +41,10 @@ describe('a repair', () => {
   it('arms a timer for the due time, and acts then and not before', async () => {
     const world = sickWorld();
     await world.look('n1');
-    expect(world.wakeUps).toMatchObject([{ wakeUp: { owner: 'repair', subject: { name: 'n1' } }, delay: minutes(10) }]);
-    expect(world.store.all().find(({ id }) => id.startsWith('node/'))?.nextWakeTime).toBe(world.now() + minutes(10));
+    expect(world.wakeUps).toMatchObject([
+      { wakeUp: { owner: 'repair', subject: { kind: 'NodePool', name: 'default' } }, delay: minutes(10) },
+    ]);
+    expect(poolRecord(world)?.nextWakeTime).toBe(world.now() + minutes(10));
 
     world.advance(minutes(10));
     await world.look('n1');
@@ -74,22 +79,28 @@ describe('a repair', () => {
   it('keeps a timer with every record that it writes', async () => {
     const world = sickWorld();
     await world.look('n1');
-    const armed = (): readonly unknown[] => world.store.all().filter(({ id }) => id !== 'configuration');
-    const timeless = (): readonly unknown[] =>
-      world.store.all().filter(({ id, nextWakeTime }) => id !== 'configuration' && nextWakeTime === undefined);
-    expect({ records: armed().length, timeless: timeless() }).toEqual({ records: 1, timeless: [] });
+    const kept = (isTimed: boolean): readonly string[] =>
+      world.store
+        .all()
+        .filter(({ id, nextWakeTime }) => id !== 'configuration' && (nextWakeTime !== undefined) === isTimed)
+        .map(({ id }) => id)
+        .toSorted();
+    const records = [`node/${world.node('n1').metadata.uid}`, 'pool/default', 'round/pass/default'];
+    expect({ timed: kept(true), timeless: kept(false) }).toEqual({ timed: records, timeless: [] });
     world.advance(minutes(10));
     await world.look('n1');
-    expect({ records: armed().length, timeless: timeless() }).toEqual({ records: 2, timeless: [] });
+    expect({ timed: kept(true), timeless: kept(false) }).toEqual({ timed: records, timeless: [] });
   });
 
-  it('is dropped with its timer when the node recovers', async () => {
+  it('is dropped with its timer when the node recovers, and forgotten within a day or so', async () => {
     const world = sickWorld();
     await world.look('n1');
     world.setCondition('n1', 'NetworkUnavailable', 'False');
     world.advance(minutes(10));
     await world.look('n1');
     expect(verbs(world)).toEqual([]);
+    expect(poolRecord(world)).toBeUndefined();
+    await world.run(hours(26));
     expect(world.store.all().filter(({ id }) => id !== 'configuration')).toEqual([]);
   });
 
@@ -143,6 +154,14 @@ describe('above the unhealthy threshold', () => {
     world.advance(seconds(30));
     world.setCondition('n2', 'NetworkUnavailable', 'False');
     await world.reconcile(nodeChanged(world, 'n2', 'default'));
+    // One that has just come back counts for five minutes more.
+    expect(verbs(world)).toEqual([]);
+    expect(world.audit).toContainEqual(
+      expect.objectContaining({ decision: 'blocked', reason: 'Settling', name: 'n1' }),
+    );
+    await world.run(seconds(299));
+    expect(verbs(world)).toEqual([]);
+    await world.run(seconds(1));
     expect(verbs(world)).toEqual(['patch nodeclaims/claim-n1', 'delete nodeclaims/claim-n1']);
   });
 
@@ -165,8 +184,11 @@ describe('above the unhealthy threshold', () => {
         for (let index = 0; index < 20; index++) await burst();
       }),
     ).toBe(0);
-    // The others are served by the timer a second later.
-    expect(poolRecord(world)?.nextWakeTime).toBe(world.now() + seconds(1));
+    // The others are served by one pass a second later.
+    const round = world.store.all().find(({ id }) => id === 'round/pass/default');
+    expect(round?.nextWakeTime).toBe(world.now() + seconds(1));
+    // It lists the pool, and the cluster for freeze and zone.
+    expect(await count(() => world.run(seconds(1)).then(() => undefined))).toBe(2);
   });
 });
 
@@ -180,7 +202,8 @@ describe('the second look', () => {
     });
     await world.look('n1');
     expect(verbs(world)).toEqual([]);
-    expect(poolRecord(world)?.state).toMatchObject({ attempts: [] });
+    expect(poolRecord(world)?.state).toMatchObject({ inFlight: {} });
+    expect(nodeRecord(world, 'n1')?.state).not.toHaveProperty('attempt');
     world.advance(seconds(1));
     await world.sweep();
     expect(world.audit.at(-1)).toMatchObject({ decision: 'vetoed', name: 'n1' });
@@ -188,21 +211,12 @@ describe('the second look', () => {
 });
 
 describe('a healthy node of which nothing is recorded', () => {
-  it('costs the reads of the node, its record and the rules, and of its record before it', async () => {
+  it('costs the reads of the node, its record, the rules and two pools, and no list of nodes', async () => {
     const world = sickWorld();
     await world.look('n1');
-    expect(await world.look('n2')).toBe(7);
-  });
-
-  it('costs two reads when the event says that no condition changed', async () => {
-    const world = sickWorld();
-    const { event, ...message } = nodeChanged(world, 'n2', 'default') as Extract<
-      InboxMessage,
-      { kind: 'clusterEvent' }
-    >;
-    const calls = world.calls();
-    await world.reconcile({ ...message, event: { ...event, changed: ['labels'] } });
-    expect(world.calls() - calls).toBe(2);
+    const lists = world.listed();
+    expect(await world.look('n2')).toBe(6);
+    expect(world.listed()).toBe(lists);
   });
 
   it('costs nothing when the event says that only taints, finalizers or marks of others changed', async () => {
@@ -250,6 +264,10 @@ describe('above the threshold of the cluster, for nodes without a NodePool', () 
     world.advance(seconds(30));
     world.setCondition(other, 'Ready', 'True');
     await world.reconcile(nodeChanged(world, other, pool));
+    expect(world.audit).toContainEqual(
+      expect.objectContaining({ decision: 'blocked', reason: 'Settling', name: 'alone' }),
+    );
+    await world.run(minutes(5));
     expect(verbs(world)).toEqual(['patch nodeclaims/claim-alone', 'delete nodeclaims/claim-alone']);
   });
 });
@@ -414,7 +432,10 @@ describe('a NodePool that cannot be read', () => {
         message: expect.stringContaining(message),
       },
     ]);
-    expect(world.audit).toMatchObject([{ decision: 'refuse', reason: 'InvalidRepairConfiguration', kind: 'NodePool' }]);
+    expect(world.audit).toMatchObject([
+      { decision: 'refuse', reason: 'InvalidRepairConfiguration', kind: 'NodePool' },
+      { decision: 'refuse', reason: 'InvalidRepairConfiguration', kind: 'Node', name: 'n1' },
+    ]);
     world.advance(minutes(600));
     await world.look('n1');
     expect(verbs(world)).toEqual([]);

@@ -71,7 +71,7 @@ describe('the status of the policies', () => {
     const world = start('a');
     await policyChanged(world.ports);
     world.add('b');
-    world.advance(seconds(10));
+    world.advance(seconds(5));
     for (let change = 0; change < 5; change++) await surroundingsChanged(world.ports, 'count');
     expect(world.statusOf('b')).toBeUndefined();
     expect(world.record()?.nextWakeTime).toBe(T + minutes(5));

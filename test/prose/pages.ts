@@ -1,0 +1,66 @@
+/** The pages that the prose check reads, and what each kind of page may ask of its reader. */
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** `guide`: read from top to bottom. `reference`: looked up. `internals`: for contributors. */
+export type Kind = 'guide' | 'reference' | 'internals';
+
+export interface Limits {
+  readonly sentenceWords: number;
+  readonly itemWords: number;
+  readonly cellWords: number;
+  /** Absent: a page is as long as its subject. */
+  readonly lines?: number;
+}
+
+export const LIMITS: Readonly<Record<Kind, Limits>> = {
+  guide: { sentenceWords: 25, itemWords: 40, cellWords: 40, lines: 150 },
+  reference: { sentenceWords: 35, itemWords: 40, cellWords: 60 },
+  internals: { sentenceWords: 35, itemWords: 40, cellWords: 60, lines: 150 },
+};
+
+export interface Page {
+  readonly file: string;
+  readonly kind: Kind;
+}
+
+/** Pages that are not rewritten yet. The list only gets shorter. */
+export const EXEMPT: readonly string[] = [
+  'AGENTS.md',
+  'CONTRIBUTING.md',
+  'README.md',
+  'docs/configuration.md',
+  'docs/costs.md',
+  'docs/data-flow.md',
+  'docs/deploying.md',
+  'docs/do-not-disrupt.md',
+  'docs/drain.md',
+  'docs/finalizer-rules.md',
+  'docs/forwarder.md',
+  'docs/node-repair.md',
+  'docs/observability.md',
+  'docs/releases.md',
+  'docs/runbook.md',
+  'docs/sandbox.md',
+  'docs/scenarios.md',
+  'docs/security.md',
+  'docs/simulation.md',
+  'docs/terminations.md',
+  'docs/trace.md',
+  'docs/internals/embedded-api-server.md',
+  'docs/internals/glossary.md',
+  'docs/internals/readiness.md',
+  'docs/internals/testing.md',
+];
+
+const guides = ['README.md', ...globSync('docs/guides/*.md', { cwd: ROOT }).toSorted()];
+const references = globSync('docs/*.md', { cwd: ROOT }).toSorted();
+const internals = ['AGENTS.md', 'CONTRIBUTING.md', ...globSync('docs/internals/*.md', { cwd: ROOT }).toSorted()];
+
+export const PAGES: readonly Page[] = [
+  ...guides.map(file => ({ file, kind: 'guide' as const })),
+  ...references.map(file => ({ file, kind: 'reference' as const })),
+  ...internals.map(file => ({ file, kind: 'internals' as const })),
+].filter(({ file }) => !EXEMPT.includes(file));
