@@ -49,7 +49,8 @@ function fieldOf(text: string, [least, most]: readonly [number, number]): Field 
     if (first < least || last > most || first > last || by === 0) return undefined;
     for (let value = first; value <= last; value += by) values.add(value);
   }
-  return { values, isStar: /(^|,)[*?]/.test(text) };
+  // With a step it is as if its values were stated.
+  return { values, isStar: /(^|,)[*?](\/1)?(,|$)/.test(text) };
 }
 
 function numberOf(text: string): number | undefined {
