@@ -213,6 +213,7 @@ function explainRepair(
     rules,
     owners,
     claims: new Map(claims.map(each => [each.uid, each])),
+    nodesByName: new Map(nodes.map(each => [each.name, each])),
   };
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
   const looks = members.map(each => lookAt(context, each, undefined));

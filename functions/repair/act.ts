@@ -7,7 +7,7 @@ import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { readNode } from '../../shared/domain/node.ts';
+import { readNode, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
@@ -21,6 +21,7 @@ import { createRemediation } from './actions/custom-resource.ts';
 import { requestDrain } from './actions/drain.ts';
 import { endRemediations } from './actions/made-resources.ts';
 import { reboot } from './actions/reboot.ts';
+import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
 import type { Granted } from './decide.ts';
 import { readableSettings } from './rules.ts';
@@ -67,13 +68,24 @@ export async function carryOut(
   const rules = loadRules(deps, context.pool, context.rules);
   const claims = new Map<string | undefined, NodeClaimView>(context.claims.map(claim => [claim.uid, claim]));
   const carried: Carried[] = [];
+  const launches = intended.filter(({ granted }) => granted.attempt.action === 'Replace');
+  const living = context.claims.filter(({ deletionTime }) => deletionTime === undefined);
+  const unlaunched = living.filter(
+    each => each.annotations[REPLACES_ANNOTATION] !== undefined && each.providerID === undefined,
+  );
   await fewAtATime(intended, async ({ granted, record }) => {
     let made: Made = {};
     const note: ActionContext['note'] = change => {
       made = change;
     };
     try {
-      const parts = { ...context, rules, note };
+      // Those of this pass count, whichever is made first.
+      const before = Math.max(
+        0,
+        launches.findIndex(each => each.granted === granted),
+      );
+      const room = { claims: living.length + before, unknown: unlaunched.length + before };
+      const parts = { ...context, rules, note, room };
       const listed = granted.attempt.action === 'Terminate' ? claims.get(granted.attempt.claim?.uid) : undefined;
       const outcome =
         (listed && (await actOn(deps, { granted, record }, parts, listed))) ??
@@ -90,13 +102,14 @@ export async function carryOut(
 interface Parts extends Omit<Context, 'rules'> {
   readonly rules: Promise<PoolRules>;
   readonly note: ActionContext['note'];
+  readonly room: ActionContext['room'];
 }
 
 /** @param listed the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it, it is read. */
 async function actOn(
   deps: PassDeps,
   { granted, record }: { readonly granted: Granted; readonly record: NodeRecord },
-  { rules: wanted, pool, asked, isCounted, note }: Parts,
+  { rules: wanted, pool, asked, isCounted, note, room }: Parts,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, look, message, rung } = granted;
@@ -132,7 +145,21 @@ async function actOn(
   const { ours, acts } = record;
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
-    return await action.run({ deps, now, attempt, ours, acts, node, claim, pool, pods, message, note });
+    return await action.run({
+      deps,
+      now,
+      attempt,
+      ours,
+      acts,
+      node,
+      claim,
+      pool,
+      nodePool: rules.pool,
+      room,
+      pods,
+      message,
+      note,
+    });
   });
   if (outcome.kind === 'done') {
     return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), rung.timeout) } };
@@ -168,6 +195,8 @@ function actionOf({ action }: Attempt, template: string | undefined): Action | u
       return reboot;
     case 'Drain':
       return requestDrain;
+    case 'Replace':
+      return launchReplacement;
     case 'CustomResource':
       return template === undefined ? undefined : createRemediation(template);
   }

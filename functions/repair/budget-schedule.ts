@@ -27,7 +27,10 @@ function cronOf(schedule: string): Cron | undefined {
   const pattern = NAMED[schedule] ?? (FIELDS.test(schedule) ? schedule : undefined);
   let cron: Cron | undefined;
   try {
-    cron = pattern === undefined ? undefined : new Cron(pattern, { timezone: 'UTC', mode: '5-part', sloppyRanges: true, paused: true });
+    cron =
+      pattern === undefined
+        ? undefined
+        : new Cron(pattern, { timezone: 'UTC', mode: '5-part', sloppyRanges: true, paused: true });
   } catch {
     cron = undefined;
   }

@@ -18,6 +18,7 @@ import { budgetHold, failureOf, futility } from './futility.ts';
 import { type Guards, type Surroundings, createGuards } from './guards.ts';
 import type { Rung } from './ladder.ts';
 import { advanceRamp, nextRamp, rampAllows, rampHold, rampTime, withoutUndone } from './ramp.ts';
+import { nextPause, pauseAt } from './launch-pause.ts';
 import { ranked } from './rank.ts';
 import { type RepairRules, readableSettings } from './rules.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord, newNode } from './state.ts';
@@ -180,7 +181,9 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const settled = { ...candidate, look: { ...look, record } };
     if (settles.hold !== undefined) return heldBy(settled, settles.hold);
     const futile =
-      rung.type === 'Terminate' ? futility(surroundings, failureOf(due.incident), view, state.terminations) : undefined;
+      rung.type === 'Terminate' || rung.type === 'Replace'
+        ? futility(surroundings, failureOf(due.incident), view, state.terminations)
+        : undefined;
     if (futile !== undefined) return heldBy(settled, futile);
     if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
     const isDisruptive = rung.type !== 'CustomResource';
@@ -202,7 +205,9 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     if (isDisruptive) disrupted.add(view.uid);
     const attempt = createAttempt({ ...settled, stale }, now);
     // What the action before has asked for is still known as ours.
-    const base = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+    const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+    const launched = rung.type === 'Replace' && stale === undefined ? (record.launched ?? 0) + 1 : record.launched;
+    const base = launched === undefined ? before : { ...before, launched };
     const verdict: Verdict = { kind: 'repair', node: view, attempt, message: due.message };
     return {
       look: {
@@ -262,8 +267,11 @@ function remembered(
     .filter(({ isFollowed, node }) => isFollowed && !uids.has(node.uid))
     .map(({ node }) => node.uid);
   const terminations = before.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
+  const hasFailed = looks.some(({ failedLaunch }) => failedLaunch !== undefined);
+  const pause = hasFailed ? nextPause(state.launchPause, now) : pauseAt(state.launchPause, now);
+  const { launchPause: _, ...rest } = state;
   const next: PoolRecord = {
-    ...state,
+    ...rest,
     inFlight: Object.fromEntries(
       [...uids].map(uid => [
         uid,
@@ -272,6 +280,7 @@ function remembered(
     ),
     followed,
     held: [...held].toSorted(),
+    ...(pause && { launchPause: pause }),
     terminations: terminations.slice(-MOST_TERMINATIONS),
     counts: { held: looks.filter(isHeld).length, repairing: looks.filter(isRepairing).length },
   };

@@ -50,9 +50,7 @@ export function disruptionBudgetOf({ pool, which, nodes, claimOf, looks, now }: 
   const until = budgets.reduce<EpochMs | undefined>((time, { changes }) => earliest(time, changes), undefined);
   const inside = new Set(counted.map(({ uid }) => uid));
   const ours = new Map(looks.map(look => [look.node.uid, look]));
-  const disrupted = counted
-    .filter(node => isDisrupted(node, claimOf(node), ours.get(node.uid)))
-    .map(({ uid }) => uid);
+  const disrupted = counted.filter(node => isDisrupted(node, claimOf(node), ours.get(node.uid))).map(({ uid }) => uid);
   const { name } = pool.metadata;
   return {
     disrupted: new Set(disrupted),

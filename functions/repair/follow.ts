@@ -12,6 +12,8 @@ import { WELL_FOR, clocksOf, illnessAt, illsOf } from './illness.ts';
 import { actsOf, allRungsOf, awaitsReboot, hasTime, isInPlace, rungsOf } from './ladder.ts';
 import { decideNode, endsBy } from './node-verdict.ts';
 import { otherAtWork } from './others.ts';
+import { lookAtReplacing } from './replacing.ts';
+import { replacementSeen, standingOf, unmarkTime } from './replacement.ts';
 import { readableSettings } from './rules.ts';
 import { type LookContext, type Partly, type NodeSeen } from './seen.ts';
 import { type Attempt, type NodeRecord, newNode } from './state.ts';
@@ -53,10 +55,13 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     acts: [...(held?.acts ?? actsOf(node))],
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
+  const { replacement } = known.ours ?? {};
   const seen: NodeSeen = {
     context,
     node,
-    record,
+    record: replacement
+      ? { ...record, ours: { ...record.ours, replacement: replacementSeen(replacement, context, now) } }
+      : record,
     held,
     decision,
     ills,
@@ -107,12 +112,18 @@ function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): N
   // A run that died had set it, and nothing begins now that would make use of it.
   const isLeft =
     look.record?.attempt === undefined && look.due === undefined && look.record?.ours?.annotation !== undefined;
+  const { replacement } = look.record?.ours ?? {};
+  const unmarks = replacement && unmarkTime(replacement);
+  const isUnused =
+    replacement !== undefined && unmarks === undefined && look.record?.attempt?.replacement === undefined;
+  const isMarked = unmarks !== undefined && isDue(now, unmarks);
   return {
     ...look,
-    takesBack: look.takesBack || isLeft,
+    takesBack: look.takesBack || isLeft || isMarked || (isUnused && look.due === undefined),
+    isFollowed: look.isFollowed || replacement !== undefined,
     node: { name: node.name, uid: node.uid },
     view: node,
-    time: isOver ? look.time : earliest(look.time, wellEnds),
+    time: earliest(isOver ? look.time : earliest(look.time, wellEnds), unmarks),
   };
 }
 
@@ -154,16 +165,19 @@ function withDrainEnd(attempt: Attempt, { drainEnds }: LookContext, uid: string)
  * under an id of its own can be asked for again.
  */
 function wasCarriedOut(
-  { action, claim, terminationTimestamp }: Attempt,
-  { claims, now }: LookContext,
+  { action, claim, terminationTimestamp, replacement }: Attempt,
+  context: LookContext,
   { annotations }: NodeView,
 ): boolean {
+  const { claims, now } = context;
   switch (action) {
     case 'Reboot':
       return annotations !== undefined;
     case 'Drain':
     case 'CustomResource':
       return false;
+    case 'Replace':
+      return replacement !== undefined && standingOf(replacement, context).kind !== 'gone';
     case 'Terminate': {
       // Without a NodeClaim the instance was looked at before (`pass.ts`), and had not been ended.
       if (claim === undefined) return false;
@@ -179,6 +193,9 @@ function wasCarriedOut(
 function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
   const { isOn, context } = seen;
   const record = withoutAttempt(seen.record, attempt);
+  // Its replacement may be open by now.
+  if (attempt.action === 'Terminate' && attempt.replacement !== undefined)
+    return lookAtReplacing({ ...seen, record }, { ...attempt, action: 'Replace', phase: 'accepted' });
   const wanted = isOn && context.rules.mode === 'Enforce' ? lookAtTurn({ ...seen, record }, attempt) : undefined;
   if (wanted?.due?.stale !== undefined) return wanted;
   const otherwise = wanted ?? (isOn ? lookAtTurn({ ...seen, record }, undefined) : lookWhileOff({ ...seen, record }));
@@ -186,6 +203,7 @@ function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
 }
 
 function lookAtAccepted(seen: NodeSeen, attempt: Attempt): Partly {
+  if (attempt.action === 'Replace') return lookAtReplacing(seen, attempt);
   return isInPlace(attempt) ? lookAtInPlace(seen, attempt) : lookAtTermination(seen, attempt);
 }
 

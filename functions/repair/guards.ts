@@ -28,6 +28,7 @@ import {
 import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
 import { isStopped, vetoOf } from './others.ts';
+import { isReserved } from './replacement.ts';
 import type { PoolRecord } from './state.ts';
 import { HOLD_CHECK } from './times.ts';
 import type { Hold, NodeLook } from './verdict.ts';
@@ -203,13 +204,14 @@ function returnTime(
   return { time, types: back.map(({ type }) => type) };
 }
 
-/** Not vetoed, not stopped, not left over. */
+/** Not vetoed, not stopped, not left over, no replacement that is not in use yet. */
 function mayBeTouched(
   node: NodeView,
   { now, claimOf, isUnmanaged }: Surroundings,
   isIll: (node: NodeView) => boolean,
 ): boolean {
   const claim = claimOf(node);
+  if (isReserved(node)) return false;
   if (isStopped(node) || node.deletionTime !== undefined || claim?.deletionTime !== undefined) return false;
   const isLeftOver = claim === undefined && !isUnmanaged && isIll(node);
   return !isLeftOver && vetoOf(node, claim, undefined, now) === undefined;

@@ -22,12 +22,15 @@ import type { Act, Attempt, NodeRecord, RungType } from './state.ts';
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export interface Rung extends Omit<RepairAction, 'type'> {
   readonly type: RungType;
+  /** It is the second half of that action. */
+  readonly key?: string | undefined;
 }
 
 /** In their order. */
 export function rungsOf({ actions }: { readonly actions: readonly RepairAction[] }): readonly Rung[] {
   return actions.flatMap((action: RepairAction): Rung[] => {
     const { type, ...rest } = action;
+    if (type === 'ReplaceThenTerminate') return [{ ...rest, type: 'Replace' }];
     if (type !== 'DrainThenTerminate') return [{ ...rest, type }];
     return [
       { ...rest, type: 'Drain' },
@@ -44,8 +47,18 @@ export const allRungsOf = (settings: RepairSettings): readonly Rung[] =>
 const STUCK_AFTER = hours(1);
 
 /** What makes an action the same. */
-export const keyOf = ({ type, template = '', timeout }: Pick<Rung, 'type' | 'template' | 'timeout'>): string =>
-  `${type}|${template}|${timeout}`;
+export const keyOf = ({
+  type,
+  template = '',
+  timeout,
+  key,
+}: Pick<Rung, 'type' | 'template' | 'timeout' | 'key'>): string => key ?? `${type}|${template}|${timeout}`;
+
+/** What follows once a replacement is ready; undefined: the list has no such action any more. */
+export function terminationAfter(key: string, rungs: readonly Rung[]): Rung | undefined {
+  const rung = rungs.find(each => keyOf(each) === key);
+  return rung && { ...rung, type: 'Terminate', timeout: STUCK_AFTER, key };
+}
 
 /** What counts against one allowance, whatever the time that it was given. */
 const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
@@ -112,6 +125,8 @@ export type Turn =
   | { readonly kind: 'next'; readonly rung: Rung }
   /** All that is left was refused, and is tried again then. */
   | { readonly kind: 'refused'; readonly until: EpochMs; readonly message: string }
+  /** All that is left is to launch a replacement, which the pool does again then. */
+  | { readonly kind: 'unavailable'; readonly until: EpochMs }
   /** Nothing is left. @param until an allowance returns */
   | { readonly kind: 'exhausted'; readonly until: EpochMs | undefined };
 
@@ -122,10 +137,19 @@ interface Place {
   readonly refusals: Refusals | undefined;
   /** Of what a try rests on: a refusal of another basis is over. */
   readonly basis: string;
+  /** Replacements that did not become ready in this illness. */
+  readonly passed?: readonly string[] | undefined;
+  /** When the pool launches replacements again; undefined: now. */
+  readonly launchesFrom?: EpochMs | undefined;
+  /** Without one there is nothing to replace. */
+  readonly hasClaim: boolean;
 }
 
 /** Whose turn it is. */
-export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now: EpochMs): Turn {
+export function turnOf(place: Place, now: EpochMs): Turn {
+  const { rungs, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim } = place;
+  const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
+  let launch: Rung | undefined;
   let returns: EpochMs | undefined;
   let again: { readonly until: EpochMs; readonly message: string } | undefined;
   for (const rung of rungs) {
@@ -136,6 +160,11 @@ export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now:
       returns = earliest(returns, allowed);
       continue;
     }
+    if (rung.type === 'Replace' && !hasClaim) continue;
+    if (rung.type === 'Replace' && (passed.includes(key) || !mayLaunch)) {
+      launch ??= rung;
+      continue;
+    }
     const refusal = refusals[key];
     const until = refusal?.basis === basis ? tryTime(refusal, rung) : undefined;
     if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', rung };
@@ -143,6 +172,8 @@ export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now:
     if (mayPass(refusal, rung)) return { kind: 'refused', until, message: refusal.message };
     if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
   }
+  if (again === undefined && launch !== undefined)
+    return mayLaunch ? { kind: 'next', rung: launch } : { kind: 'unavailable', until: launchesFrom };
   return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
 }
 
@@ -164,6 +195,19 @@ function tryTime(refusal: Refusal, rung: Rung): EpochMs {
   const next = addDuration(refusal.lastTime, delay);
   const last = passesBy(refusal, rung);
   return next < last ? next : last;
+}
+
+/** Until when a refused act waits; undefined: it may be tried. */
+export function heldByRefusal(
+  refusals: Refusals | undefined,
+  key: string,
+  rung: Rung,
+  basis: string,
+  now: EpochMs,
+): EpochMs | undefined {
+  const refusal = refusals?.[key];
+  const until = refusal?.basis === basis ? tryTime(refusal, rung) : undefined;
+  return until === undefined || isDue(now, until) ? undefined : until;
 }
 
 /** An act that leaves the node in its place, so that it can get well. */

@@ -106,6 +106,8 @@ export async function look(
     changesTime: asks.changesTime,
     drainEnds: asks.drainEnds,
     basisOf,
+    nodesByName: new Map(own.map(node => [node.name, node])),
+    launchesFrom: state.launchPause?.until,
   };
   const judged = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
   const looksBy = (context: LookContext): readonly NodeLook[] =>
@@ -127,7 +129,9 @@ export async function look(
   }
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });
   await handOver(deps, { pool, own: judged, records, claims: view.claims });
-  const surroundings = settings && surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now, nodePool: rules.pool, looks });
+  const surroundings =
+    settings &&
+    surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now, nodePool: rules.pool, looks });
   const place: Place = { pool, source: rules.rules.source, settings: rules.rules.settings };
   if (held.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
   return {

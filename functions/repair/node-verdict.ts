@@ -14,6 +14,7 @@ import { type Confirmation, type DrainBound, type RepairAction, termsOf } from '
 import { type EpochMs, isDue, parseTimestamp } from '../../shared/domain/time.ts';
 import { type Ill, judgeHealth } from './illness.ts';
 import { type Other, type Veto, otherAtWork, vetoOf } from './others.ts';
+import { isReserved } from './replacement.ts';
 import type { RepairRules } from './rules.ts';
 import { type Episode, type RepairIncident } from './state.ts';
 
@@ -84,6 +85,10 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
   }
   if ('invalid' in settings) return { kind: 'refuse', message: settings.invalid };
 
+  if (isReserved(node)) {
+    const message = 'the node is the replacement of another one, and not in use yet';
+    return { kind: 'ignore', reason: 'Healthy', message };
+  }
   const health = judgeHealth(ills, { now, settings, episodes });
   if (health.kind === 'healthy') {
     return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };

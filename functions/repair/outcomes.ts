@@ -8,6 +8,7 @@ import { readableSettings } from './rules.ts';
 import { failureOf } from './futility.ts';
 import { allRungsOf, mayPass, turnOf } from './ladder.ts';
 import type { Seen } from './look.ts';
+import { nextPause } from './launch-pause.ts';
 import { readClaim } from './observe.ts';
 import { withoutUndone } from './ramp.ts';
 import type { Attempt, NodeRecord, Ours, PoolRecord } from './state.ts';
@@ -35,7 +36,7 @@ export async function withOutcomes(
     time = earliest(time, after.time);
     looks.set(each.granted.look.node.uid, look => ({ ...look, ...after.change }));
   }
-  return { looks, time, pool: (state, all) => poolAfter(state, carried, all) };
+  return { looks, time, pool: (state, all) => poolAfter(state, carried, all, deps.clock.now()) };
 }
 
 interface After {
@@ -62,7 +63,7 @@ async function afterAct(
       // What somebody else does is none of our acts.
       const next =
         outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, allRungs);
-      return { change: { record: next }, time: addDuration(now, seconds(300)) };
+      return { change: { record: next }, time: addDuration(now, seconds(attempt.action === 'Replace' ? 30 : 300)) };
     }
     case 'unknown':
       return { change: { record: withMade }, time: settledTime(attempt) };
@@ -76,21 +77,49 @@ async function afterAct(
       const basis = seen.basisOf(claim);
       const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
       const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
-      const refused = { node: look.node, attempt, reason: outcome.reason, text: textOfRefusal(next) };
+      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
+      // What cannot be launched is passed over: the pool's pause says when it may be again.
+      const isPassed = attempt.action === 'Replace' && !keepsTurn;
+      const text = isPassed ? outcome.why : textOfRefusal(next);
+      const refused = { node: look.node, attempt, reason: outcome.reason, text };
       if (isSaid) await speaker.sayRefused(refused, next.saidTime !== undefined);
       const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
       const over = withoutAttempt({ ...before, attempt }, attempt);
       const ours = { ...record.ours, ...over.ours };
-      const undone: NodeRecord = { ...over, ours, number: record.number, refusals, attempt: before.attempt };
-      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
+      const { illness } = over;
+      const undone: NodeRecord = {
+        ...over,
+        ours,
+        number: record.number,
+        ...(record.launched !== undefined && { launched: record.launched }),
+        ...(isPassed
+          ? { illness: illness && { ...illness, passed: [...new Set([...(illness.passed ?? []), key])] } }
+          : { refusals }),
+        attempt: before.attempt,
+      };
       const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
       const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
       const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
       const left = keepsTurn
         ? { record: undone }
-        : await takeBack(deps, look.node, undone, { claims, say }).catch(() => ({ record: undone }));
-      const taken = undone.illness?.taken ?? [];
-      const turn = turnOf({ rungs, taken, acts: undone.acts, refusals, basis }, now);
+        : await takeBack(deps, look.node, undone, {
+            claims,
+            say,
+            sayEnded: (replacement, end) => speaker.sayReplacement(look.node, replacement, end),
+          }).catch(() => ({ record: undone }));
+      const turn = turnOf(
+        {
+          rungs,
+          taken: undone.illness?.taken ?? [],
+          acts: undone.acts,
+          refusals: undone.refusals,
+          basis,
+          passed: undone.illness?.passed,
+          launchesFrom: seen.state.launchPause?.until,
+          hasClaim: attempt.claim !== undefined,
+        },
+        now,
+      );
       const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
       // Its place is free: others look at once.
       return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
@@ -103,9 +132,19 @@ const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHav
   return { ...rest, ...made };
 };
 
-const terminationOf = (node: string, { incident, time }: Attempt) => ({ condition: failureOf(incident), time, node });
+const terminationOf = (node: string, { incident, time, replacement }: Attempt) => ({
+  condition: failureOf(incident),
+  time,
+  node,
+  ...(replacement && { isReplaced: true as const }),
+});
 
-function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readonly NodeLook[]): PoolRecord {
+function poolAfter(
+  state: PoolRecord,
+  carried: readonly Carried[],
+  looks: readonly NodeLook[],
+  now: EpochMs,
+): PoolRecord {
   const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
   const free = new Set(
     looks.flatMap(({ node, holds }) =>
@@ -129,10 +168,20 @@ function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readon
     return isCounted ? [] : [terminationOf(uid, attempt)];
   });
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const hasFailed = undone.some(
+    ({ granted, outcome }) =>
+      granted.attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  );
+  const hasReplaced = carried.some(
+    ({ granted: { attempt }, outcome }) =>
+      outcome.kind === 'accepted' && attempt.action === 'Terminate' && attempt.replacement !== undefined,
+  );
   const ramp = withoutUndone(state.ramp, undone.length);
-  const { ramp: _, ...rest } = state;
+  const { ramp: _, launchPause, ...rest } = state;
+  const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,
+    ...(pause && { launchPause: pause }),
     ...(ramp && { ramp }),
     inFlight,
     terminations: [...state.terminations, ...uncounted, ...terminated],

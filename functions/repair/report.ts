@@ -147,12 +147,13 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
 }
 
 /** The numbers that an act rests on, times in RFC 3339. */
-const attemptOf = ({ number, claim, action, incident, until, podsUntil }: Attempt): JsonObject => ({
+const attemptOf = ({ number, claim, action, incident, until, podsUntil, replacement }: Attempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,
   action,
   ...(claim && { nodeClaim: claim.name }),
   ...(action !== 'Terminate' && { until: toIsoText(until) }),
+  ...(replacement !== undefined && { replacement: replacement.name }),
   ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
 });
 
@@ -212,7 +213,9 @@ const decidedText = ({ source }: Place, { incident: { field } }: Attempt): strin
 
 /** The same of an act that mode `Observe` leaves out. */
 function describeObserved(attempt: Attempt): string {
-  const { action, claim, until } = attempt;
+  const { action, claim, until, replacement } = attempt;
+  if (action === 'Replace')
+    return `a replacement, NodeClaim ${replacement?.name ?? ''}, would be launched, and have time until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} would begin, and have time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the Auto Scaling group of the instance would replace it'
@@ -220,11 +223,13 @@ function describeObserved(attempt: Attempt): string {
 }
 
 function describeAct(attempt: Attempt): string {
-  const { action, claim, until } = attempt;
+  const { action, claim, until, replacement } = attempt;
+  if (action === 'Replace')
+    return `a replacement, NodeClaim ${replacement?.name ?? ''}, is launched, and has time until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} has begun, and has time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the instance is terminated in its Auto Scaling group, which replaces it'
-    : `NodeClaim ${claim.name} is terminated${podsText(attempt)}`;
+    : `NodeClaim ${claim.name} is terminated${podsText(attempt)}${replacement === undefined ? '' : `; NodeClaim ${replacement.name} takes its place`}`;
 }
 
 /** An act that was refused, or cannot be carried out. */
@@ -257,6 +262,26 @@ export function reportOfLeft(node: NodeName, place: Place, text: string): Report
     details: placeOf(place),
     metric: metricOf('refused', place),
     event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
+  };
+}
+
+/** What becomes of a replacement at the end of a repair. */
+export function reportOfReplacement(
+  node: NodeName,
+  place: Place,
+  replacement: string,
+  end: 'deleted' | 'kept',
+): Report {
+  return {
+    about: aboutNode(node),
+    decision: 'release',
+    reason: end === 'deleted' ? 'ReplacementDeleted' : 'ReplacementKept',
+    message:
+      end === 'deleted'
+        ? `NodeClaim ${replacement} is deleted: nothing is to be replaced by it`
+        : `NodeClaim ${replacement} is a node as any other from now on`,
+    details: { ...placeOf(place), replacement },
+    metric: metricOf('release', place),
   };
 }
 

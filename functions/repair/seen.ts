@@ -26,6 +26,9 @@ export interface LookContext {
     string,
     { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }
   >;
+  readonly nodesByName: ReadonlyMap<string, NodeView>;
+  /** When the pool launches replacements again; undefined: now. */
+  readonly launchesFrom?: EpochMs | undefined;
   /** What stands for a node in other systems, by its name. */
   readonly asked: ReadonlyMap<string, string>;
   /** What a refused act rests on, beside its NodeClaim. */

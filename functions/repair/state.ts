@@ -1,6 +1,7 @@
 /** What is remembered of a pool and of its nodes, without how it is stored (`record.ts`). Types, and how they begin. */
 import type { Refusals } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
+import type { LaunchPause } from './launch-pause.ts';
 
 interface Named {
   readonly name: string;
@@ -33,7 +34,18 @@ export interface MadeResource extends ResourceName {
 }
 
 /** One act; `DrainThenTerminate` of the block is two, `Drain` and `Terminate`. */
-export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Replace' | 'Terminate';
+
+/** A NodeClaim that was made to take the place of an ill node. */
+export interface Replacement {
+  readonly name: string;
+  /** Known once it was made. */
+  readonly uid?: string | undefined;
+  /** Its Node. */
+  readonly node?: string | undefined;
+  /** When its taint was first seen to be off. */
+  readonly releasedTime?: EpochMs | undefined;
+}
 
 /** How an act itself ended, before its time was over. `stopped`: a person took it back, and nothing follows. */
 export interface RungAnswer {
@@ -71,6 +83,8 @@ export interface Attempt {
   readonly bootID?: string | undefined;
   /** `Drain`, `CustomResource`: what the request is known by, the same for each try. */
   readonly requestId?: string | undefined;
+  /** `Replace`: what it launches. `Terminate`: what takes the place of the node, opened before. */
+  readonly replacement?: Replacement | undefined;
 }
 
 /** An act that was taken. */
@@ -98,6 +112,8 @@ export interface Ours {
   readonly mayHaveMade?: readonly ResourceName[] | undefined;
   /** The cordon and the condition of a reboot. */
   readonly maintenance?: true | undefined;
+  /** `ReplaceThenTerminate`: recorded before it is made. */
+  readonly replacement?: Replacement | undefined;
   /** Of a termination that was called off: its annotation. */
   readonly annotation?:
     { readonly claim: Named; readonly set: string; readonly previous?: string | undefined } | undefined;
@@ -109,6 +125,8 @@ export interface Illness {
   readonly type: string;
   /** Actions that were accepted, by their keys. */
   readonly taken: readonly string[];
+  /** Replacements that did not become ready: not taken, and passed over where something follows. */
+  readonly passed?: readonly string[] | undefined;
   /** Since when no rule has been ill. */
   readonly wellTime?: EpochMs | undefined;
   /** How long others that had just come back held it. */
@@ -135,6 +153,8 @@ export interface NodeRecord {
   /** Taken in the last day, or for as long as an allowance counts them. */
   readonly acts: readonly Act[];
   readonly number: number;
+  /** Replacements that were asked for, for their names. */
+  readonly launched?: number | undefined;
   readonly attempt?: Attempt | undefined;
   readonly refusals?: Refusals | undefined;
   readonly ours?: Ours | undefined;
@@ -167,6 +187,8 @@ export interface Termination {
   readonly condition: string;
   readonly time: EpochMs;
   readonly node?: string | undefined;
+  /** A replacement stood there before. */
+  readonly isReplaced?: true | undefined;
 }
 
 export interface PoolRecord {
@@ -177,6 +199,8 @@ export interface PoolRecord {
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
   readonly held: readonly string[];
   readonly ramp?: Ramp | undefined;
+  /** After a replacement that did not become ready. */
+  readonly launchPause?: LaunchPause | undefined;
   /** Of the last day, or the window of `futility`. */
   readonly terminations: readonly Termination[];
   /** How its repairs stand, for the status of policies. */

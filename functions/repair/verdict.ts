@@ -3,7 +3,7 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Rung } from './ladder.ts';
 import { type DueNode, type NodeDecision } from './node-verdict.ts';
-import { type Attempt, type NodeRecord, type RepairIncident } from './state.ts';
+import { type Attempt, type NodeRecord, type RepairIncident, type Replacement } from './state.ts';
 
 export type HoldReason =
   | 'ClusterFreeze'
@@ -17,7 +17,8 @@ export type HoldReason =
   | 'ClusterConcurrencyBudget'
   | 'RampUp'
   | 'AmbiguousNodeClaim'
-  | 'BeingDisrupted';
+  | 'BeingDisrupted'
+  | 'ReplacementUnavailable';
 
 /** What a guard rests on. */
 export interface Basis {
@@ -84,6 +85,7 @@ export interface Candidate {
   readonly rest: readonly Rung[];
   /** An attempt that another run did not carry out, at the same action. */
   readonly stale: Attempt | undefined;
+  readonly replacement?: Replacement | undefined;
 }
 
 /** What a pass finds of one node. */
@@ -101,7 +103,11 @@ export interface NodeLook {
     readonly rungs: readonly Rung[];
     readonly rest: readonly Rung[];
     readonly stale: Attempt | undefined;
+    /** It is ready, and opened before the node goes. */
+    readonly replacement?: Replacement | undefined;
   };
+  /** Its replacement did not become ready. */
+  readonly failedLaunch?: { readonly attempt: Attempt; readonly why: string } | undefined;
   /** When to look again. */
   readonly time?: EpochMs | undefined;
   /** A repair is in flight, which counts until it ends or is stuck. */

@@ -180,14 +180,12 @@ const override = z.madeOnce(() =>
 );
 
 const condition = z.madeOnce(() =>
-  z
-    .strictObject({ type: conditionType, status: z.enum(['True', 'False', 'Unknown']), ...terms() })
-    .check(
-      z.refine(({ type, status, confirm }) => confirm === undefined || (type === 'Ready' && status === 'Unknown'), {
-        path: ['confirm'],
-        error: CONFIRMED,
-      }),
-    ),
+  z.strictObject({ type: conditionType, status: z.enum(['True', 'False', 'Unknown']), ...terms() }).check(
+    z.refine(({ type, status, confirm }) => confirm === undefined || (type === 'Ready' && status === 'Unknown'), {
+      path: ['confirm'],
+      error: CONFIRMED,
+    }),
+  ),
 );
 
 const flapping = z.madeOnce(() =>
@@ -220,7 +218,17 @@ const blockSchema = z.madeOnce(() =>
       nodesWithoutNodeClaim: z._default(z.enum(WITHOUT_NODE_CLAIM), 'Ignore'),
     })
     .check(
-      z.superRefine(({ policies }, context) => {
+      z.superRefine(({ policies, conditions, actions: own, nodesWithoutNodeClaim }, context) => {
+        const lists = [
+          { path: ['actions'], list: own },
+          ...policies.map((entry, index) => ({ path: ['policies', index, 'actions'], list: entry.actions })),
+          ...conditions.map((entry, index) => ({ path: ['conditions', index, 'actions'], list: entry.actions })),
+        ];
+        for (const { path, list = [] } of nodesWithoutNodeClaim === 'Ignore' ? [] : lists) {
+          const index = list.findIndex(({ type }) => type === 'ReplaceThenTerminate');
+          const message = 'ReplaceThenTerminate is for nodes with NodeClaims, and nodesWithoutNodeClaim brings others';
+          if (index >= 0) context.addIssue({ code: 'custom', path: [...path, index, 'type'], message });
+        }
         policies.forEach(({ conditionType: type, reason }, index) => {
           const isSame = (other: (typeof policies)[number]) =>
             other.conditionType === type && other.reason?.text === reason?.text;

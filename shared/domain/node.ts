@@ -8,6 +8,9 @@ export const ZONE_LABEL = 'topology.kubernetes.io/zone';
 /** A person's veto against repair, on a Node, NodeClaim or NodePool; the value may be an RFC 3339 instant until which it holds. */
 export const DO_NOT_REPAIR_ANNOTATION = 'curfew.dev/do-not-repair';
 
+/** On the NodeClaim and the Node of a replacement that is not in use yet: the UID of the Node that it replaces. */
+export const REPLACES_ANNOTATION = 'curfew.dev/replaces';
+
 export interface NodeCondition {
   readonly type: string;
   /** `True`, `False` or `Unknown`. */

@@ -78,7 +78,13 @@ export interface OutageRule {
   readonly share: number;
 }
 
-export const REPAIR_ACTIONS = ['Reboot', 'DrainThenTerminate', 'CustomResource', 'Terminate'] as const;
+export const REPAIR_ACTIONS = [
+  'Reboot',
+  'DrainThenTerminate',
+  'CustomResource',
+  'ReplaceThenTerminate',
+  'Terminate',
+] as const;
 /** One rung of the ladder: what is done, and after how long the next rung follows when the node is still unhealthy. */
 export interface RepairAction {
   readonly type: (typeof REPAIR_ACTIONS)[number];

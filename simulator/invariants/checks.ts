@@ -22,6 +22,7 @@ import { checkRepairGuards } from './repair-guards.ts';
 import { checkRepairLimits } from './repair-limits.ts';
 import { checkRepair } from './repair.ts';
 import { checkRepairTerms } from './repair-terms.ts';
+import { checkReplacement } from './replacement.ts';
 import { checkRobustness } from './robustness.ts';
 import { checkRuleEnd } from './rule-end.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
@@ -40,6 +41,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkRepairGuards,
   checkRepairTerms,
   checkDisruptionBudgets,
+  checkReplacement,
   checkRepairBounds,
   checkRepairLimits,
   checkDrainLimits,

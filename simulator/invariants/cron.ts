@@ -66,7 +66,10 @@ function isHit([minute, hour, day, month, weekday]: readonly Field[], time: numb
   // Of two that are stated one is enough.
   const isRightDay = day?.isStar === true || weekday?.isStar === true ? isDay && isWeekday : isDay || isWeekday;
   return (
-    has(minute, date.getUTCMinutes()) && has(hour, date.getUTCHours()) && has(month, date.getUTCMonth() + 1) && isRightDay
+    has(minute, date.getUTCMinutes()) &&
+    has(hour, date.getUTCHours()) &&
+    has(month, date.getUTCMonth() + 1) &&
+    isRightDay
   );
 }
 

@@ -18,7 +18,9 @@ const SLACK = 5_000;
 const CARRIED_ON = 3 * 60_000;
 
 const says = (object: KubernetesObject | undefined, type: string): boolean =>
-  listOf(dig(object, 'status', 'conditions')).some(each => dig(each, 'type') === type && dig(each, 'status') === 'True');
+  listOf(dig(object, 'status', 'conditions')).some(
+    each => dig(each, 'type') === type && dig(each, 'status') === 'True',
+  );
 
 const hasTaint = (node: KubernetesObject, key: string): boolean =>
   listOf(dig(node, 'spec', 'taints')).some(taint => dig(taint, 'key') === key);

@@ -130,6 +130,8 @@ export interface Rung {
   readonly timeout: number;
   readonly attempts: number;
   readonly within: number;
+  /** It follows where the one before has succeeded. */
+  readonly isOptional?: true;
 }
 
 /** The profile that the configuration of the cluster names. */
@@ -156,6 +158,8 @@ export function rungsOf(actions: unknown): readonly Rung[] {
     const key = JSON.stringify([type, dig(action, 'template'), dig(action, 'timeout')]);
     if (known.has(key)) return [];
     known.add(key);
+    if (type === 'ReplaceThenTerminate')
+      return [rungOf('Replace', action), { ...rungOf('Terminate', undefined), isOptional: true }];
     if (type === 'DrainThenTerminate') return [rungOf('Drain', action), rungOf('Terminate', undefined)];
     return type === 'Reboot' || type === 'CustomResource' || type === 'Terminate' ? [rungOf(type, action)] : [];
   });

@@ -83,7 +83,7 @@ export function createClimbers({
     const last = acts.at(-1);
     if (last === undefined || isUnclear || wellSince !== undefined) return false;
     // A termination is known by its NodeClaim, and a remediator may have given up.
-    if (last.kind === 'Terminate' || last.kind === 'CustomResource') return false;
+    if (last.kind === 'Terminate' || last.kind === 'CustomResource' || last.kind === 'Replace') return false;
     const isTaken = last.calls.some(wasDone);
     return isTaken && !drainEnds.has(last.id) && now() < last.since + Math.min(...timeouts(), DEFAULT_TIMEOUT);
   };

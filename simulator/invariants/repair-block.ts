@@ -50,7 +50,7 @@ const isAction: IsReadable = value => {
   const { type, template } = fieldsOf(value);
   const isKnown = isObjectOf(
     {
-      type: isOneOf('Reboot', 'CustomResource', ...ENDING),
+      type: isOneOf('Reboot', 'CustomResource', 'ReplaceThenTerminate', ...ENDING),
       timeout: isTime,
       template: isKey,
       attempts: isWhole(1, 20),
@@ -105,8 +105,18 @@ const isFlapping: IsReadable = value => {
   return isShaped && (millisecondsOf(unhealthyFor) ?? 0) <= (millisecondsOf(window) ?? 0);
 };
 
+/** Nodes without NodeClaims have nothing to be replaced. */
+const replacesNone = (block: unknown): boolean => {
+  const { nodesWithoutNodeClaim, actions, policies, conditions } = fieldsOf(block);
+  if ((nodesWithoutNodeClaim ?? 'Ignore') === 'Ignore') return true;
+  const lists = [actions, ...[...listOf(policies), ...listOf(conditions)].map(entry => fieldsOf(entry)['actions'])];
+  return !lists.flatMap(listOf).some(action => fieldsOf(action)['type'] === 'ReplaceThenTerminate');
+};
+
 /** A block of the right shape, whatever stands in it. */
-export const isRepairReadable: IsReadable = isObjectOf({
+export const isRepairReadable: IsReadable = block => isShaped(block) && replacesNone(block);
+
+const isShaped: IsReadable = isObjectOf({
   defaultTolerationDuration: isToleration,
   policies: isOverrideList,
   conditions: isListOf(isCondition, LONGEST_LIST),

@@ -33,6 +33,7 @@ const HELD_BY_THE_PAST: readonly string[] = [
   'BeingDisrupted',
   'ConcurrencyBudget',
   'DisruptionBudget',
+  'ReplacementUnavailable',
   'ZoneConcurrencyBudget',
   'ClusterConcurrencyBudget',
 ];

@@ -141,6 +141,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     drainEnds: new Map(),
     asked: new Map<string, string>(),
     basisOf: () => '',
+    nodesByName: new Map(nodes.map(node => [node.name, node])),
   };
   const looks = nodes.map(node => lookAt(context, node, records[node.uid]));
   const cluster = settings && {

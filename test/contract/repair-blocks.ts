@@ -145,6 +145,21 @@ export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
   ...positive.map(([window, ok]): [JsonObject, boolean] => [{ futility: { window, repairs: 3 } }, ok]),
   ...[1, 100].map((repairs): [JsonObject, boolean] => [{ futility: { window: '1h', repairs } }, true]),
   ...[0, 101, 1.5, '3'].map((repairs): [JsonObject, boolean] => [{ futility: { window: '1h', repairs } }, false]),
+  [{ actions: [{ type: 'ReplaceThenTerminate', timeout: '20m' }, { type: 'Terminate' }] }, true],
+  [{ actions: [{ type: 'ReplaceThenTerminate' }], nodesWithoutNodeClaim: 'Ignore' }, true],
+  [{ actions: [{ type: 'ReplaceThenTerminate' }], nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' }, false],
+  ...(['policies', 'conditions'] as const).map((field): [JsonObject, boolean] => [
+    {
+      nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup',
+      [field]: [
+        {
+          ...(field === 'policies' ? { conditionType: 'Ready', toleration: '5m' } : condition),
+          actions: [{ type: 'ReplaceThenTerminate' }],
+        },
+      ],
+    },
+    false,
+  ]),
   [{ nodesWithoutNodeClaim: 'Ignore' }, true],
   [{ nodesWithoutNodeClaim: 'Terminate' }, false],
 ];

@@ -12,13 +12,20 @@ import { endsBy } from '../node-verdict.ts';
 import type { Ours } from '../state.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
 import { callInstance } from './instance.ts';
+import { openReplacement } from './replace.ts';
 
 export const terminate: Action = {
   name: 'Terminate',
-  run: context =>
-    context.claim === undefined
+  async run(context) {
+    const { deps, attempt, now } = context;
+    const { node } = attempt.replacement ?? {};
+    // The point of no return: pods may come to the replacement.
+    const isShut = node === undefined ? undefined : await openReplacement(deps, node);
+    if (isShut !== undefined) return { kind: 'notYet', until: addDuration(now, seconds(1)), on: isShut };
+    return context.claim === undefined
       ? callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID))
-      : deleteClaim(context, context.claim),
+      : deleteClaim(context, context.claim);
+  },
 };
 
 /**
