@@ -7,6 +7,7 @@ import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
+import type { End } from './actions/replace.ts';
 import { graceEnd, podsText } from './attempt.ts';
 import type { Rung } from './ladder.ts';
 import type { Attempt, RepairIncident } from './state.ts';
@@ -265,21 +266,25 @@ export function reportOfLeft(node: NodeName, place: Place, text: string): Report
   };
 }
 
+const END_REASONS = { deleted: 'ReplacementDeleted', kept: 'ReplacementKept', gone: 'ReplacementGone' } as const;
+const END_TEXTS = {
+  deleted: 'is deleted: nothing is to be replaced by it',
+  kept: 'is a node as any other from now on',
+  gone: 'is gone',
+} as const;
+
 /** What becomes of a replacement at the end of a repair. */
 export function reportOfReplacement(
   node: NodeName,
   place: Place,
   replacement: string,
-  end: 'deleted' | 'kept',
+  end: End,
 ): Report {
   return {
     about: aboutNode(node),
     decision: 'release',
-    reason: end === 'deleted' ? 'ReplacementDeleted' : 'ReplacementKept',
-    message:
-      end === 'deleted'
-        ? `NodeClaim ${replacement} is deleted: nothing is to be replaced by it`
-        : `NodeClaim ${replacement} is a node as any other from now on`,
+    reason: END_REASONS[end],
+    message: `NodeClaim ${replacement} ${END_TEXTS[end]}`,
     details: { ...placeOf(place), replacement },
     metric: metricOf('release', place),
   };

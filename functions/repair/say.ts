@@ -8,6 +8,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, hours, isDue, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { Carried } from './act.ts';
+import type { End } from './actions/replace.ts';
 import { isUnbounded } from './attempt.ts';
 import type { PassDeps } from './deps.ts';
 import type { Seen } from './look.ts';
@@ -40,7 +41,7 @@ export interface Speaker {
   sayRefused(refused: Refused, isRepeated: boolean): Promise<void>;
   sayLeft(node: NodeName, text: string, isRepeated: boolean): Promise<void>;
   /** A replacement is deleted, or stays for good. */
-  sayReplacement(node: NodeName, replacement: string, end: 'deleted' | 'kept'): Promise<void>;
+  sayReplacement(node: NodeName, replacement: string, end: End): Promise<void>;
   /** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
   sayMissing(
     seen: Seen,

@@ -11,7 +11,7 @@ import { cancelDrain } from './actions/drain.ts';
 import { deleteRemediations, madeBy } from './actions/made-resources.ts';
 import { endMaintenance } from './actions/reboot.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
-import { endReplacement } from './actions/replace.ts';
+import { type End, endReplacement } from './actions/replace.ts';
 import { hasTime } from './ladder.ts';
 import { unmarkTime } from './replacement.ts';
 import type { NodeRecord, Ours } from './state.ts';
@@ -27,7 +27,7 @@ interface Context {
   /** Said of what cannot be taken back. */
   readonly say: (text: string, isRepeated: boolean) => Promise<void>;
   /** Said of a replacement that is not wanted any more, or stays for good. */
-  readonly sayEnded: (replacement: string, end: 'deleted' | 'kept') => Promise<void>;
+  readonly sayEnded: (replacement: string, end: End) => Promise<void>;
 }
 
 /** Answers the record with what could not be taken back, and when that is tried again. */

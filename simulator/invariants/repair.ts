@@ -10,7 +10,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { createConditionHistory, type ConditionHistory } from './condition-history.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { isUnhealthy } from './illnesses.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
@@ -207,7 +207,10 @@ interface Remembered {
 }
 
 const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
-  [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
+  [...mirror.all('nodeclaims').values()].find(
+    claim =>
+      claim.metadata.name === targetOf(call).name && annotationOf(claim, 'curfew.dev/replaces') === undefined,
+  );
 
 function complainAboutAct(
   { instance, claim }: { readonly instance: string; readonly claim: KubernetesObject | undefined },

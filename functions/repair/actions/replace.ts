@@ -79,6 +79,9 @@ export async function openReplacement(
   return outcome.kind === 'conflict' ? outcome.message : undefined;
 }
 
+/** What became of it. */
+export type End = 'deleted' | 'kept' | 'gone';
+
 /**
  * It goes while its taint is on, for nothing needs it; once that is off it is a node as any other, and its marks go. By UID: one of that name may
  * be another's by now (I10). What grace-period holds stays held.
@@ -87,9 +90,9 @@ export async function endReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
   { name, uid }: Replacement,
   nodeUid: string,
-): Promise<'deleted' | 'kept' | undefined> {
+): Promise<End | undefined> {
   const claim = await read(deps, name);
-  if (claim === undefined) return undefined;
+  if (claim === undefined) return 'gone';
   const { uid: found, annotations, deletionTimestamp } = claim.metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || (uid !== undefined && uid !== found)) return undefined;
   const nodeName = claim.status?.['nodeName'];
@@ -97,7 +100,7 @@ export async function endReplacement(
   const there =
     typeof nodeName === 'string' ? objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' }) : undefined;
   if (there === undefined || isReserved(readNode(there))) {
-    if (deletionTimestamp !== undefined) return undefined;
+    if (deletionTimestamp !== undefined) return 'gone';
     const outcome = await deps.kubernetes.delete(
       { type: RESOURCES.NodeClaim, name },
       { preconditions: { uid: found } },
