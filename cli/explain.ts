@@ -1,5 +1,6 @@
 /** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`: on a cluster, or on a scenario at some moment of its run. */
-import { readUnderWay } from '../functions/drain/node-annotations.ts';
+import { readUnderWay, requestedId } from '../functions/drain/node-annotations.ts';
+import { nodeOfRequest } from '../functions/repair/actions/drain.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';
@@ -11,9 +12,9 @@ import { explainNode, explainPod, type NodeExplanation } from './explain/explain
 import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { explainGroup, renderGroup } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
-import { withHold } from './explain/held-repair.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
+import { loadSaid, withSaid } from './explain/repair-events.ts';
 import { describeMissing, parseSubject, type ExplainSubject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
 import { reportFailure } from './failure.ts';
@@ -63,7 +64,7 @@ export async function explain(
 ): Promise<string | undefined> {
   const json = toJson;
   if (subject.kind === 'nodepool' || subject.kind === 'policy') {
-    const group = explainGroup(await observeLifecycle(kubernetes), subject.kind, subject.name, now);
+    const group = explainGroup(await observeLifecycle(kubernetes), await loadSaid(kubernetes), subject, now);
     return group && (asJson ? json(group) : renderGroup(group, now));
   }
   if (subject.kind === 'node') {
@@ -71,7 +72,8 @@ export async function explain(
     if (observation === undefined) return undefined;
     const node = explainNode(observation, now);
     const decided = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
-    const known = await withHold(kubernetes, decided, observation.node, now);
+    const said = (await loadSaid(kubernetes, subject.name)).get(observation.node.uid);
+    const known = withSaid(decided, observation.node, said, now);
     const lifecycle = await withDrain(kubernetes, withTermination(known, observation, node, now), observation, now);
     return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
   }
@@ -115,7 +117,14 @@ async function withDrain(
   if (underWay === undefined) return lifecycle;
   const plan = planDrain(observation, await loadConfiguration(kubernetes), underWay, now);
   const { id, since, waits } = underWay;
-  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, waits, plan } } };
+  const askedBy = whoAsked(id, observation, lifecycle);
+  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, askedBy, waits, plan } } };
+}
+
+/** As the id says; nobody knows who sent a HealthEvent. */
+function whoAsked(id: string, { node }: NodeObservation, { drain }: LifecycleExplanation): string | undefined {
+  if (nodeOfRequest(id) === node.uid) return 'repair';
+  return requestedId(drain.requested) === id ? 'a person, on the node' : undefined;
 }
 
 async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): Promise<Answer> {

@@ -1,5 +1,6 @@
 /** What a run comes to: what was repaired, drained and terminated, and what was held, from when to when and by what. From the trace alone. */
-import type { JsonValue } from '../shared/domain/kubernetes-object.ts';
+import { isJsonObject } from '../shared/domain/json.ts';
+import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.ts';
 import { onOneLine } from '../shared/domain/printable.ts';
 import { WARNINGS } from './expect.ts';
 import type { TraceEntry } from './trace.ts';
@@ -11,8 +12,14 @@ export interface Done {
   /** RFC 3339. */
   readonly time: string;
   readonly why: string;
-  /** Of a repair: what it did, as `Reboot`. */
+  /** Of a repair: what it did, as `Reboot`, … */
   readonly action?: string;
+  /** … until when that has time, … */
+  readonly until?: string;
+  /** … what follows while the node is ill, … */
+  readonly follows?: readonly string[];
+  /** … and which entry decided, as `spec.repair.policies of NodePool web`. */
+  readonly entry?: string;
 }
 
 export interface Held {
@@ -32,6 +39,8 @@ export interface Held {
 export interface Outcome {
   /** In the order of time. */
   readonly done: readonly Done[];
+  /** Of these the repairs that are not over at the end. */
+  readonly underWay: readonly Done[];
   /** In the order of `from`. */
   readonly held: readonly Held[];
 }
@@ -70,6 +79,9 @@ const DONE: Readonly<Record<string, Done['what']>> = {
   'grace-period release': 'release',
 };
 
+/** After these a repair of the node is over, or another act of it. A stuck one is not over. */
+const REPAIR_ENDS: readonly string[] = ['recovered', 'close', 'exhausted', 'repair', 'blocked', 'vetoed'];
+
 /** Decisions that hold an object back, by function, and those that end that; without the latter any other decision about it does. */
 interface HoldRule {
   readonly begin: readonly string[];
@@ -99,6 +111,7 @@ const HOLDS: Readonly<Record<string, HoldRule>> = {
 export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
   const done: Done[] = [];
   const held: Held[] = [];
+  const underWay = new Map<string, Done>();
   /** What holds an object now, by object and function, then by reason. */
   const open = new Map<string, Map<string, Held>>();
   for (const { kind, line } of entries) {
@@ -109,8 +122,12 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
     const object = objectOf(line['about']);
     const [time, message] = [textOf(line['t']), textOf(line['message'])];
     const what = DONE[`${by} ${decision} ${reason}`] ?? DONE[`${by} ${decision}`];
-    const action = actionOf(line['details']);
-    if (what !== undefined) done.push({ what, object, time, why: message, ...(action !== undefined && { action }) });
+    if (by === 'repair' && REPAIR_ENDS.includes(decision)) underWay.delete(object);
+    if (what !== undefined) {
+      const each: Done = { what, object, time, why: message, ...actOf(fieldsOf(line['details'])) };
+      done.push(each);
+      if (what === 'repair') underWay.set(object, each);
+    }
 
     const key = `${by} ${object}`;
     const holds = open.get(key) ?? new Map<string, Held>();
@@ -134,7 +151,11 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
     open.set(key, holds);
   }
   for (const holds of open.values()) held.push(...holds.values());
-  return { done, held: held.toSorted((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0)) };
+  return {
+    done,
+    underWay: [...underWay.values()],
+    held: held.toSorted((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0)),
+  };
 }
 
 const TOLERATED = 'WithinToleration';
@@ -149,16 +170,37 @@ const ACTION_TITLES: Readonly<Record<string, string>> = {
 const titleOf = ({ what, action }: Done): string =>
   what === 'repair' && action !== undefined ? (ACTION_TITLES[action] ?? `${action} by repair begun`) : TITLES[what];
 
-function actionOf(details: JsonValue | undefined): string | undefined {
-  const action = typeof details === 'object' && details !== null && 'action' in details ? details.action : undefined;
-  return typeof action === 'string' ? action : undefined;
+/** What an audit line of repair says of its act. */
+function actOf({ action, until, follows, decidedBy }: JsonObject): Partial<Done> {
+  const [place] = Array.isArray(decidedBy) ? decidedBy : [];
+  const { kind, name, field } = fieldsOf(place);
+  return {
+    ...(typeof action === 'string' && { action }),
+    ...(typeof until === 'string' && { until }),
+    ...(Array.isArray(follows) && { follows: follows.map(textOf) }),
+    ...(field !== undefined && { entry: `${textOf(field)} of ${textOf(kind)} ${textOf(name)}` }),
+  };
+}
+
+const fieldsOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
+/** Until when it has time, what follows, and which entry decided. */
+function restOf({ what, until, follows, entry }: Done): string {
+  if (what !== 'repair') return '';
+  const time = until === undefined ? '' : `, has time until ${short(until)}`;
+  const next = follows === undefined ? '' : `, then ${follows.join(', ')}`;
+  return `${time}${next}${entry === undefined ? '' : `, by ${entry}`}`;
 }
 
 /** A line each, for people, with a heading for what was done and one for what was held. */
-export function formatOutcome({ done, held }: Outcome): readonly string[] {
+export function formatOutcome({ done, underWay, held }: Outcome): readonly string[] {
   return [
     ...(done.length === 0 ? ['nothing was done'] : ['done:']),
-    ...done.map(each => `  ${short(each.time)}  ${each.object} ${titleOf(each)}: ${onOneLine(each.why)}`),
+    ...done.map(
+      each => `  ${short(each.time)}  ${each.object} ${titleOf(each)}${restOf(each)}: ${onOneLine(each.why)}`,
+    ),
+    ...(underWay.length === 0 ? [] : ['under way at the end:']),
+    ...underWay.map(each => `  since ${short(each.time)}  ${each.object} ${titleOf(each)}${restOf(each)}`),
     ...(held.length === 0 ? ['nothing was held'] : ['held:']),
     ...held.map(({ object, by, reason, message, from, to }) => {
       const until = to === undefined ? 'the end' : short(to);

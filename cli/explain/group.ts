@@ -7,6 +7,7 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { explainLifecycle, nodesOfPool, nodesWithoutPool, type LifecycleCluster, type LifecycleExplanation } from './lifecycle.ts'; // prettier-ignore
 import { rulesOfPool, type PoolRules } from './pool-rules.ts';
 import { repairText } from './render-lifecycle.ts';
+import { withSaid, type SaidOfNodes } from './repair-events.ts';
 
 export interface GroupExplanation {
   readonly kind: 'nodepool' | 'policy';
@@ -28,8 +29,8 @@ export interface GroupExplanation {
 /** undefined: there is no such object. */
 export function explainGroup(
   cluster: LifecycleCluster,
-  kind: 'nodepool' | 'policy',
-  name: string,
+  said: SaidOfNodes,
+  { kind, name }: { readonly kind: 'nodepool' | 'policy'; readonly name: string },
   now: EpochMs,
 ): GroupExplanation | undefined {
   const { policies, faults } = cluster.policies;
@@ -45,7 +46,7 @@ export function explainGroup(
   const without = isGeneral ? nodesWithoutPool(cluster) : [];
   const nodes = [...nodePools.flatMap(pool => nodesOfPool(cluster, pool)), ...without].map(node => ({
     name: node.name,
-    lifecycle: explainLifecycle(cluster, node, now),
+    lifecycle: withSaid(explainLifecycle(cluster, node, now), node, said.get(node.uid), now),
   }));
   const ofBoth = { kind, name, nodePools, nodesWithoutNodePool: without.length, nodes };
   if (kind === 'nodepool') {
@@ -72,7 +73,9 @@ function statusOf(object: KubernetesObject | undefined): readonly string[] {
 export function renderGroup(group: GroupExplanation, now: EpochMs): string {
   const { kind, name, mode, fault, status, rules, nodes } = group;
   const title = kind === 'policy' ? `NodeLifecyclePolicy ${name}` : `NodePool ${name}`;
-  const unhealthy = nodes.filter(({ lifecycle }) => lifecycle.repair.dueTime !== undefined);
+  const unhealthy = nodes.filter(
+    ({ lifecycle: { repair } }) => repair.dueTime !== undefined || repair.since !== undefined,
+  );
   return [
     `${title}: ${counted(nodes.length)}, ${unhealthy.length} unhealthy${mode === undefined ? '' : `, mode ${mode}`}`,
     ...(fault === undefined ? [] : [`  not in force: ${fault}`]),

@@ -2,6 +2,7 @@
 import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
@@ -16,11 +17,12 @@ import { decidePool } from '../../functions/repair/decide.ts';
 import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
 import { dueClause, illsOf } from '../../functions/repair/illness.ts';
+import { otherAtWork } from '../../functions/repair/others.ts';
 import { decideNode, poolOf } from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
-import { AWS_REPAIR_STATEMENTS, statementsOf } from '../../shared/domain/repair-policy.ts';
+import { AWS_REPAIR_STATEMENTS, statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 import { type LookContext } from '../../functions/repair/seen.ts';
@@ -29,11 +31,18 @@ import { type RepairRules } from '../../functions/repair/rules.ts';
 import { readableSettings } from '../../functions/repair/rules.ts';
 
 export interface RepairExplanation {
-  /** As the rule of repair decides it (`functions/repair/decide.ts`), `blocked` also by what a whole pool allows. */
+  /**
+   * As the rule of repair decides it (`functions/repair/node-verdict.ts`), `blocked` also by what a whole pool allows; `underWay` and `stuck` as
+   * Curfew has said it.
+   */
   readonly kind: string;
   readonly message: string;
   /** From when on the node may be repaired. */
   readonly dueTime: EpochMs | undefined;
+  /** Since when the act is under way. */
+  readonly since?: EpochMs | undefined;
+  /** The entry that decides; undefined: the provider's default. */
+  readonly field: string | undefined;
   readonly source: string | undefined;
   readonly mode: 'Enforce' | 'Observe';
   /** Behind the mode `Observe`: whose it is. */
@@ -55,6 +64,8 @@ export interface DrainExplanation {
     | {
         readonly id: string;
         readonly since: EpochMs;
+        /** Who asked for it, where its id says so. */
+        readonly askedBy: string | undefined;
         /** As many nodes of its pool are drained as a policy allows. */
         readonly waits: boolean;
         readonly plan: DrainPlan;
@@ -77,6 +88,8 @@ export interface LifecycleExplanation {
     readonly pods: readonly PlannedPod[] | undefined;
   };
   readonly drain: DrainExplanation;
+  /** Whose mark of work stands on the node, if it is somebody else's. */
+  readonly worker: string | undefined;
   /** That apply, in order of precedence. */
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
@@ -170,6 +183,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       state: node.labels[NVSENTINEL.stateLabel],
       underWay: undefined,
     },
+    worker: otherAtWork(node, claim, undefined, now)?.what,
     policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
 }
@@ -187,7 +201,7 @@ function rulesOf(
   return { ...effectiveRepair(pool, policies, providerPolicies), gateOpen, poolVeto };
 }
 
-/** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `held-repair.ts` knows what holds by them. */
+/** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `repair-events.ts` has what was said of them. */
 function explainRepair(
   cluster: LifecycleCluster,
   node: NodeView,
@@ -201,10 +215,19 @@ function explainRepair(
   const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: undefined });
   const decision = decideNode({ now, node, owner, rules, ills, episodes: [] });
   const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
-  const message = withoutDueTime(decision.message, dueTime);
+  const field = 'incident' in decision ? decision.incident.field : undefined;
+  const message = `${withoutDueTime(decision.message, dueTime)}${field === FLAPPING ? '' : flappingText(decision.kind, settings)}`;
   const aside = elsewhere(cluster, decision.kind, source);
   const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
-  const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode, observedBy: observed };
+  const own = {
+    kind: decision.kind,
+    message: `${message}${aside}`,
+    dueTime,
+    field,
+    source,
+    mode,
+    observedBy: observed,
+  };
   if (decision.kind !== 'due' || settings === undefined) return own;
   const context: LookContext = {
     ...NOTHING_KNOWN,
@@ -238,6 +261,15 @@ function explainRepair(
   const verdict = decided.looks.find(each => each.node.uid === node.uid)?.verdict;
   if (verdict?.kind !== 'blocked') return own;
   return { ...own, kind: 'blocked', message: `${message}; held: ${verdict.message}${aside}` };
+}
+
+const FLAPPING = 'spec.repair.flapping';
+
+/** What flapping adds: the times of before stand in Curfew's table. */
+function flappingText(kind: string, settings: RepairSettings | undefined): string {
+  if (kind !== 'tolerate' || settings?.flapping === undefined) return '';
+  const { window, unhealthyFor } = settings.flapping;
+  return `; sooner with earlier unhealthy times: ${formatDuration(unhealthyFor)} in all within ${formatDuration(window)} (flapping)`;
 }
 
 /** What stands in Curfew's table is not read. */

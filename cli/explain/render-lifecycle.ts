@@ -19,25 +19,34 @@ export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): 
 
 /** When a repair comes, by whose settings, and why; or why none comes. */
 export function repairText({ repair }: LifecycleExplanation, now: EpochMs): string {
-  const { kind, message, dueTime, source, mode, observedBy } = repair;
+  const { kind, message, dueTime, since, field, source, mode, observedBy } = repair;
+  if (since !== undefined)
+    return `${kind === 'stuck' ? 'stuck' : 'under way'}, since ${instant(since, now)}${from(source)}: ${message}`;
   if (kind === 'refuse') return message;
   if (dueTime === undefined || kind === 'ignore') return `none: ${message}${from(source)}`;
   if (kind === 'finishing') return `under way${from(source)}: ${message}`;
   const when = dueTime > now ? `due at ${instant(dueTime, now)}` : `due since ${instant(dueTime, now)}`;
-  return `${when}${from(source)}${mode === 'Observe' ? `, mode Observe${observedBy} (reported, not done)` : ''}: ${message}`;
+  return `${when}${from(source, field)}${mode === 'Observe' ? `, mode Observe${observedBy} (reported, not done)` : ''}: ${message}`;
 }
 
 /** The one thing to know first, where it comes without anybody asking for it; undefined: there is no such thing. */
-export function headline({ repair, termination, drain }: LifecycleExplanation, now: EpochMs): string | undefined {
-  const { kind, dueTime, mode } = repair;
+export function headline(
+  { repair, termination, drain, worker }: LifecycleExplanation,
+  now: EpochMs,
+): string | undefined {
+  const { kind, dueTime, since, mode } = repair;
   if (termination.since !== undefined) return `has been terminating since ${instant(termination.since, now)}`;
-  if (dueTime === undefined || kind === 'ignore') return drainHeadline(drain, now);
+  if (since !== undefined) return `has been under repair since ${instant(since, now)}`;
+  if (dueTime === undefined || kind === 'ignore') return drainHeadline(drain, now) ?? workerHeadline(worker);
   const observed = mode === 'Observe' ? ' in mode Enforce' : '';
   const would = mode === 'Observe' ? 'would' : 'will';
   if (dueTime > now) return `${would} be repaired at ${instant(dueTime, now)}${observed}, unless it recovers`;
   const held = kind === 'blocked' || kind === 'vetoed' ? ', and the repair is held' : '';
   return `has been due for repair since ${instant(dueTime, now)}${held}`;
 }
+
+const workerHeadline = (worker: string | undefined): string | undefined =>
+  worker === undefined ? undefined : `is being worked on by somebody else: ${worker}`;
 
 /** A node that is drained, or waits for it. */
 function drainHeadline({ underWay, requested, answer }: DrainExplanation, now: EpochMs): string | undefined {
@@ -46,9 +55,7 @@ function drainHeadline({ underWay, requested, answer }: DrainExplanation, now: E
     return isAsked ? 'is to be drained, and its drain has not begun' : undefined;
   }
   const { since, waits } = underWay;
-  return waits
-    ? `waits for its turn to be drained, asked for ${instant(since, now)}`
-    : `is being drained, asked for ${instant(since, now)}`;
+  return `${waits ? 'waits for its turn to be drained' : 'is being drained'}, asked for ${byWhom(underWay)}${instant(since, now)}`;
 }
 
 function terminationLines(termination: LifecycleExplanation['termination']): readonly string[] {
@@ -81,8 +88,12 @@ function drainLines(
   const { id, since, waits, plan } = underWay;
   const [, ...details] = renderPlan(plan, '');
   const what = plan.pods.length === 0 ? (plan.held ?? summary(plan.pods)) : summary(plan.pods);
-  const head = `drain: ${id} ${waits ? 'waits for its turn' : 'is under way'}, asked for ${instant(since, now)}: ${what}`;
+  const head = `drain: ${id} ${waits ? 'waits for its turn' : 'is under way'}, asked for ${byWhom(underWay)}${instant(since, now)}: ${what}`;
   return [head, ...details];
 }
 
-const from = (source: string | undefined): string => (source === undefined ? '' : `, by ${source}`);
+const byWhom = ({ askedBy }: NonNullable<DrainExplanation['underWay']>): string =>
+  askedBy === undefined ? '' : `by ${askedBy}, `;
+
+const from = (source: string | undefined, field?: string): string =>
+  source === undefined ? '' : `, by ${field === undefined ? '' : `${field} of `}${source}`;

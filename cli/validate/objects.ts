@@ -4,6 +4,8 @@ import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { emptyFields } from '../../simulator/scenario/object-fields.ts';
 import { formatPath, type Path } from '../../simulator/scenario/places.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
+import { isNever } from '../../shared/domain/repair-policy.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
@@ -178,7 +180,32 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
 }
 
 /** What Curfew accepts, and what may do nothing of what its author expects. */
-function warningsOf({ kind, spec }: KubernetesManifest): Fault[] {
+function warningsOf(manifest: KubernetesManifest): Fault[] {
+  return [...tolerationsWithoutEnd(manifest), ...hooksThatHoldNothing(manifest)];
+}
+
+/** A duration that is read as `Never`; who writes the word knows what it does. */
+function tolerationsWithoutEnd({ kind, spec }: KubernetesManifest): Fault[] {
+  const isRead = kind === 'NodeLifecyclePolicy' || kind === 'NodePool';
+  const block = isRead && isJsonObject(spec) ? spec['repair'] : undefined;
+  if (!isJsonObject(block)) return [];
+  const entries = (key: string) => {
+    const list = block[key];
+    return (Array.isArray(list) ? list : []).map((entry, index) => ({
+      path: `spec.repair.${key}[${index}].toleration`,
+      text: isJsonObject(entry) ? entry['toleration'] : undefined,
+    }));
+  };
+  const whole = { path: 'spec.repair.defaultTolerationDuration', text: block['defaultTolerationDuration'] };
+  return [whole, ...entries('policies'), ...entries('conditions')].flatMap(({ path, text }) => {
+    if (typeof text !== 'string') return [];
+    const read = parseGoDuration(text);
+    if (!read.ok || !isNever(nanosecondsToDuration(read.nanoseconds))) return [];
+    return [{ path, message: `${text} is read as Never: nothing is repaired for this, and it counts nowhere` }];
+  });
+}
+
+function hooksThatHoldNothing({ kind, spec }: KubernetesManifest): Fault[] {
   const block = kind === 'NodeLifecyclePolicy' && isJsonObject(spec) ? spec['termination'] : undefined;
   if (block === undefined) return [];
   const parsed = parseTerminationBlock(block, 'spec.termination');

@@ -271,7 +271,7 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
   }
   if (hasTime(attempt, now)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
-    const verdict: Verdict | undefined = isIll ? { kind: 'finishing', node, message: describe(attempt) } : undefined;
+    const verdict: Verdict | undefined = isIll ? { kind: 'underWay', node, message: describe(attempt) } : undefined;
     return { record, verdict, time, holds: true, isFollowed: true, takesBack: false };
   }
   if (attempt.answer?.kind === 'stopped') {

@@ -1,6 +1,6 @@
 /** What becomes of a repair whose Node is gone. Pure. */
 import { addDuration, earliest, isDue, toTimestamp } from '../../shared/domain/time.ts';
-import { settledTime, withoutAttempt } from './attempt.ts';
+import { accepted, settledTime, withoutAttempt } from './attempt.ts';
 import type { LookContext } from './seen.ts';
 import type { NodeRecord } from './state.ts';
 import { FOLLOW_CHECK } from './times.ts';
@@ -25,12 +25,14 @@ export function lookAtGone(
     const over = attempt.phase === 'intended' ? withoutAttempt(held, attempt) : held;
     return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, ...isLost };
   }
+  const record = attempt.phase === 'intended' ? accepted(held, attempt, []) : held;
   if (!isDue(now, attempt.until)) {
-    return { ...base, record: held, time: earliest(attempt.until, addDuration(now, FOLLOW_CHECK)), isFollowed: true };
+    const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
+    return { ...base, record, time, isFollowed: true, ...isLost };
   }
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
-  return { ...base, record: held, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true };
+  return { ...base, record, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true, ...isLost };
 }
 
 export const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;

@@ -3,7 +3,12 @@
  * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto, edit or crash repeats an act. Pure.
  */
 import type { NodeView } from '../../shared/domain/node.ts';
-import { actionListsOf, type RepairAction, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import {
+  actionListsOf,
+  DEFAULT_ACTIONS,
+  type RepairAction,
+  type RepairSettings,
+} from '../../shared/domain/repair-policy.ts';
 import { nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import {
   addDuration,
@@ -27,7 +32,11 @@ export interface Rung extends Omit<RepairAction, 'type'> {
 }
 
 /** In their order. */
-export function rungsOf({ actions }: { readonly actions: readonly RepairAction[] }): readonly Rung[] {
+export function rungsOf({
+  actions = DEFAULT_ACTIONS,
+}: {
+  readonly actions?: readonly RepairAction[] | undefined;
+}): readonly Rung[] {
   return actions.flatMap((action: RepairAction): Rung[] => {
     const { type, ...rest } = action;
     if (type === 'ReplaceThenTerminate') return [{ ...rest, type: 'Replace' }];
@@ -142,12 +151,12 @@ interface Place {
   /** When the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;
   /** Without one there is nothing to replace. */
-  readonly hasClaim: boolean;
+  readonly hasClaim?: boolean;
 }
 
 /** Whose turn it is. */
 export function turnOf(place: Place, now: EpochMs): Turn {
-  const { rungs, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim } = place;
+  const { rungs, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = place;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
   let launch: Rung | undefined;
   let returns: EpochMs | undefined;

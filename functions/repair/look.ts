@@ -5,13 +5,8 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
-import {
-  AWS_REPAIR_STATEMENTS,
-  DEFAULT_ACTIONS,
-  matchStatements,
-  statementsOf,
-} from '../../shared/domain/repair-policy.ts';
-import { addDuration, isDue, minutes } from '../../shared/domain/time.ts';
+import { AWS_REPAIR_STATEMENTS, matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
+import { addDuration, isDue, minutes, seconds } from '../../shared/domain/time.ts';
 import { type TimedRecord, openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
@@ -109,7 +104,9 @@ export async function look(
     nodesByName: new Map(own.map(node => [node.name, node])),
     launchesFrom: state.launchPause?.until,
   };
-  const judged = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
+  const found = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
+  const handed = await handOver(deps, { pool, own: found, records, claims: view.claims, asks });
+  const judged = found.filter(({ uid }) => !handed.has(uid));
   const looksBy = (context: LookContext): readonly NodeLook[] =>
     judged.map(node => deps.lookAt(context, node, records.get(node.uid)?.value));
   const nothingAsked: ReadonlyMap<string, string> = new Map();
@@ -127,8 +124,8 @@ export async function look(
     const all = cluster === undefined ? owners : indexOwners(withAll(cluster.nodes, own), view.claims);
     looks = looksBy({ ...base, owners: all, asked });
   }
+  looks = await withoutReplaced(deps, looks, records);
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });
-  await handOver(deps, { pool, own: judged, records, claims: view.claims });
   const surroundings =
     settings &&
     surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now, nodePool: rules.pool, looks });
@@ -152,6 +149,29 @@ export async function look(
     asked,
     basisOf,
   };
+}
+
+/** Nodes and NodeClaims are listed one after the other: a node that nobody seems to claim may be another one by now. */
+async function withoutReplaced(
+  deps: PassWithAsk,
+  looks: readonly NodeLook[],
+  records: ReadonlyMap<string, HeldNode>,
+): Promise<readonly NodeLook[]> {
+  const gone = new Set<string>();
+  const isDoubtful = ({ verdict }: NodeLook): boolean =>
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
+  const isNews = (look: NodeLook): boolean =>
+    isDoubtful(look) && !/unclaimed|AmbiguousNodeClaim/.test(look.record?.said?.code ?? '');
+  await fewAtATime(looks.filter(isNews), async ({ node: { name, uid } }) => {
+    const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+    if (object?.metadata.uid !== uid) gone.add(uid);
+  });
+  const soon = addDuration(deps.clock.now(), seconds(1));
+  return looks.map(look =>
+    gone.has(look.node.uid)
+      ? { ...look, record: records.get(look.node.uid)?.value, verdict: undefined, time: soon }
+      : look,
+  );
 }
 
 /** A node of the pool by its NodeClaim; its own label counts only while no other pool's NodeClaim names it. */
@@ -219,7 +239,7 @@ function carryOver(
     const { uid, name } = each.node;
     const known = records.get(uid)?.value ?? newNode(name, undefined);
     records.set(uid, {
-      value: intoNode(known, each, rungsOf({ actions: settings.actions ?? DEFAULT_ACTIONS })),
+      value: intoNode(known, each, rungsOf(settings)),
       isOld: true,
     });
   }
@@ -284,7 +304,7 @@ async function poolNow(deps: PassWithAsk, node: NodeView): Promise<string | unde
   return claim === undefined ? nodePoolOf(node) : nodePoolOf({ labels: claim.metadata.labels ?? {} });
 }
 
-/** Ill nodes without a NodeClaim that nobody knows yet: a NodeClaim of another pool may name them. */
+/** Ill nodes without a NodeClaim that nobody knows yet: a NodeClaim of another pool may name them. Answers the UIDs of those. */
 async function handOver(
   deps: PassWithAsk,
   {
@@ -292,24 +312,30 @@ async function handOver(
     own,
     records,
     claims,
+    asks,
   }: {
     readonly pool: string | undefined;
     readonly own: readonly NodeView[];
     readonly records: ReadonlyMap<string, HeldNode>;
     readonly claims: readonly NodeClaimView[];
+    readonly asks: Asked;
   },
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const handed = new Set<string>();
   const index = indexOwners(own, claims);
   const strays = own.filter(
     node => !records.has(node.uid) && node.providerID !== undefined && ownerOf(node, index).kind === 'none',
   );
-  if (strays.length === 0) return;
+  if (strays.length === 0) return handed;
   const listed = objectsOf(await deps.kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });
   for (const stray of strays) {
     const claim = listed.find(
       each => each.status?.['nodeName'] === stray.name && each.status['providerID'] === stray.providerID,
     );
     const other = claim && nodePoolOf({ labels: claim.metadata.labels ?? {} });
-    if (claim !== undefined && other !== pool) await deps.ask(other, nodeAsk(stray.uid));
+    if (claim === undefined || other === pool) continue;
+    handed.add(stray.uid);
+    await deps.ask(other, nodeAsk(stray.uid, asks.observedTimes.get(stray.uid)));
   }
+  return handed;
 }

@@ -67,6 +67,7 @@ const REASONS = {
   tolerate: 'WithinToleration',
   vetoed: 'DoNotRepair',
   unclaimed: 'NoNodeClaim',
+  underWay: 'ActionUnderWay',
   finishing: 'NodeClaimTerminating',
   exhausted: 'ActionsExhausted',
   settle: 'OutcomeUnknown',
@@ -127,6 +128,7 @@ function eventOf(verdict: Verdict): Report['event'] {
     case 'recovered':
       return { type: 'Normal', reason: EVENT_REASONS.nodeRepairSucceeded };
     case 'repair':
+    case 'underWay':
     case 'finishing':
     case 'settle':
     case 'refuse':
@@ -183,7 +185,12 @@ export function reportsOfAct(
     reason: EVENT_REASONS.nodeRepairStarted,
     message: `${what}: ${message}${decidedText(place, attempt)}${taken}`,
   } as const;
-  const details = { ...placeOf(place), ...attemptOf(attempt), ...decidedBy(place, attempt.incident) };
+  const details = {
+    ...placeOf(place),
+    ...attemptOf(attempt),
+    ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
+    ...decidedBy(place, attempt.incident),
+  };
   const about = aboutNode(node);
   const first: Report = {
     about,
@@ -274,12 +281,7 @@ const END_TEXTS = {
 } as const;
 
 /** What becomes of a replacement at the end of a repair. */
-export function reportOfReplacement(
-  node: NodeName,
-  place: Place,
-  replacement: string,
-  end: End,
-): Report {
+export function reportOfReplacement(node: NodeName, place: Place, replacement: string, end: End): Report {
   return {
     about: aboutNode(node),
     decision: 'release',

@@ -93,10 +93,10 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
     sayReplacement: (node, replacement, end) => reporter.report(reportOfReplacement(node, place, replacement, end)),
     async sayMissing({ rules: { pool } }, state, nodes) {
       const { time, missing } = missingOf(state, nodes, now);
-      if (pool === undefined || missing === 0) return { state: { missingTime: undefined }, time };
+      if (pool === undefined || missing === 0) return { state: {}, time };
       const next = state.missingTime && addDuration(state.missingTime, REPEAT_AFTER);
       if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
-      await reporter.report(reportOfMissing(pool, missing, place));
+      await reporter.report({ ...reportOfMissing(pool, missing, place), isRepeated: next !== undefined });
       return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPEAT_AFTER)) };
     },
     async count(before, after, looks) {
@@ -170,11 +170,13 @@ function codeOf(verdict: Verdict): string | undefined {
     case 'blocked':
       return `blocked ${verdict.reason}`;
     case 'ignore':
-      return verdict.reason === 'NoTransitionTime' ? 'ignore' : undefined;
+      if (verdict.reason === 'Healthy') return undefined;
+      return verdict.reason === 'NoTransitionTime' ? 'ignore' : `ignore ${verdict.reason}`;
     case 'wouldRepair':
       return `wouldRepair ${verdict.attempt.key}`;
     case 'exhausted':
       return `exhausted ${verdict.message}`;
+    case 'underWay':
     case 'finishing':
     case 'retry':
     case 'settle':
@@ -190,8 +192,9 @@ function codeOf(verdict: Verdict): string | undefined {
   }
 }
 
-const WITHOUT_EVENT: readonly Verdict['kind'][] = ['finishing', 'settle', 'refuse', 'tolerate'];
-const hasEvent = ({ kind }: Verdict): boolean => !WITHOUT_EVENT.includes(kind);
+const WITHOUT_EVENT: readonly Verdict['kind'][] = ['underWay', 'finishing', 'settle', 'refuse', 'tolerate'];
+const hasEvent = (verdict: Verdict): boolean =>
+  !WITHOUT_EVENT.includes(verdict.kind) && (verdict.kind !== 'ignore' || verdict.reason === 'NoTransitionTime');
 
 async function sayVerdict(
   deps: PassDeps,

@@ -1,4 +1,5 @@
 /** What becomes of a node of which nothing is under way: what its own state says, and whose turn it is. Pure. */
+import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../shared/domain/repair-policy.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, minutes, toTimestamp } from '../../shared/domain/time.ts';
 import { keyOf, takenBefore, turnOf } from './ladder.ts';
@@ -124,10 +125,11 @@ function lookAtNothing(seen: NodeSeen): Partly {
   const { reason, message } = decision;
   const verdict: Verdict = { kind: 'ignore', node, reason, message };
   if (reason === 'NoTransitionTime') return { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
-  const isAsked = reason !== 'Healthy' && held === undefined && context.observedTimes.has(node.uid);
-  const isSaid = held?.said?.code.startsWith('ignore') === true;
-  const wasOpen = isAsked || (held !== undefined && !isSaid && Object.keys(held.clocks).length > 0);
-
+  if (reason !== 'Healthy') {
+    const isIllAnyhow = seen.isIll || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
+    if (isIllAnyhow) return { ...QUIET, record, verdict, takesBack: record.ours !== undefined };
+  }
+  const wasOpen = held !== undefined && Object.keys(held.clocks).length > 0;
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;

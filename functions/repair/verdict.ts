@@ -56,7 +56,9 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
   /** Due, without a NodeClaim. */
   | { readonly kind: 'unclaimed'; readonly incident: RepairIncident }
-  /** Its act was accepted and has not ended yet, or its NodeClaim is going away anyhow. */
+  /** Its act was accepted and has not ended yet. */
+  | { readonly kind: 'underWay' }
+  /** Its NodeClaim or its instance is going away. */
   | { readonly kind: 'finishing' }
   /** Everything was tried, and the node is still unhealthy. */
   | { readonly kind: 'exhausted' }

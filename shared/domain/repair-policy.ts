@@ -50,8 +50,9 @@ export interface RepairStatement extends Partial<EntryTerms>, Reason {
 
 /** A toleration that never ends: the statement is matched by nothing and counts nowhere. */
 export const NEVER: DurationMs = toDurationMs(Infinity);
-/** From here on a toleration is read as `Never`. */
 const LONGEST_TOLERATION = hours(8760);
+/** A toleration of a year and more is one that never ends. */
+export const isNever = (toleration: DurationMs): boolean => toleration >= LONGEST_TOLERATION;
 
 /** What a statement is known by while it holds. */
 export const keyOfStatement = ({ type, status, reason }: Pick<RepairStatement, 'type' | 'status' | 'reason'>): string =>
@@ -179,7 +180,7 @@ export function statementsOf(settings: RepairSettings): readonly RepairStatement
     return [{ ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' }];
   });
   const reasoned = overrides.filter(({ reason }) => reason !== undefined).flatMap(ofOverride);
-  return [...providers, ...reasoned, ...conditions].filter(({ toleration }) => toleration < LONGEST_TOLERATION);
+  return [...providers, ...reasoned, ...conditions].filter(({ toleration }) => !isNever(toleration));
 }
 
 /** What is done about an entry that decides: its own, else the block's, else the provider's for that condition, else the default. */

@@ -26,12 +26,18 @@ export function endStateOf(
   touched: readonly TouchedObject[],
   records: readonly StoredRecord[],
   instances: readonly (readonly [providerID: string, state: string])[],
-  { uncounted = [], inexact = [], caches = [] }: Pick<Situation, 'uncounted' | 'inexact' | 'caches'>,
+  {
+    uncounted = [],
+    inexact = [],
+    caches = [],
+    passing = [],
+  }: Pick<Situation, 'uncounted' | 'inexact' | 'caches' | 'passing'>,
 ): EndState {
   const [objects, events]: [string[], string[]] = [[], []];
   for (const { thing, original, current } of touched) {
     if (thing.startsWith('events/')) {
-      if (current !== undefined) events.push(`Event ${eventOf(current)}`);
+      if (current !== undefined && !passing.includes(textOf(dig(current, 'reason')) ?? ''))
+        events.push(`Event ${eventOf(current)}`);
       continue;
     }
     const text = current && canonical(withoutRunTimes(current));

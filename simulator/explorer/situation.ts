@@ -69,4 +69,6 @@ export interface Situation {
   readonly inexact?: readonly string[];
   /** Ids of records that hold nothing but what was read, such as `configuration`: whether one is there says nothing. */
   readonly caches?: readonly string[];
+  /** Reasons of Events that are said of what a second look finds, such as `NodeRepairScheduled`: it may have passed by then. */
+  readonly passing?: readonly string[];
 }

@@ -67,7 +67,8 @@ export function createConditionHistory({
       conditionsOf(object),
     ]);
     if (texts.get(uid)?.text === text) return;
-    texts.set(uid, { text, time: now() });
+    // What stands there at the beginning is no change.
+    texts.set(uid, { text, time: texts.has(uid) || now() > began ? now() : -Infinity });
     nodes.set(uid, standingsOf(object, nodes.get(uid) ?? new Map()));
   });
 

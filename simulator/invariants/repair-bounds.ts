@@ -3,7 +3,7 @@
  * one object an Event an hour, unless what it says changes; of one status a dozen writes an hour, unless a condition changes.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { MakeCheck, PortCall } from './invariant.ts';
+import type { MakeCheck, PortCall, Run } from './invariant.ts';
 import { actOf, isRefused } from './ladder-acts.ts';
 import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
@@ -25,12 +25,33 @@ const STATUS_WRITES = 12;
 const ABOUT: readonly string[] = ['Node', 'NodeClaim'];
 const LAST_REBOOT = 'curfew.dev/last-reboot';
 
+/** What was said, and by which call. */
+interface Said {
+  readonly message: string;
+  readonly time: number;
+  readonly run: Run;
+  readonly call: PortCall;
+}
+
+/** Its run wrote a record afterwards; of a Node, that of the Node. */
+function isRecorded({ run: { calls }, call }: Said): boolean {
+  const about = dig(call.args[1], 'involvedObject');
+  const id = dig(about, 'kind') === 'Node' ? `node/${textOf(dig(about, 'uid')) ?? ''}` : undefined;
+  const isOfIt = (record: unknown): boolean => id === undefined || dig(record, 'id') === id;
+  return calls
+    .slice(calls.indexOf(call))
+    .some(
+      ({ port, method, args, outcome }) =>
+        port === 'records' && method === 'put' && outcome.kind === 'answered' && isOfIt(args[0]),
+    );
+}
+
 export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate }) => {
   const reboots = new Map<string, PortCall[]>();
   const deletions = new Map<string, PortCall[]>();
   const edits: number[] = [];
   /** What was said last, by the UID of the object and the reason. */
-  const said = new Map<string, Map<string, { readonly message: string; readonly time: number }>>();
+  const said = new Map<string, Map<string, Said>>();
   const statuses = new Map<string, string>();
   const reports = new Map<string, number[]>();
   /** Reboots that a Node must show, by its UID. */
@@ -93,6 +114,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
       const act = actOf(call, mirror);
       if (act !== undefined) said.delete(act.node.metadata.uid);
       if (act?.kind === 'Reboot') onReboot(act.node, call);
+      if (isKubernetes(call, 'create') && targetOf(call).resource === 'events') onEvent(call, run);
       if (!isKubernetes(call, 'delete') || targetOf(call).resource !== 'nodeclaims') return;
       const name = targetOf(call).name ?? '';
       const hour = (deletions.get(name) ?? []).filter(({ time }) => time > now() - HOUR);
@@ -111,7 +133,6 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
     },
     onWrite({ resource, subresource, verb, before, after }, by) {
       if (by !== 'repair' || after === undefined) return;
-      if (resource.resource === 'events') onEvent(after);
       const isReport = resource.resource === 'nodelifecyclepolicies' && subresource === 'status' && verb !== 'delete';
       if (isReport && before !== undefined && saysNoMore(before, after)) onReport(after);
     },
@@ -128,16 +149,19 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
     },
   };
 
-  function onEvent(event: KubernetesObject): void {
+  /** A run that dies before it has recorded what it said leaves that to be said once more (I9). */
+  function onEvent(call: PortCall, run: Run): void {
+    const event = call.args[1];
     if (!ABOUT.includes(textOf(dig(event, 'involvedObject', 'kind')) ?? '')) return;
     const uid = textOf(dig(event, 'involvedObject', 'uid')) ?? '';
     const reason = textOf(dig(event, 'reason')) ?? '';
     const message = textOf(dig(event, 'message')) ?? '';
-    const known = said.get(uid) ?? new Map<string, { readonly message: string; readonly time: number }>();
+    const known = said.get(uid) ?? new Map<string, Said>();
     said.set(uid, known);
     const last = known.get(reason);
-    known.set(reason, { message, time: now() });
-    if (last?.message !== message || now() - last.time > HOUR - SLACK) return;
+    if (last?.run === run) return;
+    known.set(reason, { message, time: now(), run, call });
+    if (last?.message !== message || now() - last.time > HOUR - SLACK || !isRecorded(last)) return;
     if ((quietSince() ?? Infinity) > last.time) return;
     const name = textOf(dig(event, 'involvedObject', 'name')) ?? '';
     violate(

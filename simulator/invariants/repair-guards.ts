@@ -29,12 +29,13 @@ export const checkRepairGuards: MakeCheck = context => {
   /** When Curfew said first of a node that is ill that others settle, by name. */
   const settling = new Map<string, number>();
   const began = now();
-  let settled = began;
+  let settled = -Infinity;
   const settings = new Map<string, string>();
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodepools' || resource === 'nodelifecyclepolicies') {
       const text = JSON.stringify([object?.spec, object?.metadata.labels, object?.metadata.annotations]);
-      if (settings.get(uid) !== text) settled = now();
+      // What stands there at the beginning is no change.
+      if (settings.get(uid) !== text && (settings.has(uid) || now() > began)) settled = now();
       settings.set(uid, text);
     }
     if (resource === 'nodes' && object === undefined) acted.delete(uid);
@@ -50,7 +51,7 @@ export const checkRepairGuards: MakeCheck = context => {
     const isSame = last?.kind === kind && now() - last.time < CARRIED_ON;
     return isSame || last?.kind === 'Drain' || isDisturbed(run);
   };
-  const isNew = (time: number, run: Run): boolean => time > began && time >= run.startTime - SLACK;
+  const isNew = (time: number, run: Run): boolean => time >= run.startTime - SLACK;
 
   return {
     onAudit({ function: by, reason, kind, name }) {

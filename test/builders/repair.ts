@@ -147,11 +147,12 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
     statementsOf: () => statementsOf(settings),
+    pools: [],
   };
+  const nodePool = undefined;
   const surroundings =
-    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster: undefined, state, now, nodePool: undefined, looks });
-  const around = surroundings && { ...surroundings, nodes: cluster?.nodes };
-  return decidePool({ now, pool, rules, looks, state, surroundings: around, gate });
+    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, looks });
+  return decidePool({ now, pool, rules, looks, state, surroundings, gate });
 }
 
 /** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */

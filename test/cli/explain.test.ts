@@ -80,8 +80,81 @@ describe('curfew explain', () => {
     const { out } = await run('node', 'n2', { scenario: limits, at: '3s' });
     expect(out).toContain('n2 (NodePool gpu) has been due for repair since 2024-11-01T14:30:00Z (30m3s ago), and the repair is held\n'); // prettier-ignore
     expect(out).toContain('; held: 1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy all allows 1\n'); // prettier-ignore
-    const begun = await run('node', 'n2', { scenario: limits, at: '6s' });
+    const begun = await run('node', 'n2', { scenario: limits, at: '32s' });
     expect(begun.out).not.toContain('held: ');
+    expect(begun.out).toContain('  repair: under way, since ');
+  });
+
+  describe('of a repair under way', () => {
+    const FOLDER = 'examples/scenarios';
+    const lineOf = async (scenario: string, name: string, at: string, start: string): Promise<string | undefined> =>
+      (await run('node', name, { scenario: `${FOLDER}/${scenario}`, at })).out
+        .split('\n')
+        .find(line => line.startsWith(start));
+
+    it('says which action, since when, until when, and what follows', async () => {
+      const scenario = 'repair-reboots-first.yaml#repair-reboot-does-not-help';
+      const text =
+        'under way, since 2024-11-01T15:30:00Z (2m0s ago), by NodePool default: Reboot has begun, and has time until 2024-11-01T15:40:00Z; after it, while the node is ill: Terminate: Ready=False since 2024-11-01T15:00:00Z';
+      expect(await lineOf(scenario, 'n1', '32m', '  repair: ')).toContain(text);
+      expect(await lineOf(scenario, 'n1', '32m', 'Node n1')).toBe(
+        'Node n1 (NodePool default) has been under repair since 2024-11-01T15:30:00Z (2m0s ago)',
+      );
+      const pool = await run('nodepool', 'default', { scenario: `${FOLDER}/${scenario}`, at: '32m' });
+      expect(pool.out).toContain(`  node n1: repair ${text}`);
+      expect((await run('node', 'n1', { scenario: `${FOLDER}/${scenario}`, at: '41m' })).out).not.toContain(
+        'Reboot has begun',
+      );
+    });
+
+    it('says who asked for its drain', async () => {
+      const scenario = 'repair-drains-before-it-terminates.yaml#repair-drain-takes-too-long';
+      expect(await lineOf(scenario, 'n1', '35m', '  drain: ')).toContain(
+        'is under way, asked for by repair, 2024-11-01T15:30:00Z (5m0s ago)',
+      );
+      expect(await lineOf(scenario, 'n1', '35m', '  repair: ')).toContain('Drain has begun');
+    });
+
+    it('says that it is stuck, and by what', async () => {
+      const stuck = await lineOf('repair-in-flight.yaml#repair-concurrent-stuck', 'web-0', '3h', '  repair: ');
+      expect(stuck).toMatch(/^ {2}repair: stuck, since .*held by finalizer /);
+    });
+
+    it('says what flapping adds, and by which entry a node is due', async () => {
+      const first = 'repair-sees-through-flapping.yaml#repair-flapping';
+      expect(await lineOf(first, 'n1', '32m', '  repair: ')).toContain(
+        'due at 2024-11-01T15:33:00Z (in 1m0s), by spec.repair.flapping of NodePool watched: Ready=False since 2024-11-01T15:30:00Z, unhealthy for 18m0s in all within 1h0m0s',
+      );
+    });
+
+    it('knows what Curfew has found out about a clock that is behind', async () => {
+      const scenario = 'repair-illness-starts.yaml#repair-illness-of-a-clock-that-is-behind';
+      expect(await lineOf(scenario, 'n1', '50m', 'Node n1')).toContain(
+        'will be repaired at 2024-11-01T16:10:00Z (in 20m0s)',
+      );
+    });
+
+    it('never says that nothing holds a node that somebody else works on', async () => {
+      using folder = mkdtempDisposableSync(join(tmpdir(), 'curfew-explain-'));
+      const scenario = join(folder.path, 'scenario.yaml');
+      writeFileSync(
+        scenario,
+        `apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: others }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 10m
+  objects:
+    - { apiVersion: v1, kind: Node, metadata: { name: n1 }, status: { conditions: [{ type: MaintenanceInProgress, status: "True", lastTransitionTime: "2024-11-01T15:00:00Z" }] } }
+`,
+      );
+      const { out } = await run('node', 'n1', { scenario, at: '5m' });
+      expect(out.split('\n').slice(0, 2)).toEqual([
+        'Node n1 is being worked on by somebody else: condition MaintenanceInProgress',
+        '  disruption: no pod is protected and no PodDisruptionBudget refuses an eviction',
+      ]);
+    });
   });
 
   it('explains a NodePool and a policy: rules, and nodes that are unhealthy', async () => {
@@ -93,7 +166,9 @@ describe('curfew explain', () => {
       'NodeLifecyclePolicy edge: 3 nodes, 2 unhealthy, mode Enforce',
       '  selects NodePool edge',
       '  in force: repair',
-      '  node n1: repair under way, by NodeLifecyclePolicy edge: NodeClaim n1 is being terminated',
+      expect.stringMatching(
+        /^ {2}node n1: repair under way, since \S+ .*, by NodeLifecyclePolicy edge: NodeClaim n1 is terminated forcefully: /,
+      ),
     ]);
     const absent = await run('policy', 'nowhere', { scenario: policies, at: '1s' });
     expect(absent).toMatchObject({

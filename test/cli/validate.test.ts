@@ -71,6 +71,29 @@ const POLICY = (spec: string): string =>
 const SCENARIO = (duration: string): string =>
   `apiVersion: curfew.dev/v1alpha1\nkind: Scenario\nmetadata: { name: s }\nspec:\n  start: "2024-11-01T15:00:00Z"\n  ${duration}\n`;
 
+it('warns of a toleration of a year and more, which is read as Never', async () => {
+  const policy = (repair: string): string => `apiVersion: curfew.dev/v1alpha1
+kind: NodeLifecyclePolicy
+metadata: { name: edge }
+spec:
+  nodePoolSelector: { matchLabels: { team: edge } }
+  mode: Enforce
+  repair: ${repair}
+`;
+  const { code, out } = await validate({
+    'edge.yaml': policy(
+      '{ defaultTolerationDuration: 9000h, policies: [{ conditionType: Ready, toleration: 8760h }, { conditionType: KernelReady, toleration: 8759h }, { conditionType: StorageReady, toleration: Never }], conditions: [{ type: Slow, status: "True", toleration: 10000h }] }',
+    ),
+  });
+  expect(code).toBe(0);
+  const told = (path: string, text: string): string =>
+    `${path}: ${text} is read as Never: nothing is repaired for this, and it counts nowhere`;
+  expect(out).toContain(told('spec.repair.defaultTolerationDuration', '9000h'));
+  expect(out).toContain(told('spec.repair.policies[0].toleration', '8760h'));
+  expect(out).toContain(told('spec.repair.conditions[0].toleration', '10000h'));
+  expect(out.split('is read as Never')).toHaveLength(4);
+});
+
 describe('curfew validate', () => {
   it('warns of a maxEventAge that is longer than what is remembered of ends', async () => {
     const text = (age: string): string => `# as it was\nmaxEventAge = "${age}"\n`;

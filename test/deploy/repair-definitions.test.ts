@@ -54,6 +54,7 @@ function refusal(spec: JsonObject): string {
   };
   try {
     core.create(type, policy);
+    core.delete({ type, name: policy.metadata.name });
     return 'accepted';
   } catch (error) {
     if (error instanceof ApiStatusError) return error.status.message ?? '';
@@ -66,12 +67,13 @@ const hook = (times: JsonObject): JsonObject => ({
 });
 
 describe('a duration that cannot be read is refused in a sentence', () => {
-  const NOT_NEGATIVE = /must be Never, or a Go duration that is not negative, as in 10m or 1h30m/;
+  const NOT_NEGATIVE = /must be a Go duration that is not negative, as in 10m or 1h30m/;
+  const NEVER_OR_NOT_NEGATIVE = /must be Never, or a Go duration that is not negative, as in 10m or 1h30m/;
   const POSITIVE = /must be a positive Go duration/;
   it.each<[JsonObject, RegExp]>([
-    [{ repair: { defaultTolerationDuration: '-5m' } }, NOT_NEGATIVE],
-    [{ repair: { policies: [{ conditionType: 'Ready', toleration: '10x' }] } }, NOT_NEGATIVE],
-    [{ repair: { conditions: [{ type: 'DiskSlow', status: 'True', toleration: '' }] } }, NOT_NEGATIVE],
+    [{ repair: { defaultTolerationDuration: '-5m' } }, NEVER_OR_NOT_NEGATIVE],
+    [{ repair: { policies: [{ conditionType: 'Ready', toleration: '10x' }] } }, NEVER_OR_NOT_NEGATIVE],
+    [{ repair: { conditions: [{ type: 'DiskSlow', status: 'True', toleration: '' }] } }, NEVER_OR_NOT_NEGATIVE],
     [{ repair: { actions: [{ type: 'Terminate', timeout: '5' }] } }, POSITIVE],
     [{ repair: { flapping: { window: '1d', unhealthyFor: '20m' } } }, POSITIVE],
     [{ repair: { flapping: { window: '1h', unhealthyFor: '1d' } } }, POSITIVE],
@@ -84,6 +86,21 @@ describe('a duration that cannot be read is refused in a sentence', () => {
     const message = refusal(spec);
     expect(message).toMatch(sentence);
     expect(message).not.toMatch(/should match|evaluating rule|conversion|, spec\./);
+  });
+});
+
+describe('a toleration that never ends is accepted', () => {
+  it.each<JsonObject>([
+    { defaultTolerationDuration: 'Never' },
+    { policies: [{ conditionType: 'Ready', toleration: 'Never' }] },
+    { conditions: [{ type: 'DiskSlow', status: 'True', toleration: 'Never' }] },
+    { policies: [{ conditionType: 'Ready', toleration: '8760h' }] },
+  ])('%j', repair => {
+    expect(refusal({ repair })).toBe('accepted');
+  });
+
+  it.each(['never', 'Never ', 'NEVER', 'forever'])('and no other word is: %j', toleration => {
+    expect(refusal({ repair: { policies: [{ conditionType: 'Ready', toleration }] } })).toMatch(/must be Never, or/);
   });
 });
 

@@ -67,6 +67,13 @@ export const DENIAL_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'missing-in-silence',
+    mistake: 'does not say how many nodes were not replaced',
+    breaks: ['I6'],
+    scenario: 'repair-tells-what-was-not-replaced.yaml#repair-tells-what-was-not-replaced',
+    mutation: withoutEvents('repair', EVENT_REASONS.nodesNotReplaced),
+  },
+  {
     name: 'held-in-silence',
     mistake: 'does not say on a Node that a guard or a veto holds its repair',
     breaks: ['I6'],

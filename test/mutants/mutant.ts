@@ -192,6 +192,23 @@ export function withListed(
   }));
 }
 
+/** The function that reads something else in NodePools and policies. @param change of what stands there, as JSON */
+export function withSpecs(name: FunctionName, change: (text: string) => string): Mutation {
+  const read = (object: KubernetesObject): KubernetesObject =>
+    object.spec === undefined ? object : { ...object, spec: JSON.parse(change(JSON.stringify(object.spec))) };
+  const isRead = (what: ObjectRef | ResourceType): boolean => isA('NodePool', what) || isA('NodeLifecyclePolicy', what);
+  return withKubernetes(name, api => ({
+    async get(ref) {
+      const answer = await api.get(ref);
+      return answer.kind === 'there' && isRead(ref) ? { kind: 'there', object: read(answer.object) } : answer;
+    },
+    async list(type, query, options) {
+      const answer = await api.list(type, query, options);
+      return answer.kind === 'there' && isRead(type) ? { ...answer, objects: answer.objects.map(read) } : answer;
+    },
+  }));
+}
+
 /** The mistake of a reader that takes a list that failed for an empty one. */
 export const takenForNone = (): ObjectsAnswer => ({ kind: 'there', objects: [] });
 

@@ -20,7 +20,9 @@ import { PERMISSION_MUTANTS } from './permissions.ts';
 import { POLICY_MODE_MUTANTS } from './policy-modes.ts';
 import { POLICY_TIE_MUTANTS } from './policy-ties.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
+import { REPAIR_ILLNESS_MUTANTS } from './repair-illness.ts';
 import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
+import { REPAIR_MEMORY_MUTANTS } from './repair-memory.ts';
 import { REPAIR_PAST_MUTANTS } from './repair-past.ts';
 import { REPAIR_POOL_MUTANTS } from './repair-pool.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
@@ -30,6 +32,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
   ...REPAIR_POOL_MUTANTS,
   ...REPAIR_PAST_MUTANTS,
+  ...REPAIR_ILLNESS_MUTANTS,
+  ...REPAIR_MEMORY_MUTANTS,
   ...REPAIR_MUTANTS,
   ...REPAIR_LIMITS_MUTANTS,
   ...LADDER_MUTANTS,

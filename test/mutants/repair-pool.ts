@@ -71,7 +71,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     name: 'repair-outage-of-the-pool',
     mistake: 'counts a zone by the nodes of the pool instead of all',
     breaks: ['I3', 'I5'],
-    seed: 27,
+    scenario: 'repair-outage-who-counts.yaml#repair-zone-counts-pools-without-a-block',
     mutation: guardsSeeing(surroundings => ({ ...surroundings, nodes: surroundings.poolNodes })),
   },
   {

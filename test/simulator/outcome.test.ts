@@ -27,8 +27,31 @@ describe('what a run comes to', () => {
       'done:',
       '  2024-11-01T15:09:00Z  Node n1 repaired: TolerationElapsed of n1',
       '  2024-11-01T15:09:00Z  Node n2 drained: DrainSucceeded of n2',
+      'under way at the end:',
+      '  since 2024-11-01T15:09:00Z  Node n1 repaired',
       'nothing was held',
     ]);
+  });
+
+  it('says which act of a repair is under way, until when, what follows, and which entry decided', () => {
+    const { line, ...entry } = audit('9 repair repair TolerationElapsed n1');
+    const details = {
+      action: 'Reboot',
+      until: '2024-11-01T15:19:00.000Z',
+      follows: ['Drain', 'Terminate'],
+      decidedBy: [{ kind: 'NodePool', name: 'web', field: 'spec.repair.policies' }],
+    };
+    const begun: TraceEntry = { ...entry, line: { ...line, details } };
+    const rest =
+      'Node n1 reboot by repair begun, has time until 2024-11-01T15:19:00Z, then Drain, Terminate, by spec.repair.policies of NodePool web';
+    expect(formatOutcome(outcomeOf([begun]))).toEqual([
+      'done:',
+      `  2024-11-01T15:09:00Z  ${rest}: TolerationElapsed of n1`,
+      'under way at the end:',
+      `  since 2024-11-01T15:09:00Z  ${rest}`,
+      'nothing was held',
+    ]);
+    expect(outcomeOf([begun, audit('12 repair recovered Recovered n1')]).underWay).toEqual([]);
   });
 
   it('takes no warning about a policy that is in force for what is held', () => {

@@ -14,5 +14,5 @@ export function reportOfRefused(
   { isRepeated }: Pick<Report, 'isRepeated'>,
 ): Report {
   const text = `${message}; it is tried again every five minutes`;
-  return { about, decision: 'wait', reason, message: text, isRepeated, event: { type: 'Warning' } };
+  return { about, decision: 'refused', reason, message: text, isRepeated, event: { type: 'Warning' } };
 }

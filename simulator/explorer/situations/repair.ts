@@ -68,6 +68,7 @@ export const REPAIR_SITUATIONS: readonly Situation[] = [
     name: 'a node falls ill and recovers',
     // What was said of it is remembered for an hour.
     caches: ['node/uid-n1'],
+    passing: ['NodeRepairScheduled'],
     objects: cluster(REPAIR, WELL, WELL),
     messages: { A: nodeEvent('n1'), B: nodeEvent('n1') },
     changes: [conditions('n1', SICK, 'A'), conditions('n1', ready('True'), 'B')],

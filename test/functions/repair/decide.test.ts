@@ -63,4 +63,60 @@ describe('what a pool allows', () => {
       'blocked n1 AmbiguousNodeClaim',
     ]);
   });
+
+  it('then goes to those that fare worse, then by name', () => {
+    const rules = someRules({ ...OPEN, maxConcurrentRepairs: 2 });
+    const sick = aCondition('Ready', 'False', T);
+    const worse = aPoolNode('z', sick, { conditions: [sick, aCondition('StorageReady', 'False', T)] });
+    expect(verdictsOf(aDecision([aPoolNode('b'), aPoolNode('a'), worse], { rules }))).toEqual([
+      'blocked b ConcurrencyBudget',
+      'repair a',
+      'repair z',
+    ]);
+  });
+
+  it.each([
+    ['1%', 1],
+    ['25%', 1],
+    ['26%', 2],
+    ['100%', 4],
+    [0, 0],
+  ])('%j of four nodes are %i', (maxConcurrentRepairs, expected) => {
+    const rules = someRules({ ...OPEN, maxConcurrentRepairs });
+    expect(aDecision(aPoolOf(4, 4), { rules }).granted).toHaveLength(expected);
+  });
+
+  it('acts on a hundred nodes in one pass, and the next one follows a second later', () => {
+    const now = addDuration(T, minutes(300));
+    const { granted, wakeTime } = aDecision(aPoolOf(110, 110), { now, rules: someRules(OPEN) });
+    expect(granted).toHaveLength(100);
+    expect(wakeTime).toBe(addDuration(now, seconds(1)));
+  });
+
+  it('has five thousand in flight at most, and says so of the rest', () => {
+    const inFlight = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`uid-${index}`, DUE]));
+    const others = Array.from({ length: 5_000 }, (_, index) =>
+      aPoolNode(`o${index}`, aCondition('Ready', 'True', addDuration(T, minutes(-600))), { uid: `uid-${index}` }),
+    );
+    const state = { ...NEW_POOL, inFlight };
+    const given = { rules: someRules(OPEN), state, now: addDuration(DUE, seconds(10)) };
+    expect(verdictsOf(aDecision([...aPoolOf(1, 1), ...others], given))).toEqual(['blocked n1 ConcurrencyBudget']);
+  });
+
+  it('after an outage is 1, 2, 4 … repairs a minute', () => {
+    const rules = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' });
+    const dark = aPoolOf(7, 7).map(node => ({ ...node, conditions: [aCondition('Ready', 'Unknown', T)] }));
+    let { state } = aDecision(dark, { rules });
+    expect(state.held).toEqual(['cluster']);
+    let nodes = dark.map(node => ({ ...node, conditions: [aCondition('Ready', 'False', T)] }));
+    const begun: number[] = [];
+    for (let now: EpochMs = DUE; now < DUE + minutes(3); now = addDuration(now, seconds(20))) {
+      const decision = aDecision(nodes, { rules, state, now });
+      const names = decision.granted.map(({ look }) => look.node.name);
+      begun.push(names.length);
+      nodes = nodes.filter(({ name }) => !names.includes(name));
+      ({ state } = decision);
+    }
+    expect(begun).toEqual([1, 0, 0, 2, 0, 0, 4, 0, 0]);
+  });
 });

@@ -1,0 +1,124 @@
+/**
+ * What Curfew has said of the repair of a node, in Events on it: which act is under way and what follows, when it is due by what only Curfew's
+ * table knows (earlier unhealthy times, a clock of the machine that is wrong), what holds it. The API server forgets Events after an hour or
+ * so; marks on the Node say what they can after that.
+ */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
+import type { LifecycleExplanation, RepairExplanation } from './lifecycle.ts';
+
+/** One Event. */
+export interface Said {
+  readonly reason: string;
+  readonly message: string;
+  readonly time: EpochMs;
+}
+
+/** By the UID of the Node, the newest first. */
+export type SaidOfNodes = ReadonlyMap<string, readonly Said[]>;
+
+const { nodeRepairStarted, nodeRepairStuck, nodeRepairBlocked, nodeRepairVetoed, nodeRepairScheduled } = EVENT_REASONS;
+
+/** Of an act, and of what may follow it. */
+const OF_ACTS: readonly string[] = [
+  nodeRepairStarted,
+  nodeRepairStuck,
+  nodeRepairBlocked,
+  nodeRepairVetoed,
+  EVENT_REASONS.nodeRepairSucceeded,
+  EVENT_REASONS.nodeRepairObserved,
+];
+const READ: readonly string[] = [...OF_ACTS, nodeRepairScheduled];
+
+/** What is still so is said again after an hour; older than this it is not so any more. */
+const HOLDS_FOR = minutes(62);
+
+/** @param name of one Node; undefined: of all */
+export async function loadSaid(kubernetes: KubernetesApi, name?: string): Promise<SaidOfNodes> {
+  const fieldSelector = `involvedObject.kind=Node${name === undefined ? '' : `,involvedObject.name=${name}`}`;
+  const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { notServed: 'notKnown' });
+  const said = new Map<string, Said[]>();
+  for (const event of events) {
+    const uid = aboutUid(event);
+    const [reason, message] = [textOf(event['reason']), textOf(event['message'])];
+    const time = parseTimestamp(textOf(event['lastTimestamp']));
+    if (uid === undefined || time === undefined || !READ.includes(reason)) continue;
+    said.set(uid, [...(said.get(uid) ?? []), { reason, message, time }]);
+  }
+  // Of one second the act is the newest.
+  const rank = ({ reason }: Said): number => (reason === nodeRepairStarted ? 1 : 0);
+  for (const list of said.values()) list.sort((a, b) => b.time - a.time || rank(b) - rank(a));
+  return said;
+}
+
+/** The explanation with what was said of the node. */
+export function withSaid(
+  lifecycle: LifecycleExplanation,
+  node: NodeView,
+  said: readonly Said[] = [],
+  now: EpochMs,
+): LifecycleExplanation {
+  const repair =
+    underWay(lifecycle.repair, node, said, now) ?? stillHeld(dueBy(lifecycle.repair, said, now), said, now);
+  return { ...lifecycle, repair };
+}
+
+/** An act that has begun and is not over. */
+function underWay(
+  repair: RepairExplanation,
+  node: NodeView,
+  said: readonly Said[],
+  now: EpochMs,
+): RepairExplanation | undefined {
+  const last = said.find(({ reason }) => OF_ACTS.includes(reason));
+  const reboot = node.conditions.find(
+    each => each.type === 'MaintenanceInProgress' && each.status === 'True' && isOwnCondition(each),
+  );
+  const isIll = repair.dueTime !== undefined && repair.kind !== 'tolerate';
+  if (last?.reason === nodeRepairStuck && isIll)
+    return { ...repair, kind: 'stuck', since: last.time, message: last.message };
+  if (last?.reason === nodeRepairStarted && (isIll || reboot !== undefined) && hasTime(last.message, now))
+    return { ...repair, kind: 'underWay', since: last.time, message: last.message };
+  if (reboot === undefined) return undefined;
+  const { lastTransitionTime: since } = reboot;
+  return { ...repair, kind: 'underWay', since, message: `Curfew reboots the machine: ${reboot.message}` };
+}
+
+/** A termination has no end of its own. */
+function hasTime(message: string, now: EpochMs): boolean {
+  const until = parseTimestamp(/ has time until (\S+?)[;:]? /.exec(`${message} `)?.[1] ?? '');
+  return until === undefined || !isDue(now, until);
+}
+
+/** What Curfew has said when it looked at the illness first: it knows earlier unhealthy times, and what it has seen of a clock. */
+function dueBy(repair: RepairExplanation, said: readonly Said[], now: EpochMs): RepairExplanation {
+  if (repair.kind !== 'tolerate' && repair.kind !== 'due') return repair;
+  const last = said.find(({ reason }) => reason === nodeRepairScheduled);
+  const [clause, text = ''] = /, repair is due at (\S+)$/.exec(last?.message ?? '') ?? [];
+  const dueTime = parseTimestamp(text);
+  if (last === undefined || clause === undefined || dueTime === undefined || dueTime === repair.dueTime) return repair;
+  const kind = isDue(now, dueTime) ? 'due' : 'tolerate';
+  return { ...repair, kind, dueTime, message: last.message.slice(0, -clause.length) };
+}
+
+/** Limits on concurrent repairs, a ramp, futility, exhausted actions. */
+function stillHeld(repair: RepairExplanation, said: readonly Said[], now: EpochMs): RepairExplanation {
+  if (repair.kind !== 'due') return repair;
+  const last = said.find(({ reason }) => OF_ACTS.includes(reason));
+  if (last?.reason !== nodeRepairBlocked || isDue(now, addDuration(last.time, HOLDS_FOR))) return repair;
+  return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${last.message}` };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function aboutUid(event: KubernetesObject): string | undefined {
+  const about = event['involvedObject'];
+  return isJsonObject(about) && typeof about['uid'] === 'string' ? about['uid'] : undefined;
+}

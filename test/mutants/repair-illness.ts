@@ -1,0 +1,100 @@
+/** Mistakes about when an illness starts, and what counts as one. */
+import { isDue, type EpochMs } from '../../shared/domain/time.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import { withRepairRules, withSpecs, type Mutant } from './mutant.ts';
+import { remembering, seeing, withSettings } from './repair-seeing.ts';
+
+const STARTS = 'repair-illness-starts.yaml';
+
+/** Conditions whose time lies in the future have none. */
+const withoutFuture = ({ conditions, ...node }: NodeView, now: EpochMs): NodeView => ({
+  ...node,
+  conditions: conditions.map(({ lastTransitionTime: time, ...condition }) => ({
+    ...condition,
+    lastTransitionTime: time !== undefined && isDue(now, time) ? time : undefined,
+  })),
+});
+
+export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'illness-older-than-its-node',
+    mistake: 'counts an illness from before the Node was made',
+    breaks: ['I3'],
+    scenario: `${STARTS}#repair-illness-starts-after-creation`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt: (context, node, held) => rules.lookAt(context, { ...node, creationTime: undefined }, held),
+    })),
+  },
+  {
+    name: 'illness-by-a-clock-that-is-behind',
+    mistake: 'believes the time that a clock far behind has written',
+    breaks: ['I3'],
+    scenario: `${STARTS}#repair-illness-of-a-clock-that-is-behind`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt: (context, node, held) =>
+        rules.lookAt({ ...context, observedTimes: new Map(), changesTime: undefined }, node, held),
+    })),
+  },
+  {
+    name: 'illness-begins-with-each-report',
+    mistake: 'counts a status that stays anew each time that its agent writes it',
+    breaks: ['I5'],
+    scenario: `${STARTS}#repair-illness-whose-time-moves`,
+    mutation: remembering(held => ({ ...held, clocks: {} })),
+  },
+  {
+    name: 'illness-in-the-future-never-starts',
+    mistake: 'waits for a time in the future instead of the first look',
+    breaks: ['I5'],
+    scenario: `${STARTS}#repair-illness-in-the-future`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt: (context, node, held) => rules.lookAt(context, withoutFuture(node, context.now), held),
+    })),
+  },
+  {
+    name: 'illness-inherits-the-age-of-its-status',
+    mistake: 'counts a reason from the transition of its status',
+    breaks: ['I3'],
+    scenario: `${STARTS}#repair-illness-of-a-new-reason`,
+    mutation: seeing({
+      rules: rules =>
+        withSettings(rules, ({ conditions }) => ({
+          conditions: conditions.map(statement => ({ ...statement, reason: undefined })),
+        })),
+    }),
+  },
+  {
+    name: 'illness-lends-its-clock',
+    mistake: 'goes on with the clock of a statement that did not hold in between',
+    breaks: ['I3'],
+    scenario: `${STARTS}#repair-illness-that-ended-starts-anew`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt(context, node, held) {
+        const look = rules.lookAt(context, node, held);
+        if (held === undefined || look.record === undefined) return look;
+        return { ...look, record: { ...look.record, clocks: { ...held.clocks, ...look.record.clocks } } };
+      },
+    })),
+  },
+  {
+    name: 'illness-over-at-once',
+    mistake: 'takes an illness for over as soon as the node looks well',
+    breaks: ['I4', 'I11'],
+    scenario: 'repair-illness-ends.yaml#repair-illness-goes-on-after-three-minutes',
+    mutation: remembering(held => {
+      const { illness, before: _, ...rest } = held;
+      return illness?.wellTime === undefined ? held : { ...rest, acts: [] };
+    }),
+  },
+  {
+    name: 'never-is-a-long-time',
+    mistake: 'reads Never as a toleration of an hour',
+    breaks: ['I3', 'I5'],
+    scenario: 'repair-toleration-never.yaml#repair-toleration-never',
+    mutation: withSpecs('repair', text => text.replaceAll('"Never"', '"1h"')),
+  },
+];

@@ -1,0 +1,196 @@
+/** Mistakes about who counts and holds, and about what guards remember. */
+import type { PoolDecision, PoolObservation } from '../../functions/repair/decide.ts';
+import { failureOf } from '../../functions/repair/futility.ts';
+import type { PoolRecord, RepairIncident } from '../../functions/repair/state.ts';
+import { withRecords, withRepairRules, type Mutant } from './mutant.ts';
+import { guardsSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
+
+/** What is remembered of the pool after a pass, changed. */
+const remembersOfPool = (change: (decision: PoolDecision, seen: PoolObservation) => Partial<PoolRecord>): Mutation =>
+  withRepairRules(rules => ({
+    ...rules,
+    decidePool(seen) {
+      const decision = rules.decidePool(seen);
+      return { ...decision, state: { ...decision.state, ...change(decision, seen) } };
+    },
+  }));
+
+const isOff = ({ rules: { gateOpen, settings, mode } }: PoolObservation): boolean =>
+  !gateOpen || settings === undefined || 'invalid' in settings || mode === 'Observe';
+
+/** Terminations that never were beside those that were; each once. */
+const withMore = (
+  { terminations }: PoolRecord,
+  more: readonly { readonly node: { readonly uid: string }; readonly incident: RepairIncident }[],
+  { now }: PoolObservation,
+): Pick<PoolRecord, 'terminations'> => {
+  const known = new Set(terminations.map(({ node }) => node));
+  const added = more.filter(({ node }) => !known.has(node.uid));
+  return {
+    terminations: [
+      ...terminations,
+      ...added.map(({ node, incident }) => ({ condition: failureOf(incident), time: now, node: node.uid })),
+    ],
+  };
+};
+
+export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'settling-forgotten',
+    mistake: 'repairs what is left when the others have come back a moment ago',
+    breaks: ['I3'],
+    scenario: 'repair-settling.yaml#repair-settling-nodes-that-come-back',
+    mutation: guardsSeeing(surroundings => ({ ...surroundings, isActedUpon: () => true })),
+  },
+  {
+    name: 'settling-without-an-end',
+    mistake: 'waits for nodes that come back for as long as some do',
+    breaks: ['I5'],
+    scenario: 'repair-settling.yaml#repair-settling-fifteen-minutes-at-most',
+    mutation: remembering(held => {
+      if (held.illness?.settling === undefined) return held;
+      const { settling: _, ...illness } = held.illness;
+      return { ...held, illness };
+    }),
+  },
+  {
+    name: 'settling-counts-new-nodes',
+    mistake: 'waits for nodes that were made a moment ago',
+    breaks: ['I5'],
+    scenario: 'repair-settling.yaml#repair-settling-without-new-nodes',
+    mutation: guardsSeeing(({ poolNodes, nodes, ...surroundings }) => ({
+      ...surroundings,
+      poolNodes: poolNodes.map(node => ({ ...node, creationTime: undefined })),
+      nodes: nodes?.map(node => ({ ...node, creationTime: undefined })),
+    })),
+  },
+  {
+    name: 'allowance-without-a-bound',
+    mistake: 'takes an action as often as a node is ill',
+    breaks: ['I11'],
+    scenario: 'repair-again.yaml#repair-again-when-an-allowance-returns',
+    mutation: seeing({
+      rules: rules =>
+        withSettings(rules, ({ actions }) => ({ actions: actions?.map(action => ({ ...action, attempts: 1_000 })) })),
+    }),
+  },
+  {
+    name: 'threshold-counts-the-vetoed',
+    mistake: 'counts nodes in the threshold that nobody may repair',
+    breaks: ['I5'],
+    scenario: 'repair-threshold-who-counts.yaml#repair-threshold-without-vetoed-ill',
+    mutation: guardsSeeing(({ poolNodes, ...surroundings }) => ({
+      ...surroundings,
+      poolNodes: poolNodes.map(node => ({ ...node, annotations: {} })),
+    })),
+  },
+  {
+    name: 'threshold-counts-the-left-over',
+    mistake: 'counts nodes in the threshold whose NodeClaim is gone',
+    breaks: ['I5'],
+    scenario: 'repair-threshold-who-counts.yaml#repair-threshold-without-left-over',
+    mutation: guardsSeeing(surroundings => ({ ...surroundings, isUnmanaged: true })),
+  },
+  {
+    name: 'outage-counts-the-stopped',
+    mistake: 'counts machines that somebody has stopped as an outage',
+    breaks: ['I5'],
+    scenario: 'repair-outage-who-counts.yaml#repair-zone-does-not-count-stopped',
+    mutation: guardsSeeing(({ nodes, ...surroundings }) => ({
+      ...surroundings,
+      nodes: nodes?.map(node => ({ ...node, taints: [] })),
+    })),
+  },
+  {
+    name: 'stuck-holds-for-good',
+    mistake: 'lets a termination that never ends hold the place of the others',
+    breaks: ['I5'],
+    scenario: 'repair-in-flight.yaml#repair-concurrent-stuck',
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt(context, node, held) {
+        const look = rules.lookAt(context, node, held);
+        return look.verdict?.kind === 'stuck' ? { ...look, holds: true } : look;
+      },
+    })),
+  },
+  {
+    name: 'stuck-in-silence',
+    mistake: 'does not say that a termination never ends',
+    breaks: ['I6'],
+    scenario: 'repair-in-flight.yaml#repair-concurrent-stuck',
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt(context, node, held) {
+        const { verdict, ...look } = rules.lookAt(context, node, held);
+        return verdict?.kind === 'stuck' ? look : { ...look, verdict };
+      },
+    })),
+  },
+  {
+    name: 'ramp-forgotten-while-off',
+    mistake: 'forgets the ramp when the gate is closed for a moment',
+    breaks: ['I3', 'I12'],
+    scenario: 'repair-ramp.yaml#repair-ramp-outlives-the-gate',
+    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { held: [], ramp: undefined } : {})),
+  },
+  {
+    name: 'futility-forgotten-while-off',
+    mistake: 'forgets what did not help when the block cannot be read for a moment',
+    breaks: ['I3', 'I12'],
+    scenario: 'repair-futility-memory.yaml#repair-futility-outlives-a-typo',
+    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { terminations: [] } : {})),
+  },
+  {
+    name: 'futility-counts-the-refused',
+    mistake: 'counts terminations that were refused among those that did not help',
+    breaks: ['I5'],
+    scenario: 'repair-futility-memory.yaml#repair-futility-does-not-count-refused',
+    mutation: remembersOfPool(({ state, granted }, seen) =>
+      withMore(
+        state,
+        granted.map(({ look: { node }, attempt: { incident } }) => ({ node, incident })),
+        seen,
+      ),
+    ),
+  },
+  {
+    name: 'futility-counts-the-observed',
+    mistake: 'counts terminations that were only observed among those that did not help',
+    breaks: ['I5'],
+    scenario: 'repair-futility-memory.yaml#repair-futility-does-not-count-observed',
+    mutation: remembersOfPool(({ state, looks }, seen) =>
+      withMore(
+        state,
+        looks.flatMap(({ node, verdict }) =>
+          verdict?.kind === 'wouldRepair' ? [{ node, incident: verdict.attempt.incident }] : [],
+        ),
+        seen,
+      ),
+    ),
+  },
+  {
+    name: 'others-at-work-unseen',
+    mistake: 'does not look at who else is at work on a node',
+    breaks: ['I3'],
+    scenario: 'repair-beside-others.yaml#repair-beside-a-disruption',
+    mutation: seeing({
+      node: node => ({ ...node, taints: [] }),
+      claim: claim => ({ ...claim, conditions: [] }),
+    }),
+  },
+  {
+    name: 'status-looked-at-each-time',
+    mistake: 'lists the whole cluster for the status of policies each time that a number changes',
+    breaks: ['I11'],
+    scenario: 'repair-status-of-a-pool-that-grows.yaml#repair-status-of-a-pool-that-grows',
+    mutation: withRecords('repair', records => ({
+      async get(key) {
+        const record = await records.get(key);
+        if (record?.id !== 'policy-status') return record;
+        return { ...record, state: { ...record.state, lookTime: 0 } };
+      },
+    })),
+  },
+];
