@@ -66,13 +66,14 @@ function readEvent(text: string, file: string): HealthEvent {
 
 function format(checked: readonly Checked[]): string {
   const lines: string[] = [];
-  for (const { file, kind, name, findings, rendered } of checked) {
+  for (const { file, kind, name, findings, rendered, notes = [] } of checked) {
     lines.push(...findings.map(formatFinding));
     const warnings = findings.length;
     if (warnings === 0) lines.push(`${file}: ${kind} ${name} is valid`);
     else if (!findings.some(isFault)) {
       lines.push(`${file}: ${kind} ${name} is accepted, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`);
     }
+    lines.push(...notes.map(note => `    ${note}`));
     if (rendered !== undefined) lines.push(...rendered.trimEnd().split('\n').map(line => `    ${line}`)); // prettier-ignore
   }
   const faults = checked.reduce((sum, { findings }) => sum + findings.filter(isFault).length, 0);

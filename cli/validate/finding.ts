@@ -23,6 +23,8 @@ export interface Checked {
   readonly findings: readonly Finding[];
   /** The custom resource that the drain template renders, of a configuration with a custom drain. */
   readonly rendered?: string;
+  /** What it does, in words. */
+  readonly notes?: readonly string[];
 }
 
 /** `FILE:LINE:COLUMN: PATH: MESSAGE`, as editors and CI read it. */

@@ -19,6 +19,7 @@ import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/near
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { parseApiVersion, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { unwatchedTypes } from '../../functions/repair/policy-status/watched.ts';
+import { ladderTexts } from '../../functions/repair/ladder-text.ts';
 import type { Checked, Finding } from './finding.ts';
 import { UNKNOWN_FIELD, withHint } from './hints.ts';
 import type { SourceDocument } from './yaml-source.ts';
@@ -71,7 +72,8 @@ export function createObjectChecker(): ObjectChecker {
         severity: 'warning' as const,
       }));
       const findings = [...refused, ...read.filter(isNews), ...warnings].toSorted((a, b) => a.line - b.line);
-      return { file, kind: manifest.kind, name: manifest.metadata.name, findings };
+      const notes = refused.length === 0 && read.length === 0 ? laddersOf(manifest) : [];
+      return { file, kind: manifest.kind, name: manifest.metadata.name, findings, ...(notes.length > 0 && { notes }) };
     },
   };
 }
@@ -182,6 +184,14 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
 /** What Curfew accepts, and what may do nothing of what its author expects. */
 function warningsOf(manifest: KubernetesManifest): Fault[] {
   return [...tolerationsWithoutEnd(manifest), ...hooksThatHoldNothing(manifest)];
+}
+
+/** What is done about an ill node, in words. */
+function laddersOf({ kind, spec }: KubernetesManifest): readonly string[] {
+  const isRead = kind === 'NodeLifecyclePolicy' || kind === 'NodePool';
+  const block = isRead && isJsonObject(spec) ? spec['repair'] : undefined;
+  const parsed = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');
+  return parsed?.ok === true ? ladderTexts(parsed.value).map(({ path, text }) => `${path}: ${text}`) : [];
 }
 
 /** A duration that is read as `Never`; who writes the word knows what it does. */

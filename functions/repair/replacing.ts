@@ -48,7 +48,7 @@ export function lookAtReplacing(seen: NodeSeen, attempt: Attempt): Partly {
     const message = `NodeClaim ${replacement?.name ?? ''} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
     return {
       record,
-      verdict: { kind: 'finishing', node, message },
+      verdict: { kind: 'underWay', node, message },
       time,
       holds: true,
       isFollowed: true,
