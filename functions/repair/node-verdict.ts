@@ -10,7 +10,7 @@ import {
 } from '../../shared/domain/node-claim.ts';
 import type { Owner } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { type Confirmation, type DrainBound, type RepairAction, termsOf } from '../../shared/domain/repair-policy.ts';
+import { type DrainBound, type RepairAction, termsOf } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue, parseTimestamp } from '../../shared/domain/time.ts';
 import { type Ill, judgeHealth } from './illness.ts';
 import { type Other, type Veto, otherAtWork, vetoOf } from './others.ts';
@@ -53,7 +53,6 @@ export interface Terms {
   readonly priority: number;
   readonly actions: readonly RepairAction[];
   readonly drainBound: DrainBound;
-  readonly confirm?: Confirmation | undefined;
 }
 
 interface Incident {
@@ -116,8 +115,8 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
     return { kind: 'blocked', reason: 'BeingDisrupted', other, incident, message: why };
   }
-  const { priority = 0, confirm } = entry.statement;
-  const terms: Terms = { priority, ...termsOf(settings, entry), ...(confirm !== undefined && { confirm }) };
+  const { priority = 0 } = entry.statement;
+  const terms: Terms = { priority, ...termsOf(settings, entry) };
   return { kind: 'due', incident, claim, severity, terms, dueSince, message };
 }
 

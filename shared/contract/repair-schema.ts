@@ -7,7 +7,6 @@ import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import {
   AWS_REPAIR_STATEMENTS,
-  CONFIRMATIONS,
   DEFAULT_ACTION_TIMEOUT,
   DEFAULT_ATTEMPTS,
   DEFAULT_MAX_UNHEALTHY,
@@ -165,27 +164,12 @@ const terms = () => ({
   priority: z._default(z.int().check(z.minimum(0), z.maximum(100)), 0),
   terminationGracePeriod: z.exactOptional(drainBound),
   actions: z.exactOptional(actions()),
-  confirm: z.exactOptional(z.enum(CONFIRMATIONS)),
 });
 
-const CONFIRMED = 'is for Ready=Unknown alone';
-
-const override = z.madeOnce(() =>
-  z.strictObject({ conditionType, ...terms() }).check(
-    z.refine(({ conditionType: type, confirm }) => confirm === undefined || type === 'Ready', {
-      path: ['confirm'],
-      error: CONFIRMED,
-    }),
-  ),
-);
+const override = z.madeOnce(() => z.strictObject({ conditionType, ...terms() }));
 
 const condition = z.madeOnce(() =>
-  z.strictObject({ type: conditionType, status: z.enum(['True', 'False', 'Unknown']), ...terms() }).check(
-    z.refine(({ type, status, confirm }) => confirm === undefined || (type === 'Ready' && status === 'Unknown'), {
-      path: ['confirm'],
-      error: CONFIRMED,
-    }),
-  ),
+  z.strictObject({ type: conditionType, status: z.enum(['True', 'False', 'Unknown']), ...terms() }),
 );
 
 const flapping = z.madeOnce(() =>

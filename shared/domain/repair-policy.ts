@@ -9,10 +9,6 @@ import { hours, minutes, toDurationMs, type DurationMs } from './time.ts';
 /** How long the pods of a node have to leave once it is terminated; `Inherit`: as long as the NodeClaim says. */
 export type DrainBound = DurationMs | 'Inherit';
 
-/** What EC2 must say of the instance before an act. */
-export const CONFIRMATIONS = ['InstanceStatus', 'ApplicationStatus'] as const;
-export type Confirmation = (typeof CONFIRMATIONS)[number];
-
 /** What an entry may say beside its toleration. */
 export interface EntryTerms {
   /** 0 to 100: of several entries that are due the highest decides. */
@@ -21,7 +17,6 @@ export interface EntryTerms {
   readonly drainBound?: DrainBound | undefined;
   /** Undefined: those of the block. */
   readonly actions?: readonly RepairAction[] | undefined;
-  readonly confirm?: Confirmation | undefined;
 }
 
 interface Reason {

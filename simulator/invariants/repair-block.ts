@@ -75,23 +75,14 @@ const TERMS = {
   priority: isWhole(0, 100),
   terminationGracePeriod: isDrainBound,
   actions: isLadder,
-  confirm: isOneOf('InstanceStatus', 'ApplicationStatus'),
 };
-const isCondition: IsReadable = value => {
-  const { type, status, confirm } = fieldsOf(value);
-  const isShaped = isObjectOf({ ...TERMS, type: isType, status: isOneOf('True', 'False', 'Unknown') }, [
-    'type',
-    'status',
-    'toleration',
-  ]);
-  return isShaped(value) && (confirm === undefined || (type === 'Ready' && status === 'Unknown'));
-};
+const isCondition = isObjectOf({ ...TERMS, type: isType, status: isOneOf('True', 'False', 'Unknown') }, [
+  'type',
+  'status',
+  'toleration',
+]);
 
-const isOverride: IsReadable = value => {
-  const { conditionType, confirm } = fieldsOf(value);
-  const isShaped = isObjectOf({ ...TERMS, conditionType: isType }, ['conditionType', 'toleration']);
-  return isShaped(value) && (confirm === undefined || conditionType === 'Ready');
-};
+const isOverride = isObjectOf({ ...TERMS, conditionType: isType }, ['conditionType', 'toleration']);
 const isOverrideList: IsReadable = value => {
   const keys = listOf(value).map(entry =>
     JSON.stringify([fieldsOf(entry)['conditionType'], fieldsOf(entry)['reason']]),

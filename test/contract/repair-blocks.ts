@@ -70,9 +70,6 @@ const terms: readonly [JsonObject, boolean][] = [
   [{ actions: [{ type: 'Reboot', attempts: 21 }] }, false],
   [{ reason: 'Xid(48|79)' }, true],
   [{ reason: '(' }, false],
-  [{ confirm: 'InstanceStatus' }, true],
-  [{ confirm: 'ApplicationStatus' }, true],
-  [{ confirm: 'Status' }, false],
 ];
 
 export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
@@ -88,8 +85,6 @@ export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
     { terminationGracePeriod },
     ok,
   ]),
-  [{ policies: [{ conditionType: 'KernelReady', toleration: '5m', confirm: 'InstanceStatus' }] }, false],
-  [{ conditions: [{ ...condition, confirm: 'InstanceStatus' }] }, false],
   [
     {
       policies: [
