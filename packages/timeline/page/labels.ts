@@ -10,7 +10,6 @@ const GUARD_LABELS: Readonly<Record<string, readonly string[]>> = {
   DisruptionBudget: ['Budget'],
   ClusterFreeze: ['Freeze'],
   RampUp: ['Ramp'],
-  DisruptionBudget: ['Disruption budget', 'Budget'],
   ReplacementUnavailable: ['No replacement'],
   FutileRepairs: ['Futile'],
   DoNotRepair: ['Vetoed'],

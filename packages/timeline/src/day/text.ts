@@ -46,8 +46,6 @@ const GUARDS: Readonly<Record<string, string>> = {
   Settling: 'settling',
   RampUp: 'the ramp after a hold',
   ClusterFreeze: 'a freeze of the cluster',
-  DisruptionBudget: 'a disruption budget of its NodePool',
-  ReplacementUnavailable: 'that no replacement can be launched',
   FutileRepairs: 'repairs that did not help',
   ActionsExhausted: 'a ladder at its end',
   ReplacementUnavailable: 'replacements that do not come',
