@@ -17,8 +17,7 @@ import { decidePool } from '../../functions/repair/decide.ts';
 import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
 import { dueClause, illsOf } from '../../functions/repair/illness.ts';
-import { otherAtWork } from '../../functions/repair/others.ts';
-import { decideNode, poolOf } from '../../functions/repair/node-verdict.ts';
+import { type RepairRules, decideNode, otherAtWork, poolOf, readableSettings } from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
@@ -27,8 +26,6 @@ import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 import { type LookContext } from '../../functions/repair/seen.ts';
 import { NEW_POOL } from '../../functions/repair/state.ts';
-import { type RepairRules } from '../../functions/repair/rules.ts';
-import { readableSettings } from '../../functions/repair/rules.ts';
 
 export interface RepairExplanation {
   /**

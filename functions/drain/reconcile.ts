@@ -4,7 +4,7 @@ import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';

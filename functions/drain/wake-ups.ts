@@ -7,7 +7,7 @@ import { placesOf } from '../../shared/domain/drain-limits.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
-import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { readUnderWay } from './node-annotations.ts';

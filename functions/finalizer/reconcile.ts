@@ -6,7 +6,7 @@ import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts'
 import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
-import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';

@@ -1,6 +1,6 @@
 /**
  * What a change elsewhere affects: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
- * ask for or do not ask for any more. A burst of changes costs one round (`shared/lifecycle/rounds.ts`).
+ * ask for or do not ask for any more. A burst of changes costs one round (`shared/policies/rounds.ts`).
  */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
@@ -11,7 +11,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';

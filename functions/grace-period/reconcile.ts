@@ -10,7 +10,7 @@ import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import { again, DONE, settle, type Concern, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';

@@ -6,7 +6,7 @@ import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import type { Rounds } from '../../shared/lifecycle/rounds.ts';
+import type { Rounds } from '../../shared/policies/rounds.ts';
 import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RecordKey } from '../../shared/ports/record-store.ts';

@@ -7,11 +7,10 @@ import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { readNode, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
-import type { RefusalCause } from '../../shared/domain/refusal.ts';
-import { addDuration } from '../../shared/domain/time.ts';
+import { readNode, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
+import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
+import { type EpochMs, addDuration, earliest, seconds } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
@@ -23,30 +22,20 @@ import { endRemediations } from './actions/made-resources.ts';
 import { reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
+import { accepted, settledTime, withoutAttempt } from './attempt.ts';
 import type { Granted } from './decide.ts';
-import { readableSettings } from './rules.ts';
+import type { Carried, Outcome, PassDeps } from './deps.ts';
+import { failureOf, withoutUndone } from './guards.ts';
 import { illsOf } from './illness.ts';
-import { keyOf, rungsOf } from './ladder.ts';
-import { loadRules, readClaim, type PoolRules } from './observe.ts';
-import type { PassDeps } from './deps.ts';
-import type { Attempt, NodeRecord } from './state.ts';
-
-export type Outcome =
-  /** @param pods of the node, as far as they were looked up */
-  | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt; readonly isOther?: true }
-  /** It is not wanted any more; nothing was done. */
-  | { readonly kind: 'calledOff'; readonly why: string }
-  /** It certainly was not carried out. */
-  | { readonly kind: 'refused'; readonly why: string; readonly cause: RefusalCause; readonly reason: string }
-  /** Some call failed: the next pass finds out what happened. */
-  | { readonly kind: 'unknown'; readonly error: unknown };
-
-export interface Carried {
-  readonly granted: Granted;
-  readonly record: NodeRecord;
-  readonly made: Made;
-  readonly outcome: Outcome;
-}
+import { allRungsOf, keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
+import { nextPause } from './launch-pause.ts';
+import type { Seen } from './look.ts';
+import { readableSettings } from './node-verdict.ts';
+import { type PoolRules, loadRules, readClaim } from './observe.ts';
+import type { Speaker } from './say.ts';
+import type { Attempt, NodeRecord, Ours, PoolRecord } from './state.ts';
+import { takeBack } from './take-back.ts';
+import type { NodeLook } from './verdict.ts';
 
 interface Context {
   readonly pool: string | undefined;
@@ -200,4 +189,178 @@ function actionOf({ action }: Attempt, template: string | undefined): Action | u
     case 'CustomResource':
       return template === undefined ? undefined : createRemediation(template);
   }
+}
+
+export interface Outcomes {
+  /** By UID: the look after its act. */
+  readonly looks: ReadonlyMap<string, (look: NodeLook) => NodeLook>;
+  readonly time: EpochMs | undefined;
+  readonly pool: (state: PoolRecord, looks: readonly NodeLook[]) => PoolRecord;
+}
+
+export async function withOutcomes(
+  deps: PassDeps,
+  carried: readonly Carried[],
+  seen: Seen,
+  speaker: Speaker,
+): Promise<Outcomes> {
+  const looks = new Map<string, (look: NodeLook) => NodeLook>();
+  let time: EpochMs | undefined;
+  for (const each of carried) {
+    const after = await afterAct(deps, each, seen, speaker);
+    time = earliest(time, after.time);
+    looks.set(each.granted.look.node.uid, look => ({ ...look, ...after.change }));
+  }
+  return { looks, time, pool: (state, all) => poolAfter(state, carried, all, deps.clock.now()) };
+}
+
+interface After {
+  readonly change: Partial<NodeLook>;
+  readonly time?: EpochMs | undefined;
+}
+
+async function afterAct(
+  deps: PassDeps,
+  { granted, record, made, outcome }: Carried,
+  seen: Seen,
+  speaker: Speaker,
+): Promise<After> {
+  const { look, attempt, rungs } = granted;
+  const now = deps.clock.now();
+  const settings = readableSettings(seen.rules.rules);
+  const allRungs = settings ? allRungsOf(settings) : rungs;
+  const withMade: NodeRecord =
+    Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
+  const before = look.record ?? record;
+  const isInFlight = before.attempt !== undefined;
+  switch (outcome.kind) {
+    case 'accepted': {
+      // What somebody else does is none of our acts.
+      const next =
+        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, allRungs);
+      return { change: { record: next }, time: addDuration(now, seconds(attempt.action === 'Replace' ? 30 : 300)) };
+    }
+    case 'unknown':
+      return { change: { record: withMade }, time: settledTime(attempt) };
+    case 'calledOff': {
+      const kept: NodeRecord = { ...before, number: record.number, ours: look.due?.stale ? record.ours : before.ours };
+      return { change: { record: kept, verdict: undefined, holds: isInFlight }, time: addDuration(now, seconds(1)) };
+    }
+    case 'refused': {
+      const { key } = attempt;
+      const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
+      const basis = seen.basisOf(claim);
+      const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
+      const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
+      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
+      // What cannot be launched is passed over: the pool's pause says when it may be again.
+      const isPassed = attempt.action === 'Replace' && !keepsTurn;
+      const text = isPassed ? outcome.why : textOfRefusal(next);
+      const refused = { node: look.node, attempt, reason: outcome.reason, text };
+      if (isSaid) await speaker.sayRefused(refused, next.saidTime !== undefined);
+      const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
+      const over = withoutAttempt({ ...before, attempt }, attempt);
+      const ours = { ...record.ours, ...over.ours };
+      const { illness } = over;
+      const undone: NodeRecord = {
+        ...over,
+        ours,
+        number: record.number,
+        ...(record.launched !== undefined && { launched: record.launched }),
+        ...(isPassed
+          ? { illness: illness && { ...illness, passed: [...new Set([...(illness.passed ?? []), key])] } }
+          : { refusals }),
+        attempt: before.attempt,
+      };
+      const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
+      const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
+      const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
+      const left = keepsTurn
+        ? { record: undone }
+        : await takeBack(deps, look.node, undone, {
+            claims,
+            say,
+            sayEnded: (replacement, end) => speaker.sayReplacement(look.node, replacement, end),
+          }).catch(() => ({ record: undone }));
+      const turn = turnOf(
+        {
+          rungs,
+          taken: undone.illness?.taken ?? [],
+          acts: undone.acts,
+          refusals: undone.refusals,
+          basis,
+          passed: undone.illness?.passed,
+          launchesFrom: seen.state.launchPause?.until,
+          hasClaim: attempt.claim !== undefined,
+        },
+        now,
+      );
+      const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
+      // Its place is free: others look at once.
+      return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
+    }
+  }
+}
+
+const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHaveMade'>): Ours => {
+  const { mayHaveMade: _, ...rest } = ours ?? {};
+  return { ...rest, ...made };
+};
+
+const terminationOf = (node: string, { incident, time, replacement }: Attempt) => ({
+  condition: failureOf(incident),
+  time,
+  node,
+  ...(replacement && { isReplaced: true as const }),
+});
+
+function poolAfter(
+  state: PoolRecord,
+  carried: readonly Carried[],
+  looks: readonly NodeLook[],
+  now: EpochMs,
+): PoolRecord {
+  const hasFailed = carried.some(
+    ({ granted, outcome }) =>
+      granted.attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  );
+  const hasReplaced = carried.some(
+    ({ granted: { attempt }, outcome }) =>
+      outcome.kind === 'accepted' && attempt.action === 'Terminate' && attempt.replacement !== undefined,
+  );
+  const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
+  const free = new Set(
+    looks.flatMap(({ node, holds }) =>
+      undone.some(each => each.granted.look.node.uid === node.uid) && !holds ? node.uid : [],
+    ),
+  );
+  const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const terminated = carried.flatMap(({ granted: { attempt, look }, outcome }) =>
+    outcome.kind === 'accepted' &&
+    outcome.isOther !== true &&
+    attempt.action === 'Terminate' &&
+    !known.has(look.node.uid)
+      ? [terminationOf(look.node.uid, attempt)]
+      : [],
+  );
+  // Those of runs that died before they had counted them.
+  const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
+  const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    const isCounted = acted.has(uid) || known.has(uid) || attempt?.action !== 'Terminate';
+    return isCounted ? [] : [terminationOf(uid, attempt)];
+  });
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const ramp = withoutUndone(state.ramp, undone.length);
+  const { ramp: _, launchPause, ...rest } = state;
+  const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
+  return {
+    ...rest,
+    ...(pause && { launchPause: pause }),
+    ...(ramp && { ramp }),
+    inFlight,
+    terminations: [...state.terminations, ...uncounted, ...terminated],
+    followed: looks.flatMap(({ node: { uid }, isFollowed }) => (isFollowed && !(uid in inFlight) ? uid : [])),
+    counts: { ...state.counts, repairing: looks.filter(({ record }) => record?.attempt !== undefined).length },
+  };
 }

@@ -145,3 +145,13 @@ export const graceEnd = ({ time, podsUntil }: Attempt): EpochMs | undefined =>
 /** Pods are waited for, however long that takes. */
 export const isUnbounded = ({ action, claim, podsUntil, terminationTimestamp }: Attempt): boolean =>
   action === 'Terminate' && claim !== undefined && podsUntil === undefined && terminationTimestamp === undefined;
+
+/** What is remembered of a node at first. */
+export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
+  name,
+  ...(pool !== undefined && { pool }),
+  clocks: {},
+  acts: [],
+  number: 0,
+  episodes: [],
+});

@@ -13,15 +13,26 @@ import {
   seconds,
   toDurationMs,
 } from '../../shared/domain/time.ts';
-import { createAttempt, withoutAttempt } from './attempt.ts';
-import { budgetHold, failureOf, futility } from './futility.ts';
-import { type Guards, type Surroundings, createGuards } from './guards.ts';
+import { newNode, createAttempt, withoutAttempt } from './attempt.ts';
+import {
+  type Guards,
+  type Surroundings,
+  advanceRamp,
+  budgetHold,
+  createGuards,
+  failureOf,
+  futility,
+  nextRamp,
+  rampAllows,
+  rampHold,
+  rampTime,
+  withoutUndone,
+} from './guards.ts';
 import type { Rung } from './ladder.ts';
-import { advanceRamp, nextRamp, rampAllows, rampHold, rampTime, withoutUndone } from './ramp.ts';
 import { nextPause, pauseAt } from './launch-pause.ts';
+import { type RepairRules, readableSettings } from './node-verdict.ts';
 import { ranked } from './rank.ts';
-import { type RepairRules, readableSettings } from './rules.ts';
-import { type Attempt, type Illness, type NodeRecord, type PoolRecord, newNode } from './state.ts';
+import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
 import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
 

@@ -1,9 +1,13 @@
 /** What a pass works with. Types only. */
+import type { PodView } from '../../shared/domain/pod.ts';
+import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { decidePool } from './decide.ts';
+import type { Made } from './actions/action.ts';
+import type { decidePool, Granted } from './decide.ts';
 import type { lookAt } from './follow.ts';
 import type { decideNode } from './node-verdict.ts';
+import type { Attempt, NodeRecord } from './state.ts';
 
 export type PassDeps = Pick<
   FunctionDeps,
@@ -20,3 +24,21 @@ export type PassWithAsk = PassDeps & {
   /** Asks for a pass of another pool. */
   readonly ask: (pool: string | undefined, what: string) => Promise<void>;
 };
+
+/** What came of an act. */
+export type Outcome =
+  /** @param pods of the node, as far as they were looked up */
+  | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt; readonly isOther?: true }
+  /** It is not wanted any more; nothing was done. */
+  | { readonly kind: 'calledOff'; readonly why: string }
+  /** It certainly was not carried out. */
+  | { readonly kind: 'refused'; readonly why: string; readonly cause: RefusalCause; readonly reason: string }
+  /** Some call failed: the next pass finds out what happened. */
+  | { readonly kind: 'unknown'; readonly error: unknown };
+
+export interface Carried {
+  readonly granted: Granted;
+  readonly record: NodeRecord;
+  readonly made: Made;
+  readonly outcome: Outcome;
+}

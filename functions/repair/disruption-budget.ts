@@ -10,7 +10,7 @@ import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type DisruptionBudgets, type NodeCount } from '../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { activity } from './budget-schedule.ts';
-import { isMarkedForDisruption, isRebooting } from './others.ts';
+import { isMarkedForDisruption, isRebooting } from './node-verdict.ts';
 import { HOLD_CHECK } from './times.ts';
 import type { Hold, NodeLook } from './verdict.ts';
 

@@ -24,12 +24,13 @@ import {
   minutes,
   toDurationMs,
   toEpochMs,
+  toTimestamp,
 } from '../../shared/domain/time.ts';
 import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
-import { isStopped, vetoOf } from './others.ts';
+import { isStopped, vetoOf } from './node-verdict.ts';
 import { isReserved } from './replacement.ts';
-import type { PoolRecord } from './state.ts';
+import type { PoolRecord, Ramp } from './state.ts';
 import { HOLD_CHECK } from './times.ts';
 import type { Hold, NodeLook } from './verdict.ts';
 
@@ -274,5 +275,89 @@ function threshold(
     basis: { field: 'spec.repair.maxUnhealthy', numbers: { unhealthy, of: total, allowed } },
     until: addDuration(now, HOLD_CHECK),
     guard: 'threshold',
+  };
+}
+
+/** How long one step lasts. */
+const STEP = minutes(1);
+/** What nobody made use of for so long is over. */
+const KEPT_FOR = hours(24);
+
+/** The ramp of this pass; undefined: repairs are not slowed down. @param held guards that hold a due repair now */
+export function nextRamp(
+  { ramp, held: before }: Pick<PoolRecord, 'ramp' | 'held'>,
+  { held, isAnythingDue }: { readonly held: readonly string[]; readonly isAnythingDue: boolean },
+  now: EpochMs,
+): Ramp | undefined {
+  if (before.some(guard => !held.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
+  if (ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR))) return undefined;
+  const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
+  if (!isStepOver) return ramp;
+  return isAnythingDue ? { step: ramp.step + 1, stepTime: now, granted: 0 } : undefined;
+}
+
+/** When its step, or the ramp itself, is over. */
+export const rampTime = ({ stepTime, granted }: Ramp): EpochMs => addDuration(stepTime, granted > 0 ? STEP : KEPT_FOR);
+
+/** Repairs that the ramp still allows in its step. */
+export const rampAllows = (ramp: Ramp | undefined): number =>
+  ramp === undefined ? Infinity : 2 ** Math.min(ramp.step, 30) - ramp.granted;
+
+/** The same after so many more repairs have begun. */
+export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
+  if (ramp === undefined || granted === 0) return ramp;
+  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
+}
+
+/** Without repairs of its step that were not carried out: they have shown nothing, and their places are free. */
+export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
+  ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
+
+export function rampHold(ramp: Ramp, now: EpochMs): Hold {
+  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, STEP);
+  return {
+    reason: 'RampUp',
+    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
+    until: next,
+  };
+}
+
+/** What holds a node back where so many repairs are in flight as may be. */
+export function budgetHold(scope: string, inFlight: number, limit: number, now: EpochMs): Hold {
+  return {
+    reason: 'ConcurrencyBudget',
+    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
+    basis: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
+    until: addDuration(now, HOLD_CHECK),
+  };
+}
+
+/** How a condition is named among the terminations. */
+export const failureOf = (incident: { readonly conditionType: string; readonly conditionStatus: string }): string =>
+  `${incident.conditionType}=${incident.conditionStatus}`;
+
+/**
+ * Futility: so many terminations for one reason within the window, and the node that fails for it now was made after them: another
+ * replacement would fail, too. It ends by itself when the window has passed.
+ */
+export function futility(
+  { settings: { futility: rule }, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
+  failure: string,
+  { creationTime }: Pick<NodeView, 'creationTime'>,
+  terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
+): Hold | undefined {
+  if (rule === undefined || creationTime === undefined) return undefined;
+  const before = terminations
+    .filter(({ condition, time }) => condition === failure && time <= creationTime && time + rule.window > now)
+    .toSorted((a, b) => a.time - b.time);
+  // When this one has left the window, too few are left in it.
+  const last = before.at(-rule.repairs);
+  if (last === undefined) return undefined;
+  const until = addDuration(last.time, rule.window);
+  return {
+    reason: 'FutileRepairs',
+    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
+    basis: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
+    until,
   };
 }

@@ -11,8 +11,8 @@ import { type TimedRecord, openRecord } from '../../shared/lifecycle/timed-recor
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 import { remediationAnswer } from './actions/made-resources.ts';
-import { type Asked, nodeAsk } from './asks.ts';
-import { settledTime } from './attempt.ts';
+import { type Asked, nodeAsk, nodeCodec, nodeRecordId, poolCodec, poolRecordId } from './record.ts';
+import { newNode, settledTime } from './attempt.ts';
 import { intoNode, isSettledBy } from './carry-over.ts';
 import type { PassWithAsk } from './deps.ts';
 import { lookAtGone } from './gone.ts';
@@ -26,10 +26,9 @@ import {
   loadPoolView,
   loadRules,
 } from './observe.ts';
-import { nodeCodec, nodeRecordId, poolCodec, poolRecordId } from './record.ts';
-import { readableSettings } from './rules.ts';
+import { readableSettings } from './node-verdict.ts';
 import type { LookContext } from './seen.ts';
-import { NEW_POOL, type NodeRecord, type PoolRecord, newNode } from './state.ts';
+import { NEW_POOL, type NodeRecord, type PoolRecord } from './state.ts';
 import type { Place } from './report.ts';
 import type { NodeLook } from './verdict.ts';
 
@@ -333,7 +332,7 @@ async function handOver(
       each => each.status?.['nodeName'] === stray.name && each.status['providerID'] === stray.providerID,
     );
     const other = claim && nodePoolOf({ labels: claim.metadata.labels ?? {} });
-    if (claim === undefined || other === pool) continue;
+    if (claim === undefined || other === undefined || other === pool) continue;
     handed.add(stray.uid);
     await deps.ask(other, nodeAsk(stray.uid, asks.observedTimes.get(stray.uid)));
   }

@@ -23,7 +23,7 @@ import { type EffectiveProtection, effectiveProtection } from '../../shared/poli
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 import { OWNER } from './record.ts';
-import type { RepairRules } from './rules.ts';
+import type { RepairRules } from './node-verdict.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;

@@ -3,34 +3,29 @@
  * healthy node that nobody knows costs a read of the Node and of the policies, and no list.
  */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
-import { parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { parseTimestamp } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
-import { ANY, drainAsk, nodeAsk } from './asks.ts';
+import { OWNER, drainAsk, nodeAsk, nodeCodec, nodeRecordId, poolOfSubject } from './record.ts';
 import { decidePool } from './decide.ts';
 import { lookAt } from './follow.ts';
 import { checkReservations, RESERVATIONS_ID } from './limits.ts';
 import { decideNode } from './node-verdict.ts';
-import { isSuspicious, readClaim } from './observe.ts';
-import { createPasses, passOfSubject, type Passes } from './passes.ts';
+import { type Passes, createPasses, createSettingsRounds, askForNode, askIfKnown, passOfSubject } from './passes.ts';
 import { reportNodePool, reportPolicy } from './policy-status/report.ts';
 import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policy-status/status.ts';
-import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolOfSubject, poolRecordId } from './record.ts';
-import { createSettingsRounds, ownStatementsOf } from './settings-round.ts';
 
 type Ports = Pick<
   FunctionDeps,
@@ -171,46 +166,4 @@ async function nodeChanged(deps: Deps, event: ClusterEvent): Promise<void> {
   const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
   const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
   await askForNode(deps, node, { pool: hints.nodePool, observedTime });
-}
-
-interface Why {
-  /** Of the object that changed. */
-  readonly pool: string | undefined;
-  readonly observedTime?: EpochMs | undefined;
-  /** A NodeClaim of the pool names the node. */
-  readonly isClaimed?: boolean;
-}
-
-/** Asks for a pass of the node's pool when the node is ill by any rule, or known. */
-async function askForNode(deps: Deps, node: NodeView, { pool, observedTime, isClaimed = false }: Why): Promise<void> {
-  const [held, statements] = await inParallel([
-    openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
-    ownStatementsOf(deps),
-  ]);
-  const isKnown = held.kind === 'held';
-  if (!isKnown && !isSuspicious(node, statements)) return askIfKnown(deps, pool);
-  const ask = nodeAsk(node.uid, observedTime);
-  const own = isClaimed ? pool : await poolOfNode(deps, node);
-  await deps.passes.ask(own, ask);
-  // What was begun in another pool ends there.
-  if (isKnown && held.value.pool !== own) await deps.passes.ask(held.value.pool, nodeAsk(node.uid));
-}
-
-/** That of the NodeClaim which owns it, else of its label. */
-async function poolOfNode(deps: Deps, node: NodeView): Promise<string | undefined> {
-  const label = nodePoolOf(node);
-  if (label !== undefined || node.ownerClaim === undefined) return label;
-  const claim = await readClaim(deps, node.ownerClaim);
-  return claim && nodePoolOf(claim);
-}
-
-/** A node that came, went or recovered may let others go on: a pass, where something of the pool is held or in flight. */
-async function askIfKnown(deps: Deps, pool: string | undefined): Promise<void> {
-  for (const each of new Set([pool, undefined])) {
-    const held = await openRecord(deps, poolCodec, poolRecordId(each)).load();
-    if (held.kind !== 'held') continue;
-    const { counts, inFlight, followed } = held.value;
-    const isAnything = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
-    if (isAnything) await deps.passes.ask(each, ANY);
-  }
 }

@@ -1,16 +1,19 @@
 /**
  * The two records of repair, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is ill, or was
- * acted upon in the last day: since when, what was done, and what was said. What earlier versions stored is read by `carried.ts`.
+ * acted upon in the last day: since when, what was done, and what was said. What earlier versions stored is read, too, and goes on as this one has it.
  */
+import * as z from '../../shared/contract/zod.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import * as z from '../../shared/contract/zod.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { type EpochMs, toEpochMs } from '../../shared/domain/time.ts';
+import { EXACT, type Scopes, isWhole } from '../../shared/lifecycle/next-round.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
-import { attemptOfBefore, nodeOfBefore, poolOfBefore } from './carried.ts';
-import { type NodeRecord, type PoolRecord } from './state.ts';
+import type { EndedDrain } from './actions/drain.ts';
+import type { CarriedAttempt, NodeRecord, PoolRecord } from './state.ts';
 
 export const OWNER = 'repair';
 
@@ -180,6 +183,44 @@ const termination = z.object({
   isReplaced: z.optional(z.literal(true)),
 });
 
+const resource = z.object({
+  group: z.string(),
+  version: z.string(),
+  resource: z.string(),
+  namespace: z.optional(z.string()),
+  name: z.string(),
+});
+
+const schema = z.object({
+  number: z.int().check(z.positive()),
+  phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
+  intendedTime: instant,
+  node: named,
+  claim: z.optional(named),
+  incident: z.object({
+    conditionType: z.string(),
+    conditionStatus: z.string(),
+    lastTransitionTime: instant,
+    dueTime: instant,
+  }),
+  rung: z.int().check(z.minimum(0)),
+  action: rungType,
+  carriedOut: z.optional(z.object({ rung: z.int().check(z.minimum(0)), action: rungType })),
+  until: z.optional(instant),
+  answer: z.optional(z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() })),
+  notTaken: z.optional(z.literal(true)),
+  terminationTimestamp: z.optional(z.string()),
+  previousTimestamp: z.optional(z.string()),
+  bootID: z.optional(z.string()),
+  requestId: z.optional(z.string()),
+  resources: z.optional(z.array(z.extend(resource, { uid: z.string() }))),
+  mayHaveMade: z.optional(z.array(resource)),
+  /** The repair is over, and this could not be taken back. */
+  isLeft: z.optional(z.literal(true)),
+});
+
+const attemptOfBefore = (value: unknown): CarriedAttempt => schema.parse(value);
+
 const pool = z.object({
   /** By UID: since when. 48 bytes each. */
   inFlight: z.record(z.string(), instant),
@@ -222,3 +263,95 @@ export const poolSubject = (name: string | undefined): Subject => ({
 /** The pool that a wake-up for a pass is about. */
 export const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined =>
   name === NO_POOL ? undefined : name;
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : []);
+
+/** The state of a pool's record, whichever version wrote it. */
+export function poolOfBefore(state: JsonObject): JsonObject {
+  if (!Array.isArray(state['attempts'])) return state;
+  const attempts = listOf(state['attempts']).map(attemptOfBefore);
+  const left = listOf(state['left']).flatMap(each =>
+    isJsonObject(each) ? [{ ...attemptOfBefore(each['attempt']), isLeft: true as const }] : [],
+  );
+  const under = attempts.filter(({ phase }) => phase !== 'observed');
+  const { outages = [], repairs = [], ramp } = state;
+  const next: JsonObject = JSON.parse(
+    JSON.stringify({
+      inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
+      held: outages,
+      ...(ramp !== undefined && { ramp }),
+      terminations: repairs,
+      counts: { held: 0, repairing: under.length },
+      carried: [...attempts, ...left],
+    }),
+  );
+  return next;
+}
+
+const incidentOfBefore = z.object({
+  conditionType: z.string(),
+  conditionStatus: z.string(),
+  lastTransitionTime: instant,
+});
+
+const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof incidentOfBefore>) => ({
+  [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
+});
+
+/** The state of a node's record, whichever version wrote it. Version 1 kept an attempt, which version 2 had in the record of the pool. */
+export function nodeOfBefore(state: JsonObject): JsonObject {
+  if (state['clocks'] !== undefined) return state;
+  const { incident, pool, episodes = [] } = state;
+  const clocks = incident === undefined ? {} : clockOf(incidentOfBefore.parse(incident));
+  return {
+    name: '',
+    ...(pool !== undefined && { pool }),
+    clocks,
+    acts: [],
+    number: 0,
+    episodes,
+  };
+}
+
+/** A pass, for no node of its own. */
+export const ANY = 'due';
+
+/** A node that is ill or known. @param observedTime when the forwarder saw the change of it; undefined: it is no such change */
+export const nodeAsk = (uid: string, observedTime?: EpochMs): string =>
+  observedTime === undefined ? uid : `${uid}@${observedTime}`;
+
+/** A drain that a repair of the node asked for has ended. */
+export const drainAsk = (uid: string, ended: EndedDrain): string => `${EXACT}${JSON.stringify({ uid, ...ended })}`;
+
+export interface Asked {
+  /** More nodes than are named. */
+  readonly isWhole: boolean;
+  readonly uids: ReadonlySet<string>;
+  readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The pass is for changes alone: what it finds ill for the first time has changed, too. */
+  readonly changesTime: EpochMs | undefined;
+  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
+}
+
+export function readAsks(scopes: Scopes): Asked {
+  const uids = new Set<string>();
+  const observedTimes = new Map<string, EpochMs>();
+  const drainEnds = new Map<string, EndedDrain>();
+  for (const name of scopes === 'all' ? [] : scopes) {
+    if (name.startsWith(EXACT)) {
+      const { uid, ...ended }: EndedDrain & { readonly uid: string } = JSON.parse(name.slice(EXACT.length));
+      drainEnds.set(uid, ended);
+      uids.add(uid);
+      continue;
+    }
+    const [uid = '', time] = name.split('@');
+    uids.add(uid);
+    const ms = toEpochMs(Number(time ?? 0));
+    // The first change is the one that it became ill with.
+    if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
+  }
+  const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isWhole(scopes);
+  const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
+  uids.delete(ANY);
+  return { isWhole: isWhole(scopes), uids, observedTimes, changesTime, drainEnds };
+}

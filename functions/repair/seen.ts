@@ -5,8 +5,7 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Ill } from './illness.ts';
 import type { Rung } from './ladder.ts';
-import type { NodeDecision } from './node-verdict.ts';
-import type { RepairRules } from './rules.ts';
+import type { NodeDecision, RepairRules } from './node-verdict.ts';
 import { type Attempt, type NodeRecord } from './state.ts';
 import type { NodeLook } from './verdict.ts';
 

@@ -23,7 +23,7 @@ import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { limitsInForce } from './limits-in-force.ts';
-import type { LimitsInForce } from './rules.ts';
+import type { LimitsInForce } from './node-verdict.ts';
 import { OWNER } from './record.ts';
 
 export interface EffectiveRepair {

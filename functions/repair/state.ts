@@ -166,15 +166,6 @@ export interface NodeRecord {
     { readonly code: string; readonly time: EpochMs; readonly times: Readonly<Record<string, EpochMs>> } | undefined;
 }
 
-export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
-  name,
-  ...(pool !== undefined && { pool }),
-  clocks: {},
-  acts: [],
-  number: 0,
-  episodes: [],
-});
-
 /** How fast repairs begin again after a hold: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
 export interface Ramp {
   readonly step: number;

@@ -3,7 +3,7 @@ import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../shared/domain/repa
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, minutes, toTimestamp } from '../../shared/domain/time.ts';
 import { keyOf, takenBefore, turnOf } from './ladder.ts';
-import { readableSettings } from './rules.ts';
+import { readableSettings } from './node-verdict.ts';
 import { type Partly, type NodeSeen } from './seen.ts';
 import { type Attempt, type NodeRecord } from './state.ts';
 import { FAULT_CHECK, FOLLOW_CHECK, HOLD_CHECK, KEPT_FOR, OTHERS_CHECK } from './times.ts';

@@ -3,7 +3,7 @@ import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import { seconds } from '../domain/time.ts';
 import type { Scopes } from '../lifecycle/next-round.ts';
-import { createRounds, type Rounds } from '../lifecycle/rounds.ts';
+import { createRounds, type Rounds } from './rounds.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 
 /** The name of these rounds, which is that of their records. */

@@ -9,7 +9,7 @@ import { hours, addDuration, minutes, parseTimestamp, type EpochMs } from '../..
 import { decidePool, type PoolDecision } from '../../functions/repair/decide.ts';
 import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
-import { readableSettings, type RepairRules } from '../../functions/repair/rules.ts';
+import { readableSettings, type RepairRules } from '../../functions/repair/node-verdict.ts';
 import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/state.ts';
 import type { Gate } from '../../functions/repair/verdict.ts';
 

@@ -67,7 +67,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
       spec: { repair: JSON.parse(JSON.stringify(block)) },
     });
   setPool(repair);
-  const call = (port: PortCall['port'], method: string, args: readonly unknown[], value: unknown): void => {
+  const call = (port: PortCall['port'], method: string, args: readonly unknown[], value: unknown): Run => {
     const time = toEpochMs(now);
     const made: PortCall = { port, method, args, time, outcome: { kind: 'pending' } };
     const run: Run = { by: 'repair', startTime: time, calls: [looked()] };
@@ -75,6 +75,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     run.calls.push(made);
     made.outcome = { kind: 'answered', value };
     check.onAnswer?.(made, run);
+    return run;
   };
   /** Each run looks at the NodePool. */
   const looked = (): PortCall => ({
@@ -122,22 +123,30 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
         },
       });
     },
-    terminate: (name: string, value: unknown = { kind: 'ok' }): void =>
+    terminate: (name: string, value: unknown = { kind: 'ok' }): unknown =>
       call(
         'kubernetes',
         'delete',
         [{ type: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' }, name }],
         value,
       ),
-    reboot: (name: string, value: unknown = { kind: 'ok' }, zone = 'a'): void =>
+    reboot: (name: string, value: unknown = { kind: 'ok' }, zone = 'a'): unknown =>
       call('instances', 'reboot', [`aws:///${zone}/i-${name}`], value),
     say: (name: string, decision: string, reason: string): void =>
       check.onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name }),
-    event(name: string, reason: string, message: string): void {
-      const involvedObject = { kind: 'Node', name, uid: `node-${name}` };
-      const after = { metadata: { name: 'event', uid: 'event' }, involvedObject, reason, message };
-      const write = { verb: 'create', resource: { group: '', version: 'v1', resource: 'events' }, after };
-      check.onWrite?.(write as never, 'repair');
+    /** @param isRecorded the run that says it writes its record afterwards, and does not die before */
+    event(name: string, reason: string, message: string, isRecorded = true): void {
+      const event = { involvedObject: { kind: 'Node', name, uid: `node-${name}` }, reason, message };
+      const run = call('kubernetes', 'create', [{ group: '', version: 'v1', resource: 'events' }, event], {
+        kind: 'ok',
+      });
+      const put = {
+        port: 'records',
+        method: 'put',
+        args: [{ id: `node/node-${name}` }],
+        time: toEpochMs(now),
+      } as const;
+      if (isRecorded) run.calls.push({ ...put, outcome: { kind: 'answered', value: { kind: 'written' } } });
     },
     report(policy: string, status: object, before: object): void {
       const of_ = (value: object) => ({

@@ -7,7 +7,8 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { withoutTimer, withPorts, type Mutant } from './mutant.ts';
 
-const withoutEvents = (name: FunctionName, ...reasons: readonly string[]): Mutation =>
+/** A function that says nothing of these reasons. */
+export const withoutEvents = (name: FunctionName, ...reasons: readonly string[]): Mutation =>
   withPorts(name, ({ events }) => ({
     events: { record: async event => (reasons.includes(event.reason) ? undefined : await events.record(event)) },
   }));
@@ -65,13 +66,6 @@ export const DENIAL_MUTANTS: readonly Mutant[] = [
       // What the record forgets no message reminds of.
       wakeUps: { send: async () => undefined },
     })),
-  },
-  {
-    name: 'missing-in-silence',
-    mistake: 'does not say how many nodes were not replaced',
-    breaks: ['I6'],
-    scenario: 'repair-tells-what-was-not-replaced.yaml#repair-tells-what-was-not-replaced',
-    mutation: withoutEvents('repair', EVENT_REASONS.nodesNotReplaced),
   },
   {
     name: 'held-in-silence',

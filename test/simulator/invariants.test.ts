@@ -180,7 +180,7 @@ describe('a timer', () => {
       const nextWakeTime = addDuration(deps.clock.now(), minutes(10));
       await deps.records.put({ owner: 'repair', id: 'node/x', subject: SUBJECT, state: {}, nextWakeTime }, 0);
     };
-    const reconcilers = { repair: forgetful, timer: idle };
+    const reconcilers = { repair: forgetful, timer: idle, finalizer: idle, 'grace-period': idle, drain: idle };
     expect(await violations(sick('5h'), reconcilers)).toEqual([
       expect.stringMatching(/^I5: record repair\/node\/x should have been woken at 2024-11-01T15:10:00/),
     ]);

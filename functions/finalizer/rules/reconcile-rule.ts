@@ -12,7 +12,7 @@ import { RetryableError } from '../../../shared/errors.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { createTries, isRefusal, warn, type Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
+import type { Rounds } from '../../../shared/policies/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';

@@ -1,12 +1,12 @@
 /**
- * Which objects a change of a FinalizerRule concerns. They are woken in a round (`shared/lifecycle/rounds.ts`): spread, and once for a burst
+ * Which objects a change of a FinalizerRule concerns. They are woken in a round (`shared/policies/rounds.ts`): spread, and once for a burst
  * of changes, whatever their number.
  */
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { seconds } from '../../../shared/domain/time.ts';
 import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
-import { createRounds, type Rounds } from '../../../shared/lifecycle/rounds.ts';
+import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { isOutOfSight } from './hidden.ts';
 import { cleanUpOf, isCarrying, loadRules, standingOf, type RuleInForce } from './rule-set.ts';

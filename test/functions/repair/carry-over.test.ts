@@ -1,10 +1,10 @@
 /** What earlier versions stored goes on as it would have: nothing is repeated, and nothing is forgotten. */
 import { describe, expect, it } from 'vitest';
-import { nodeOfBefore, poolOfBefore } from '../../../functions/repair/carried.ts';
+import { nodeCodec, nodeOfBefore, poolCodec, poolOfBefore } from '../../../functions/repair/record.ts';
+import { newNode } from '../../../functions/repair/attempt.ts';
 import { intoNode, isSettledBy } from '../../../functions/repair/carry-over.ts';
 import { keyOf, rungsOf, turnOf } from '../../../functions/repair/ladder.ts';
-import { nodeCodec, poolCodec } from '../../../functions/repair/record.ts';
-import { newNode, type CarriedAttempt } from '../../../functions/repair/state.ts';
+import { type CarriedAttempt } from '../../../functions/repair/state.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { someSettings, T } from '../../builders/repair.ts';
 import { RECORD_TYPES, storedState } from '../../fixtures/items/record-types.ts';

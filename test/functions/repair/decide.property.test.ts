@@ -1,7 +1,8 @@
 /** What holds of every pass, whatever the pool looks like. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { NEW_POOL, newNode, type NodeRecord } from '../../../functions/repair/state.ts';
+import { NEW_POOL, type NodeRecord } from '../../../functions/repair/state.ts';
+import { newNode } from '../../../functions/repair/attempt.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
 import {

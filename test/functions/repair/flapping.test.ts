@@ -1,8 +1,7 @@
 /** What is remembered for `flapping`: never time in which the node is known to have been well, and none of the other times lost. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextEpisodes } from '../../../functions/repair/flapping.ts';
-import { illsOf, judgeHealth } from '../../../functions/repair/illness.ts';
+import { illsOf, judgeHealth, nextEpisodes } from '../../../functions/repair/illness.ts';
 import type { Episode } from '../../../functions/repair/state.ts';
 import type { NodeCondition } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';

@@ -1,6 +1,7 @@
 /** What becomes of an attempt: by looking, never by repeating (I4). */
 import { describe, expect, it } from 'vitest';
-import { newNode, NEW_POOL, type Attempt, type NodeRecord } from '../../../functions/repair/state.ts';
+import { NEW_POOL, type Attempt, type NodeRecord } from '../../../functions/repair/state.ts';
+import { newNode } from '../../../functions/repair/attempt.ts';
 import type { PoolDecision } from '../../../functions/repair/decide.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, hours, minutes, seconds, toEpochMs, toTimestamp } from '../../../shared/domain/time.ts';
@@ -115,7 +116,7 @@ describe('a reboot under way', () => {
     const one = someRules({ ...OPEN, actions, maxConcurrentRepairs: 1 });
     const early = after(reboot, { rules: one, now: toEpochMs(until - 1) });
     expect(early).toMatchObject({ granted: [], wakeTime: until });
-    expect(verdictsOf(early)).toEqual(['finishing n1']);
+    expect(verdictsOf(early)).toEqual(['underWay n1']);
     const late = after(reboot, { rules: one, now: until });
     expect(late.granted).toMatchObject([{ attempt: { action: 'Terminate', number: 2 } }]);
     expect(Object.keys(late.state.inFlight)).toEqual(['uid-n1']);

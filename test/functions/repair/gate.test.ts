@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createGate } from '../../../functions/repair/gate.ts';
-import type { StatedLimits } from '../../../functions/repair/rules.ts';
+import type { StatedLimits } from '../../../functions/repair/node-verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds } from '../../../shared/domain/time.ts';
 import { aPoolNode, T } from '../../builders/repair.ts';

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LAST_REBOOT_ANNOTATION } from '../../../functions/repair/ladder.ts';
-import { NEW_POOL, newNode } from '../../../functions/repair/state.ts';
+import { NEW_POOL } from '../../../functions/repair/state.ts';
+import { newNode } from '../../../functions/repair/attempt.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs, toIsoText, type EpochMs } from '../../../shared/domain/time.ts';
 import {

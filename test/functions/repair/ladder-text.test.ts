@@ -15,7 +15,12 @@ it.each<[JsonObject, readonly string[]]>([
     ['spec.repair: reboots at most twice a day, then launches a replacement for 20 minutes, then terminates'],
   ],
   [
-    { actions: [{ ...REBOOT, attempts: 1, within: '90m' }, { type: 'DrainThenTerminate', timeout: '1h' }] },
+    {
+      actions: [
+        { ...REBOOT, attempts: 1, within: '90m' },
+        { type: 'DrainThenTerminate', timeout: '1h' },
+      ],
+    },
     ['spec.repair: reboots at most once in 90 minutes, then drains for 1 hour and terminates'],
   ],
   [{ terminationGracePeriod: '0s' }, ['spec.repair: terminates; pods have no time to leave']],

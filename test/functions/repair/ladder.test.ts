@@ -1,7 +1,7 @@
 /** Whose turn it is in `repair.actions`. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accepted } from '../../../functions/repair/attempt.ts';
+import { newNode, accepted } from '../../../functions/repair/attempt.ts';
 import { illnessAt } from '../../../functions/repair/illness.ts';
 import {
   actsOf,
@@ -13,7 +13,7 @@ import {
   turnOf,
   type Rung,
 } from '../../../functions/repair/ladder.ts';
-import { newNode, type Act, type NodeRecord } from '../../../functions/repair/state.ts';
+import { type Act, type NodeRecord } from '../../../functions/repair/state.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Refusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';

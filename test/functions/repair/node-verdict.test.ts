@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clocksOf, illsOf } from '../../../functions/repair/illness.ts';
-import { decideNode, endsBy, type NodeObservation } from '../../../functions/repair/node-verdict.ts';
-import { readableSettings } from '../../../functions/repair/rules.ts';
+import { type NodeObservation, decideNode, endsBy, readableSettings } from '../../../functions/repair/node-verdict.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import {

@@ -119,3 +119,11 @@ describe('deletions of one NodeClaim', () => {
     expect(Math.min(1, tries(count, apart).length)).toBe(least);
   });
 });
+
+it('lets a run that died before it had recorded what it said be repeated', () => {
+  const told = toldRepair(checkRepairBounds);
+  told.event('n', 'NodeRepairBlocked', 'why', false);
+  told.at(5);
+  told.event('n', 'NodeRepairBlocked', 'why');
+  expect(told.found).toEqual([]);
+});

@@ -4,7 +4,7 @@ import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 import { addDuration, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { roundCodec } from '../../../shared/lifecycle/coalesce.ts';
-import { createRounds } from '../../../shared/lifecycle/rounds.ts';
+import { createRounds } from '../../../shared/policies/rounds.ts';
 
 const START = toEpochMs(Date.UTC(2024, 10, 1, 12));
 const KEY = { owner: 'repair', id: 'round/settings' } as const;

@@ -7,9 +7,9 @@ import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { createCoalescer, ROUND_KIND } from './coalesce.ts';
-import type { Scopes } from './next-round.ts';
-import type { UsedWakeUp } from './timed-record.ts';
+import { createCoalescer, ROUND_KIND } from '../lifecycle/coalesce.ts';
+import type { Scopes } from '../lifecycle/next-round.ts';
+import type { UsedWakeUp } from '../lifecycle/timed-record.ts';
 
 /** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
 const WAKE_UPS_PER_SECOND = 50;
