@@ -212,6 +212,17 @@ const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject |
       claim.metadata.name === targetOf(call).name && annotationOf(claim, 'curfew.dev/replaces') === undefined,
   );
 
+/** The run has written a record of this very node. */
+const hasNoted = (run: Run, { metadata }: KubernetesObject): boolean =>
+  run.calls.some(
+    ({ port, method, args, outcome }) =>
+      port === 'records' &&
+      method === 'put' &&
+      outcome.kind === 'answered' &&
+      dig(outcome.value, 'kind') === 'written' &&
+      dig(args[0], 'subject', 'uid') === metadata.uid,
+  );
+
 function complainAboutAct(
   { instance, claim }: { readonly instance: string; readonly claim: KubernetesObject | undefined },
   run: Run,
@@ -220,9 +231,10 @@ function complainAboutAct(
 ): string | undefined {
   const seen = lastGet(run, 'nodes', node => textOf(dig(node, 'spec', 'providerID')) === instance);
   if (seen?.object === undefined) return 'the run has not looked at its node';
+  const node = seen.object;
+  if (!hasNoted(run, node)) return 'the run has not recorded its intent for the node';
   if (seen.index < lastRecordWrite(run))
     return 'the run has not looked at the node again after it had recorded its intent';
-  const node = seen.object;
   const named = textOf(dig(claim, 'status', 'nodeName'));
   if (named !== undefined && named !== node.metadata.name) return `it is not the NodeClaim of ${nameOf(node)}`;
   const nodes = lastList(run, 'nodes');

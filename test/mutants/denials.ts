@@ -7,7 +7,6 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { withoutTimer, withPorts, type Mutant } from './mutant.ts';
 
-/** A function that says nothing of these reasons. */
 export const withoutEvents = (name: FunctionName, ...reasons: readonly string[]): Mutation =>
   withPorts(name, ({ events }) => ({
     events: { record: async event => (reasons.includes(event.reason) ? undefined : await events.record(event)) },

@@ -9,7 +9,7 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-drops-refused-entries',
     mistake: 'takes entries that the bus refused for published',
     breaks: ['I5'],
-    scenario: 'repair-moves-with-each-status.yaml#repair-moves-with-each-status',
+    scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node-and-by-a-monitor',
     fault: () => laterEntriesAreRefused(minutes(30)),
     mutation: {
       forwarder: ports => ({

@@ -3,8 +3,8 @@ import type { Attempt } from '../../functions/repair/state.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { isDue, toEpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { withKubernetes, withPorts, withRepairRules, type Mutant } from './mutant.ts';
-import { remembering, seeing, withSettings } from './repair-seeing.ts';
+import { withKubernetes, withPorts, withRepairRules, withSpecs, type Mutant } from './mutant.ts';
+import { remembering } from './repair-seeing.ts';
 
 const REBOOTS = 'repair-reboots-first.yaml';
 const DRAINS = 'repair-drains-before-it-terminates.yaml';
@@ -43,16 +43,8 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     name: 'ladder-without-drain',
     mistake: 'terminates at once where it is to drain first',
     breaks: ['I3'],
-    seed: 87,
     scenario: `${DRAINS}#repair-drain-takes-too-long`,
-    mutation: seeing({
-      rules: rules =>
-        withSettings(rules, ({ actions }) => ({
-          actions: actions?.map(action =>
-            action.type === 'DrainThenTerminate' ? { ...action, type: 'Terminate' as const } : action,
-          ),
-        })),
-    }),
+    mutation: withSpecs('repair', text => text.replaceAll('"DrainThenTerminate"', '"Terminate"')),
   },
   {
     name: 'ladder-reboots-again',

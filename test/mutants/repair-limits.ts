@@ -3,7 +3,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { withListed, withRecords, type Mutant } from './mutant.ts';
+import { withListed, withRecords, withRepairRules, type Mutant } from './mutant.ts';
 
 const RECORD_ID = 'concurrent-repairs';
 
@@ -62,20 +62,17 @@ export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'repair-place-for-good',
-    mistake: 'never gives a place back: what is over still counts',
+    mistake: 'never gives a place back: a node that a reboot has mended still counts',
     breaks: ['I5'],
-    scenario: 'repair-limits-cluster.yaml#repair-limits-cluster',
-    mutation: withRecords('repair', records => {
-      const all = new Map<string, JsonValue>();
-      return {
-        put(record, version) {
-          if (!isShared(record)) return records.put(record, version);
-          const { reservations } = record.state;
-          for (const each of Array.isArray(reservations) ? reservations : []) all.set(JSON.stringify(each), each);
-          return records.put({ ...record, state: { ...record.state, reservations: [...all.values()] } }, version);
-        },
-      };
-    }),
+    scenario: 'repair-in-flight-in-place.yaml#repair-in-flight-reboot-that-helps',
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt(context, node, held) {
+        const look = rules.lookAt(context, node, held);
+        const isActed = held !== undefined && held.acts.length > 0;
+        return isActed ? { ...look, record: look.record ?? held, holds: true, isFollowed: true } : look;
+      },
+    })),
   },
   {
     name: 'repair-limits-of-node-claims-alone',

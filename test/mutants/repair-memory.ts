@@ -1,9 +1,9 @@
 /** Mistakes about who counts and holds, and about what guards remember. */
 import type { PoolDecision, PoolObservation } from '../../functions/repair/decide.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { withoutEvents } from './denials.ts';
 import { failureOf } from '../../functions/repair/guards.ts';
 import type { PoolRecord, RepairIncident } from '../../functions/repair/state.ts';
+import { withoutEvents } from './denials.ts';
 import { withRecords, withRepairRules, type Mutant } from './mutant.ts';
 import { guardsSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -38,13 +38,6 @@ const withMore = (
 };
 
 export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
-  {
-    name: 'missing-in-silence',
-    mistake: 'does not say how many nodes were not replaced',
-    breaks: ['I6'],
-    scenario: 'repair-tells-what-was-not-replaced.yaml#repair-tells-what-was-not-replaced',
-    mutation: withoutEvents('repair', EVENT_REASONS.nodesNotReplaced),
-  },
   {
     name: 'settling-forgotten',
     mistake: 'repairs what is left when the others have come back a moment ago',
@@ -201,5 +194,12 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
         return { ...record, state: { ...record.state, lookTime: 0 } };
       },
     })),
+  },
+  {
+    name: 'missing-in-silence',
+    mistake: 'does not say how many nodes were not replaced',
+    breaks: ['I6'],
+    scenario: 'repair-tells-what-was-not-replaced.yaml#repair-tells-what-was-not-replaced',
+    mutation: withoutEvents('repair', EVENT_REASONS.nodesNotReplaced),
   },
 ];

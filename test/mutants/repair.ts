@@ -108,7 +108,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I3', 'I5', 'I6'],
-    scenario: 'repair-follows-the-gate.yaml#repair-gate-closed-while-tolerating',
+    scenario: 'repair-counts-from-the-transition.yaml#repair-times-in-other-forms',
     fault: () => firstListsFail('repair', 'Node', 4),
     mutation: withKubernetes('repair', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(takenForNone),
@@ -118,7 +118,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-absence',
     mistake: 'takes an error of the API server for an object that is gone',
     breaks: ['I5', 'I6', 'I7'],
-    scenario: 'repair-moves-with-each-status.yaml#repair-moves-with-each-status',
+    scenario: 'repair-again.yaml#repair-again-of-the-same-condition',
     fault: () => laterGetFails('repair', 'NodePool', minutes(30)),
     mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => ({ kind: 'notThere' })) })),
   },
@@ -148,12 +148,14 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
       ...rules,
       decidePool(seen) {
         const decision = rules.decidePool(seen);
-        const granted = decision.granted.map(each =>
-          each.attempt.terminationTimestamp === undefined
-            ? each
-            : { ...each, attempt: { ...each.attempt, terminationTimestamp: toTimestamp(seen.now) } },
-        );
-        return { ...decision, granted };
+        const isGranted = new Set(decision.granted.map(({ look }) => look.node.uid));
+        const looks = decision.looks.map(look => {
+          const { record } = look;
+          if (!isGranted.has(look.node.uid) || record?.attempt?.terminationTimestamp === undefined) return look;
+          const attempt = { ...record.attempt, terminationTimestamp: toTimestamp(seen.now) };
+          return { ...look, record: { ...record, attempt } };
+        });
+        return { ...decision, looks };
       },
     })),
   },

@@ -56,8 +56,9 @@ const repairAtOnce =
 
 async function repair(deps: FunctionDeps, { intent, secondLook, count, uid, audit }: Slips): Promise<void> {
   await objectAt(deps.kubernetes, { type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' });
-  await objectAt(deps.kubernetes, NODE);
-  if (intent !== false) await deps.records.put({ owner: 'repair', id: 'node/x', subject: SUBJECT, state: {} }, 0);
+  const node = await objectAt(deps.kubernetes, NODE);
+  const subject = { ...SUBJECT, ...(node && { uid: node.metadata.uid }) };
+  if (intent !== false) await deps.records.put({ owner: 'repair', id: 'node/x', subject, state: {} }, 0);
   if (secondLook !== false) await objectAt(deps.kubernetes, NODE);
   await objectAt(deps.kubernetes, { type: RESOURCES.NodePool, name: 'a' });
   await objectsIn(deps.kubernetes, RESOURCES.NodeLifecyclePolicy);
@@ -180,7 +181,8 @@ describe('a timer', () => {
       const nextWakeTime = addDuration(deps.clock.now(), minutes(10));
       await deps.records.put({ owner: 'repair', id: 'node/x', subject: SUBJECT, state: {}, nextWakeTime }, 0);
     };
-    const reconcilers = { repair: forgetful, timer: idle, finalizer: idle, 'grace-period': idle, drain: idle };
+    const others = { finalizer: idle, drain: idle, 'grace-period': idle };
+    const reconcilers = { ...others, repair: forgetful, timer: idle };
     expect(await violations(sick('5h'), reconcilers)).toEqual([
       expect.stringMatching(/^I5: record repair\/node\/x should have been woken at 2024-11-01T15:10:00/),
     ]);

@@ -18,13 +18,36 @@ export function withTerms(random: Random, block: JsonObject, drawActions: (rando
       : [];
   };
   const policies = [...entries('policies'), ...reasoned(random, drawActions)];
+  const { actions } = block;
+  const replaces = random.chance(0.5) && Array.isArray(actions) ? [replacement(random), ...actions] : undefined;
   const conditions = entries('conditions');
   return {
     ...block,
     ...(random.chance(0.5) && { terminationGracePeriod: drawBound(random) }),
+    ...(random.chance(0.5) && { disruptionBudgets: random.pick(['All', 'All', 'Ignore', 'Explicit']) }),
+    ...(replaces && { actions: replaces }),
     ...(policies.length > 0 && { policies }),
     ...(conditions.length > 0 && { conditions }),
   };
+}
+
+const replacement = (random: Random): JsonObject => ({
+  type: 'ReplaceThenTerminate',
+  timeout: random.pick(['10s', '1m', '5m']),
+});
+
+/** Of a NodePool, for reasons or none, with schedules or without. */
+export function drawBudgets(random: Random): JsonObject {
+  if (random.chance(0.7)) return {};
+  const budgets = Array.from({ length: random.integer(1, 2) }, () => ({
+    nodes: random.pick(['0', '1', '1', '2', '10%', '50%', '100%', 'many']),
+    ...(random.chance(0.6) && { reasons: [random.pick(['Unhealthy', 'Unhealthy', 'Drifted'])] }),
+    ...(random.chance(0.4) && {
+      schedule: random.pick(['@hourly', '*/5 * * * *', '10,40 * * * mon-fri', 'never']),
+      duration: random.pick(['10m', '3m', '1h']),
+    }),
+  }));
+  return { disruption: { budgets } };
 }
 
 const drawBound = (random: Random): string => (random.chance(0.02) ? 'inherit' : random.pick(BOUNDS));

@@ -15,7 +15,7 @@ import type { Random } from '../../random.ts';
 import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
 import { claimManifest, drawNode, nodeManifest } from './cluster.ts';
 import { drawDuration, pickWeighted, times, wholeSecond } from './draw.ts';
-import { withTerms } from './entry-terms.ts';
+import { drawBudgets, withTerms } from './entry-terms.ts';
 import { booted, drawLadder, drawLadderObjects } from './ladders.ts';
 import { place, toManifest, type Model } from './model.ts';
 import { drawGroupRepair, drawNodeGroups, GROUP_POLICY } from './node-groups.ts';
@@ -73,6 +73,7 @@ export function replacingGuards(block: JsonObject): JsonObject {
       'policies',
       'conditions',
       'terminationGracePeriod',
+      'disruptionBudgets',
       'maxConcurrentRepairs',
       'zoneOutage',
       'freeze',
@@ -104,7 +105,10 @@ function drawGuardedPool(random: Random, name: string, model: Model, start: Epoc
         labels: drawPoolLabels(random),
         ...(random.chance(0.08) && { annotations: { [DO_NOT_REPAIR]: drawVeto(random, start) } }),
       },
-      spec: random.chance(0.85) ? { repair: drawGuardedBlock(random, model, name) } : {},
+      spec: {
+        ...(random.chance(0.85) && { repair: drawGuardedBlock(random, model, name) }),
+        ...drawBudgets(random.stream(`budgets ${name}`)),
+      },
     },
     name,
   );
