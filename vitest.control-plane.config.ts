@@ -47,6 +47,7 @@ export default defineConfig({
                     'forwarder',
                     'kubernetes',
                     'do-not-disrupt-warning',
+                    'unstated-reach-warning',
                     'denials',
                     'grace-period',
                     'end-to-end',

@@ -1,9 +1,8 @@
 /** The objects in files and folders of manifests, as a cluster would hold them. */
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { UsageError } from './usage-error.ts';
 import { readSources } from './validate/files.ts';
-import { formatFinding } from './validate/finding.ts';
-import { asManifest } from './validate/objects.ts';
+import { refusal } from './findings/refuse.ts';
+import { asManifest } from './validate/manifest.ts';
 import { readYaml } from './validate/yaml-source.ts';
 
 /** What is no object is passed over. Throws `UsageError` for what cannot be read, or is no YAML. */
@@ -11,8 +10,7 @@ export async function readObjects(files: readonly string[]): Promise<readonly Ku
   const objects: KubernetesObject[] = [];
   for (const { file, text } of await readSources(files)) {
     const { documents, findings } = readYaml(text, file);
-    const [finding] = findings;
-    if (finding !== undefined) throw new UsageError(formatFinding(finding));
+    if (findings.length > 0) throw refusal(findings, new Map([[file, text]]));
     for (const { value } of documents) {
       const manifest = asManifest(value);
       if (manifest === undefined) continue;

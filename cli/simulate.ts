@@ -1,15 +1,7 @@
 /** `curfew simulate FILE...`: runs scenario files on virtual time and says whether what they expect came true. */
 import { toIsoText } from '../shared/domain/time.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
-import {
-  formatFailures,
-  formatFault,
-  formatNotes,
-  formatRun,
-  formatSummary,
-  isGood,
-  toReport,
-} from '../simulator/report.ts';
+import { formatFailures, formatNotes, formatRun, formatSummary, isGood, toReport } from '../simulator/report.ts';
 import { runScenario, type RunResult } from '../simulator/run.ts';
 import { parseScenarios } from '../simulator/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
@@ -22,6 +14,7 @@ import { faultsFor } from '../simulator/swarm/trial-file.ts';
 import { toFaultMix } from '../simulator/swarm/faults.ts';
 import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
+import { scenarioRefusal } from './findings/refuse.ts';
 import { UsageError } from './usage-error.ts';
 import { createLateProgress, type Terminal } from './progress.ts';
 import { readScenarioFile } from './scenario-file.ts';
@@ -39,8 +32,6 @@ export interface SimulateOptions extends SeedOptions {
   readonly html?: string;
 }
 
-/** More mistakes than these wait until the first ones are corrected. */
-const SHOWN_FAULTS = 10;
 /** Takes two seconds and more to parse. */
 const LONG_FILE_CHARS = 2_000_000;
 /** Actions of a run between two looks at the clock. */
@@ -114,7 +105,7 @@ async function runOne(
       }),
     });
   } catch (error) {
-    throw error instanceof UnusableObject ? new UsageError(formatFault(error.fault), { cause: error }) : error;
+    throw error instanceof UnusableObject ? scenarioRefusal([error.fault]) : error;
   } finally {
     progress.clear();
   }
@@ -164,16 +155,16 @@ async function readAll(files: readonly string[], terminal: Terminal): Promise<re
   const catalog = clusterCatalog();
   const scenarios: Scenario[] = [];
   const faults: ScenarioFault[] = [];
+  const texts = new Map<string, string>();
   for (const file of files) {
     const text = await readScenarioFile(file);
     // Parsing does not pause, so this is said before.
     if (text.length > LONG_FILE_CHARS) terminal.write(`reading ${file}, ${(text.length / 1e6).toFixed(1)} MB\n`);
+    texts.set(file, text);
     const parsed = parseScenarios(text, file, catalog);
     if (parsed.ok) scenarios.push(...parsed.scenarios);
     else faults.push(...parsed.faults);
   }
   if (faults.length === 0) return scenarios;
-  const lines = faults.slice(0, SHOWN_FAULTS).map(formatFault);
-  if (faults.length > SHOWN_FAULTS) lines.push(`… and ${faults.length - SHOWN_FAULTS} more`);
-  throw new UsageError(lines.join('\n'));
+  throw scenarioRefusal(faults, texts);
 }

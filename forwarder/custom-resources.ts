@@ -27,6 +27,8 @@ export interface KindWatcher {
   run(signal: AbortSignal): Promise<void>;
   /** The kind is gone: everything that was known of it is. */
   allGone(signal: AbortSignal): Promise<void>;
+  /** Tells of everything that is known of it once more. */
+  repeatAll(signal: AbortSignal): Promise<void>;
 }
 
 export interface CustomResourcesDeps {
@@ -55,6 +57,7 @@ interface Wanted {
   readonly role: KindRole;
   readonly owners: Set<string>;
   readonly end: AbortController;
+  watcher: KindWatcher | undefined;
   status: KindWatch | undefined;
   started: boolean;
 }
@@ -126,8 +129,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
 
   async function run(entry: Wanted): Promise<void> {
     const { signal } = entry.end;
-    let watcher: KindWatcher | undefined;
-    const onNotServed = async (): Promise<void> => watcher?.allGone(signal);
+    const onNotServed = async (): Promise<void> => entry.watcher?.allGone(signal);
     /** Watches in a row that found nothing served, although discovery knows the kind: one of the two is behind. */
     let misses = 0;
     while (!signal.aborted) {
@@ -136,7 +138,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
       const stop = (): void => gone.abort(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
       let failures = 0;
-      watcher = deps.watcherOf(customResource(entry.kind, type, entry.role), status => {
+      const watcher = deps.watcherOf(customResource(entry.kind, type, entry.role), status => {
         if (gone.signal.aborted) return;
         failures = status.problem === undefined ? 0 : failures + 1;
         if (status.state === 'notServed') {
@@ -152,6 +154,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
           report(entry, { state: 'Failing', message: status.problem });
         }
       });
+      entry.watcher = watcher;
       await watcher.run(gone.signal);
       signal.removeEventListener('abort', stop);
       await clock.sleep(backoffDelay(misses, timings.backoff, deps.random), signal);
@@ -184,6 +187,8 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
     entry.owners.delete(ownerUid);
     if (entry.owners.size > 0) return;
     wanted.delete(key);
+    // Nobody will hear of its objects again: whoever needs them looks now. Refused only when the forwarder stops.
+    if (whole !== undefined) entry.watcher?.repeatAll(whole).catch(() => undefined);
     entry.end.abort(new Error('nobody asks for the kind any more'));
     for (const waiting of wanted.values()) begin(waiting);
   }
@@ -202,7 +207,15 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
         return;
       }
       const end = new AbortController();
-      const entry = { kind, role, owners: new Set([ownerUid]), end, status: undefined, started: false };
+      const entry = {
+        kind,
+        role,
+        owners: new Set([ownerUid]),
+        end,
+        watcher: undefined,
+        status: undefined,
+        started: false,
+      };
       wanted.set(key, entry);
       begin(entry);
     },

@@ -103,12 +103,13 @@ export function createWatches(deps: WatchesDeps): Watches {
     return watch;
   }
 
-  async function repeat(
-    uid: string,
-    why: { changed: readonly string[]; resync?: true },
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const { tracker, resource } of running) {
+  interface Why {
+    readonly changed: readonly string[];
+    readonly resync?: true;
+  }
+
+  async function repeat(uid: string, why: Why, signal: AbortSignal, watches: Iterable<Watch> = running): Promise<void> {
+    for (const { tracker, resource } of watches) {
       const change = tracker.repeat(uid, clock.now(), why);
       if (change === undefined) continue;
       countRepeat(resource.type);
@@ -129,6 +130,9 @@ export function createWatches(deps: WatchesDeps): Watches {
       return {
         run: signal => watch.run(signal),
         allGone: async signal => void (await watch.consumer.onlyPresent(new Set(), signal)),
+        async repeatAll(signal) {
+          for (const uid of watch.tracker.uids()) await repeat(uid, { changed: [], resync: true }, signal, [watch]);
+        },
       };
     },
     onChange(ownerUid) {

@@ -1,10 +1,12 @@
 /**
  * What a deployment may choose, from the CDK context key `curfew` (an object in `cdk.context.json`, or JSON text after `-c curfew=`).
- * Every key has a default, so that a bare synth works offline; what only the user can know (the cluster) becomes a CloudFormation
+ * Every key may be left out, so that a bare synth works offline; what only the user can know (the cluster) becomes a CloudFormation
  * parameter without a default, so that a deployment that does not give it is refused.
  */
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { z } from 'zod';
+import { InvalidContext } from './context-file.ts';
+import { NAME, RESERVED_NAME } from '../packages/curfew-cdk/src/name.ts';
 
 export const CONTEXT_KEY = 'curfew';
 
@@ -69,11 +71,11 @@ export const configSchema = z
     /** Prefix of the stacks' names; two clusters in one account need two. */
     name: z
       .string()
-      .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/, 'must be a letter and up to 30 letters and digits')
+      .regex(NAME, 'must be a letter and up to 30 letters and digits')
       .refine(name => !name.endsWith(STATE_STACK_SUFFIX), {
         error: `must not end in ${STATE_STACK_SUFFIX}: the deployment without it has a stack of this name`,
       })
-      .refine(name => name !== 'default', { error: 'must not be default: the bus is named after it' })
+      .refine(name => name !== RESERVED_NAME, { error: `must not be ${RESERVED_NAME}: the bus is named after it` })
       .default('Curfew'),
     /** Account and region to deploy to; without it, those of the CLI's credentials. */
     env: z
@@ -89,13 +91,13 @@ export const configSchema = z
       .undefined({ error: 'cannot be chosen: namespace and service account are those of deploy/, leave the key out' })
       .optional(),
     /** Days that audit lines are kept; one of the retentions that CloudWatch Logs offers (1, 3, 5, 7, 14, 30, 60, 90, …). */
-    logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
+    logRetentionDays: z.enum(RetentionDays).optional(),
     /** Names of the Lambda functions that hooks of terminations may call. */
     hookFunctions: z
       .array(z.string().regex(/^[A-Za-z0-9-_]{1,64}$/, 'must be the name of a Lambda function'))
-      .default([]),
+      .optional(),
     /** Functions call the FIPS endpoints of AWS, which only some Regions have. */
-    fipsEndpoints: z.boolean().default(false),
+    fipsEndpoints: z.boolean().optional(),
     /** A table that was restored, in place of that of the state stack, which stays. */
     recordsTable: z
       .string()
@@ -115,10 +117,10 @@ export const configSchema = z
     /** SNS topics that alarms notify, by how soon somebody must look; without one they only change state. */
     alarmTopics: z.strictObject({ page: topicArn.optional(), ticket: topicArn.optional() }).optional(),
     /** `Essential` leaves out the alarms that say earlier or more exactly what another one also says. */
-    alarms: z.enum(['Full', 'Essential']).default('Full'),
-    dashboard: z.boolean().default(true),
+    alarms: z.enum(['Full', 'Essential']).optional(),
+    dashboard: z.boolean().optional(),
     /** From how many nodes that repairs or deadlines end within an hour somebody is paged. */
-    terminationsPerHour: z.int().min(1).default(10),
+    terminationsPerHour: z.int().min(1).optional(),
     /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
     runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
@@ -142,18 +144,18 @@ export const configSchema = z
   });
 export type CurfewConfig = z.infer<typeof configSchema>;
 
-/** Reads the context value. Throws an Error with one line per key that is not valid. */
+/** Reads the context value. Throws `InvalidContext` with one line per key that is not valid. */
 export function parseConfig(context: unknown): CurfewConfig {
   const result = configSchema.safeParse(typeof context === 'string' ? parseJson(context) : (context ?? {}));
   if (result.success) return result.data;
   const issues = result.error.issues.map(issue => `  ${[CONTEXT_KEY, ...issue.path].join('.')}: ${issue.message}`);
-  throw new Error(`the CDK context is not valid:\n${issues.join('\n')}`, { cause: result.error });
+  throw new InvalidContext(`the CDK context is not valid:\n${issues.join('\n')}`, { cause: result.error });
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new Error(`the CDK context is not valid:\n  ${CONTEXT_KEY}: must be JSON`, { cause: error });
+    throw new InvalidContext(`the CDK context is not valid:\n  ${CONTEXT_KEY}: must be JSON`, { cause: error });
   }
 }

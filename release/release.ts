@@ -1,4 +1,5 @@
 /** Everything that a release has, as files: the same bytes for the same sources, wherever they stand. */
+import libraryFile from '../packages/curfew-cdk/package.json' with { type: 'json' };
 import packageFile from '../package.json' with { type: 'json' };
 import { bundleForwarder } from '../forwarder/bundle.ts';
 import { tarGzOf, tarOf, type Entry } from './archive.ts';
@@ -7,6 +8,7 @@ import { billOfMaterials } from './bill-of-materials.ts';
 import { cliPackage, PACKAGE_NAME } from './cli/package.ts';
 import { filesOf } from './files.ts';
 import { forwarderImage } from './image.ts';
+import { libraryPackage } from './library.ts';
 import { packagesIn } from './packages.ts';
 import { provenanceOf, sha256, type Revision } from './provenance.ts';
 
@@ -20,8 +22,10 @@ export async function releaseFiles(revision: Revision): Promise<readonly Entry[]
   const forwarder = await bundleForwarder();
   const image = forwarderImage(forwarder.files, revision.commit);
   const aws = awsFiles();
+  const library = await libraryPackage();
   const artefacts: readonly Entry[] = [
     { path: `${PACKAGE_NAME}-${version}.tgz`, contents: cli.archive },
+    { path: `${libraryFile.name}-${version}.tgz`, contents: library.archive },
     { path: `curfew-forwarder-${version}-layer.tar.gz`, contents: image.layer },
     { path: `curfew-forwarder-${version}-oci.tar`, contents: tarOf(image.layout) },
     { path: `curfew-${version}.tgz`, contents: tarGzOf(filesOf('deploy/chart', ['**'], 'curfew/')) },
@@ -36,7 +40,10 @@ export async function releaseFiles(revision: Revision): Promise<readonly Entry[]
     {
       path: `curfew-${version}.cdx.json`,
       contents: billOfMaterials(
-        new Set([...packagesIn(cli.metafile), ...packagesIn(forwarder.metafile), ...aws.packages]),
+        new Set([
+          ...[cli.metafile, forwarder.metafile, ...library.metafiles].flatMap(each => [...packagesIn(each)]),
+          ...aws.packages,
+        ]),
       ),
     },
   ];

@@ -11,16 +11,25 @@ export class RetryableError extends Error {
   readonly outcomeUnknown: boolean;
   /** One CamelCase word for logs and metrics (`Forbidden`, `TooManyRequests`, `Timeout`, …), when the other side gave one. */
   readonly reason: string | undefined;
+  /** AWS does not allow the action: no other call of it is allowed either. */
+  readonly isForbidden: boolean;
 
   constructor(
     message: string,
-    options: { cause?: unknown; retryAfterMs?: number; outcomeUnknown?: boolean; reason?: string } = {},
+    options: {
+      cause?: unknown;
+      retryAfterMs?: number;
+      outcomeUnknown?: boolean;
+      reason?: string;
+      isForbidden?: boolean;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = 'RetryableError';
     this.reason = options.reason;
     this.retryAfterMs = options.retryAfterMs;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
+    this.isForbidden = options.isForbidden ?? false;
   }
 }
 

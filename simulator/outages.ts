@@ -1,6 +1,7 @@
 /** Parts that cannot be reached for a while: the API server, the bus, the store. To Curfew alone; actors and author go on. */
 import { addDuration, toEpochMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import { RetryableError } from '../shared/errors.ts';
+import type { RecordKey, RecordStore } from '../shared/ports/record-store.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { aroundCalls } from '../runtime/around-calls.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
@@ -19,7 +20,12 @@ export interface Outages {
   /** A port whose calls are refused (nothing was done) while the part is out. All its methods must return promises. */
   guard<Port extends object>(part: OutagePart, port: Port): Port;
   guardWatch(watch: ClusterWatch): ClusterWatch;
+  /** The store, whose writes of the ledger are refused while that is out. */
+  guardLedger(records: RecordStore): RecordStore;
 }
+
+/** The records of objects and instances that a finalizer of ours stands for. */
+const LEDGER = ['object/', 'instance/'];
 
 const refusal = (part: OutagePart): RetryableError =>
   new RetryableError(`connecting to the ${part}: connection refused`, { reason: 'ECONNREFUSED' });
@@ -36,6 +42,9 @@ export function createOutages(scheduler: Scheduler): Outages {
   };
   const guard: Outages['guard'] = (part, port) =>
     aroundCalls(port, ({ proceed }) => (isOut(part) ? Promise.reject(refusal(part)) : proceed()));
+
+  const refusesWrite = ({ owner, id }: RecordKey): boolean =>
+    isOut('ledger') && owner === 'finalizer' && LEDGER.some(prefix => id.startsWith(prefix));
 
   let lastEnd = toEpochMs(0);
 
@@ -58,6 +67,12 @@ export function createOutages(scheduler: Scheduler): Outages {
       waiting.set(part, [...(waiting.get(part) ?? []), action]);
     },
     guard,
+    guardLedger: records => ({
+      get: key => records.get(key),
+      put: (record, version) =>
+        refusesWrite(record) ? Promise.reject(refusal('ledger')) : records.put(record, version),
+      delete: (key, version) => (refusesWrite(key) ? Promise.reject(refusal('ledger')) : records.delete(key, version)),
+    }),
     guardWatch(watch) {
       const { list, resolve, versionsOf } = guard('api', {
         list: watch.list.bind(watch),

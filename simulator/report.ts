@@ -10,7 +10,7 @@ import { verdictText } from '../packages/timeline/src/day/verdict.ts';
 import type { Day } from '../packages/timeline/src/day/types.ts';
 import type { Verdict } from './expect.ts';
 import type { RunResult } from './run.ts';
-import type { ScenarioFault } from './scenario/scenario.ts';
+import { formatFinding, toFinding } from './scenario/finding.ts';
 import { timelineOf } from './timeline.ts';
 
 const BY_WIDTH = 10;
@@ -119,11 +119,7 @@ function formatViolations({ scenario, seed, violations }: RunResult): string[] {
 
 /** What may not be meant as it is in the file. */
 export const formatNotes = ({ notes }: RunResult): string[] =>
-  notes.map(({ place, message }) => formatFault({ place, message: `note: ${message}` }));
-
-export function formatFault({ place, message }: ScenarioFault): string {
-  return `${place.file}:${place.line}: ${place.path === '' ? '' : `${place.path}: `}${message}`;
-}
+  notes.map(note => formatFinding(toFinding(note, 'note')));
 
 function formatRefusals({ scenario, refusals }: RunResult): string[] {
   return refusals.map(({ line }) => {

@@ -52,7 +52,7 @@ export function createSimulatedSystem(
       return outages.guard('api', createInProcessKubernetesApi(refusals.guard(core, by, user), user));
     },
     watch: outages.guardWatch(watch),
-    records: outages.guard('store', invariants.observeRecords(store.records)),
+    records: outages.guardLedger(outages.guard('store', invariants.observeRecords(store.records))),
     dueIndex: outages.guard('store', store.dueIndex),
     instances: by =>
       cloud.instances((verb, providerID) => {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { BUNDLING } from '../../infra/constructs/bundling.ts';
+import { BUNDLING } from '../../infra/bundling.ts';
 import { loadAssembly } from '../../packages/local-aws/src/template.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 

@@ -1,7 +1,8 @@
 /** One scenario file, parsed and run as `curfew simulate` does it, in a process of its own. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { formatFailures, formatFault, isGood } from '../../simulator/report.ts';
+import { formatFailures, isGood } from '../../simulator/report.ts';
+import { formatFinding, toFinding } from '../../simulator/scenario/finding.ts';
 import { runScenario } from '../../simulator/run.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
@@ -14,7 +15,7 @@ answerQuestions({
     const file = z.string().parse(argument);
     const startTime = performance.now();
     const parsed = parseScenarios(readFileSync(file, 'utf8'), file, clusterCatalog());
-    if (!parsed.ok) throw new Error(parsed.faults.map(formatFault).join('\n'));
+    if (!parsed.ok) throw new Error(parsed.faults.map(fault => formatFinding(toFinding(fault))).join('\n'));
     const [scenario] = parsed.scenarios;
     invariant(scenario !== undefined, 'the file holds a scenario');
     const parsedTime = performance.now();

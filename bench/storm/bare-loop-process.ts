@@ -3,7 +3,7 @@ import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { userOf } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
-import { EVICTIONS_AT_ONCE } from '../../functions/drain/drain-pods.ts';
+import { AT_ONCE as EVICTIONS_AT_ONCE } from '../../shared/cluster/in-parallel.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 import { connect } from './connect.ts';

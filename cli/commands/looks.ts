@@ -32,6 +32,7 @@ export function addLooks({ program, output, ends }: Place): void {
     .description('say what Curfew would refuse: configurations, policies, FinalizerRules, drain templates, scenarios')
     .argument('<paths...>', 'files and folders; - is standard input')
     .option('--template <file>', 'the drain template, in place of the one that the configuration names')
+    .option('--strict', 'warnings fail, too')
     .option('--event <file>', 'a HealthEvent (JSON or YAML) to render the template for (default: a sample)')
     .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
     .action(async (paths: string[], options: Record<string, string>) => {

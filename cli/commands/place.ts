@@ -25,6 +25,6 @@ export function onCluster(command: Command): Command {
 /** Options of the commands on a deployment in an AWS account. */
 export function onDeployment(command: Command): Command {
   return command
-    .option('--stack <name>', 'the functions stack', 'Curfew')
+    .option('--stack <name>', 'the functions stack; STACK/NAME where it has several deployments', 'Curfew')
     .option('--region <name>', 'default: $AWS_REGION, else that of the AWS profile');
 }

@@ -22,7 +22,7 @@ export interface RunningFunction {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Batches that all functions together may work on at once, by `infra/function-definitions.ts`. */
+/** Batches that all functions together may work on at once, by `packages/curfew-cdk/src/function-definitions.ts`. */
 const CONCURRENT_BATCHES = 37;
 
 /** Undefined where the event source or the function cannot be read. */

@@ -11,7 +11,7 @@ import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../../shared/contra
 import { FORWARDER_HEARTBEAT } from '../../shared/contract/names.ts';
 import { ROUTES } from '../../shared/contract/routes.ts';
 import { durationBetween, minutes, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { ClientOptions } from '../operate/deployment.ts';
+import { stackNameOf, type ClientOptions } from '../operate/deployment.ts';
 import { failed, ok, warning, type Check, type Finding } from './finding.ts';
 
 /** A heartbeat and a sweep come every minute, and their numbers up to two minutes later. */
@@ -118,7 +118,10 @@ async function lookAtAlarms(client: CloudWatchClient, stack: string): Promise<re
     MetricAlarm,
     'AlarmName' | 'StateValue' | 'AlarmActions' | 'ActionsEnabled' | 'AlarmDescription'
   >[] = [];
-  const query = { AlarmNamePrefix: `${stack}-`, AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const] };
+  const query = {
+    AlarmNamePrefix: `${stackNameOf(stack)}-`,
+    AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const],
+  };
   for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms({ client }, query)) {
     alarms.push(...MetricAlarms, ...CompositeAlarms);
   }

@@ -1,4 +1,5 @@
 /** What becomes of a node by itself: repair, termination, drain, and which policies say so. Reads the cluster only, changes nothing. */
+import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -17,7 +18,13 @@ import { decidePool } from '../../functions/repair/decide.ts';
 import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
 import { dueClause, illsOf } from '../../functions/repair/illness.ts';
-import { type RepairRules, decideNode, otherAtWork, poolOf, readableSettings } from '../../functions/repair/node-verdict.ts';
+import {
+  type RepairRules,
+  decideNode,
+  otherAtWork,
+  poolOf,
+  readableSettings,
+} from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
@@ -253,6 +260,7 @@ function explainRepair(
     now,
     nodePool: pool === undefined ? undefined : cluster.pools.get(pool),
     looks,
+    activity,
   });
   const decided = decidePool({ now, pool, rules, looks, state: NEW_POOL, surroundings });
   const verdict = decided.looks.find(each => each.node.uid === node.uid)?.verdict;

@@ -1,6 +1,5 @@
 /** The cluster of a scenario file at some moment of its run: it runs up to there. */
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
-import { formatFault } from '../../simulator/report.ts';
 import { runScenario } from '../../simulator/run.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
@@ -9,6 +8,7 @@ import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-d
 import { addDuration, parseTimestamp, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import type { Look } from '../cluster.ts';
 import { readScenarioFile } from '../scenario-file.ts';
+import { scenarioRefusal } from '../findings/refuse.ts';
 import { UsageError } from '../usage-error.ts';
 
 /**
@@ -29,8 +29,9 @@ export async function onScenario<Answer>(file: string, at: string | undefined, l
 /** The first scenario of a file, or the one that is named after a `#`. Throws `UsageError`. */
 export async function readScenario(place: string): Promise<Scenario> {
   const [file = place, name] = place.split('#');
-  const parsed = parseScenarios(await readScenarioFile(file), file, clusterCatalog());
-  if (!parsed.ok) throw new UsageError(parsed.faults.map(formatFault).join('\n'));
+  const text = await readScenarioFile(file);
+  const parsed = parseScenarios(text, file, clusterCatalog());
+  if (!parsed.ok) throw scenarioRefusal(parsed.faults, new Map([[file, text]]));
   const scenario = parsed.scenarios.find(each => name === undefined || each.name === name);
   if (scenario !== undefined) return scenario;
   throw new UsageError(`${file} holds ${name === undefined ? 'no scenario' : `no scenario ${name}`}`);

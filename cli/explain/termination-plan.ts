@@ -26,7 +26,7 @@ export function planTermination(
 
 function planStep(step: PodStep, budgets: NodeObservation['budgets'], deadline: EpochMs | undefined): PlannedPod {
   const { namespace, name } = step.pod;
-  const time = step.kind === 'force' ? undefined : forceTime(step.pod, deadline);
+  const time = step.kind === 'delete' ? undefined : forceTime(step.pod, deadline);
   const force = time === undefined ? '' : `, by force at ${toExactTimestamp(time)}`;
   const planned = (action: PlannedPod['action'], because: string, blockers: readonly string[] = []): PlannedPod => ({
     namespace,
@@ -36,7 +36,7 @@ function planStep(step: PodStep, budgets: NodeObservation['budgets'], deadline: 
     time,
     blockers,
   });
-  if (step.kind === 'force') {
+  if (step.kind === 'delete') {
     return planned('delete', `deleted now by force with a grace period of ${step.gracePeriodSeconds} s`);
   }
   if (step.kind === 'evict') {

@@ -90,11 +90,16 @@ async function readOutputs(
   options: ClientOptions,
 ): Promise<ReadonlyMap<string | undefined, string | undefined>> {
   const client = new CloudFormationClient(options);
+  const [, deployment = ''] = stack.split('/');
   const answer = await orUsageError(`reading the stack ${stack}`, () =>
-    client.send(new DescribeStacksCommand({ StackName: stack })),
+    client.send(new DescribeStacksCommand({ StackName: stackNameOf(stack) })),
   );
-  return new Map(answer.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const outputs = answer.Stacks?.[0]?.Outputs?.filter(({ OutputKey = '' }) => OutputKey.startsWith(deployment)) ?? [];
+  return new Map(outputs.map(({ OutputKey, OutputValue }) => [OutputKey?.slice(deployment.length), OutputValue]));
 }
+
+/** `Platform` of `Platform/Prod`: a stack that has several deployments is named with the one that is meant. */
+export const stackNameOf = (stack: string): string => stack.split('/')[0] ?? stack;
 
 /** Runs an AWS call; its failure becomes one line: credentials, Region, the stack's name and permissions are the user's to mend. */
 export async function orUsageError<Answer>(doing: string, call: () => Promise<Answer>): Promise<Answer> {

@@ -36,7 +36,7 @@ export async function serve(timeline: Timeline, port: number | undefined): Promi
     timeline.plain(`  ${page.url} shows what happens, live`);
     timeline.plain(`  AWS_CONFIG_FILE=${stack.awsConfigFile} npm run curfew -- audit --follow`);
     timeline.plain(
-      '  node-1 has had no network for nine and a half minutes. No policy says what to do: apply the one in README.md.',
+      '  node-1 has had no network for nine and a half minutes. No policy says what to do: docs/guides/getting-started.md has one.',
     );
     timeline.plain();
     timeline.plain(`  forwarder: pid ${stack.forwarder.pid() ?? '?'}`);

@@ -4,13 +4,16 @@ import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { isMisspelling } from '../../shared/domain/nearest-name.ts';
+import { findingAt, toFinding } from '../../simulator/scenario/finding.ts';
+import { formatPath } from '../../simulator/scenario/places.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { ResourceCatalog } from '../../simulator/scenario/resource-names.ts';
+import { textsOf } from '../texts-of.ts';
+import type { Checked } from './checked.ts';
 import { checkConfiguration } from './configuration.ts';
 import type { SourceFile } from './files.ts';
-import type { Checked } from './finding.ts';
-import { asManifest, type Manifest, type ObjectChecker } from './objects.ts';
-import { textsOf } from '../texts-of.ts';
+import { asManifest, type Manifest } from './manifest.ts';
+import type { ObjectChecker, PlacedObject } from './objects.ts';
 import { readYaml, type SourceDocument } from './yaml-source.ts';
 
 export interface CheckContext {
@@ -24,20 +27,29 @@ export interface CheckContext {
   readonly readSibling: (file: string) => Promise<string | undefined>;
 }
 
+/** What was checked, with the object that it is about. */
+export interface CheckedPart {
+  readonly checked: Checked;
+  readonly object?: PlacedObject;
+}
+
 /** What was checked in it; nothing for a file that was found and holds nothing of Curfew's. */
-export async function checkFile(source: SourceFile, context: CheckContext): Promise<readonly Checked[]> {
-  if (source.file.endsWith('.toml')) return [await checkToml(source, context)];
+export async function checkFile(source: SourceFile, context: CheckContext): Promise<readonly CheckedPart[]> {
+  if (source.file.endsWith('.toml')) return [{ checked: await checkToml(source, context) }];
   const { file, text, found } = source;
   const { documents, findings } = readYaml(text, file);
+  if (documents.some(({ value }) => asManifest(value)?.kind === 'Scenario'))
+    return [{ checked: checkScenarios(source, context) }];
+  const parts = documents.flatMap(document => checkDocument(file, document, context));
   if (findings.length > 0) {
-    // Among other files, a template is no YAML; who uses it has checked it.
-    return found && text.includes('{{') ? [] : [{ file, kind: 'YAML', name: basename(file), findings }];
+    // Among other files, a template is no YAML; who uses it has checked it. Nor is a JSON with comments ours.
+    const isOthers = found && parts.length === 0 && (text.includes('{{') || file.endsWith('.json'));
+    return isOthers ? [] : [{ checked: { file, kind: 'YAML', name: basename(file), findings } }, ...parts];
   }
-  if (documents.some(({ value }) => asManifest(value)?.kind === 'Scenario')) return [checkScenarios(source, context)];
-  const checked = documents.flatMap(document => checkDocument(file, document, context));
-  if (checked.length > 0 || found) return checked;
+  if (parts.length > 0 || found) return parts;
   const message = 'holds nothing that Curfew reads: no configuration, policy, FinalizerRule, NodePool or Scenario';
-  return [{ file, kind: 'YAML', name: basename(file), findings: [{ file, line: 1, path: '', message }] }];
+  const nothing = findingAt({ file, line: 1, path: '' }, message);
+  return [{ checked: { file, kind: 'YAML', name: basename(file), findings: [nothing] } }];
 }
 
 async function checkToml({ file, text }: SourceFile, { event, template, readSibling }: CheckContext): Promise<Checked> {
@@ -50,7 +62,7 @@ async function checkToml({ file, text }: SourceFile, { event, template, readSibl
       file,
       name: basename(file),
       data: { [CONFIG_MAP.key]: text, ...(key !== undefined && templateText !== undefined && { [key]: templateText }) },
-      locate: (part, line) => ({ file: part === CONFIG_MAP.key ? file : (templateFile ?? file), line }),
+      locate: (part, line) => ({ file: part === CONFIG_MAP.key ? file : (templateFile ?? file), line, indent: 0 }),
     },
     event,
   );
@@ -58,42 +70,50 @@ async function checkToml({ file, text }: SourceFile, { event, template, readSibl
 
 function checkScenarios({ file, text }: SourceFile, { catalog }: CheckContext): Checked {
   const parsed = parseScenarios(text, file, catalog);
-  const faults = parsed.ok ? parsed.scenarios.flatMap(({ doubts }) => doubts) : parsed.faults;
-  const findings = faults.map(({ place, message }) => ({ file, line: place.line, path: place.path, message }));
+  const findings = parsed.ok
+    ? parsed.scenarios.flatMap(({ doubts }) => doubts.map(doubt => toFinding(doubt)))
+    : parsed.faults.map(fault => toFinding(fault));
   const name = parsed.ok ? parsed.scenarios.map(scenario => scenario.name).join(', ') : basename(file);
   return { file, kind: 'Scenario', name, findings };
 }
 
-function checkDocument(file: string, document: SourceDocument, context: CheckContext): Checked[] {
+function checkDocument(file: string, document: SourceDocument, context: CheckContext): readonly CheckedPart[] {
   const manifest = asManifest(document.value);
   if (manifest === undefined) return [];
   const { kind, items } = manifest;
+  const check = (each: Manifest, base: readonly PropertyKey[]): readonly CheckedPart[] => {
+    const object = { manifest: each, file, placeOf: placeBelow(document, base) };
+    const checked = context.objects.check(object);
+    return checked === undefined ? [] : [{ checked, object }];
+  };
   if (kind.endsWith('List') && Array.isArray(items)) {
     return items.flatMap((item: unknown, index) => {
       const each = asManifest(item);
-      const checked = each && context.objects.check(file, each, document, ['items', index]);
-      return checked === undefined ? [] : [checked];
+      return each === undefined ? [] : check(each, ['items', index]);
     });
   }
-  if (kind === 'ConfigMap') return checkConfigMap(file, document, manifest, context);
-  const checked = context.objects.check(file, manifest, document, []);
-  return checked === undefined ? [] : [checked];
+  if (kind === 'ConfigMap') return checkConfigMap(file, document, manifest, context).map(checked => ({ checked }));
+  return check(manifest, []);
 }
+
+/** A path in an item of a List is said as that of the item. */
+const placeBelow =
+  ({ placeOf }: SourceDocument, base: readonly PropertyKey[]): PlacedObject['placeOf'] =>
+  path => ({ ...placeOf([...base, ...path]), path: formatPath(path) });
 
 function checkConfigMap(
   file: string,
-  { lineOf, textLineOf }: SourceDocument,
+  { placeOf, textAt }: SourceDocument,
   { data, metadata: { name } }: Manifest,
   { event, template }: CheckContext,
-): Checked[] {
+): readonly Checked[] {
   const keys: Record<string, string> = { ...textsOf(data) };
   const text = keys[CONFIG_MAP.key];
   if (text === undefined) {
     const meant = Object.keys(keys).find(key => name === CONFIG_MAP.name && isMisspelling(key, [CONFIG_MAP.key]));
     if (meant === undefined) return [];
     const message = `unknown key, did you mean "${CONFIG_MAP.key}"?`;
-    const path = `data["${meant}"]`;
-    return [{ file, kind: 'ConfigMap', name, findings: [{ file, line: lineOf(['data', meant]), path, message }] }];
+    return [{ file, kind: 'ConfigMap', name, findings: [findingAt(placeOf(['data', meant]), message)] }];
   }
   const parsed = parseConfig(text);
   const templateKey = parsed.ok ? parsed.value.drain?.customDrain?.templateFileName : undefined;
@@ -104,10 +124,11 @@ function checkConfigMap(
         file,
         name,
         data: keys,
-        locate: (key, line) =>
-          key === templateKey && template !== undefined
-            ? { file: template.file, line }
-            : { file, line: textLineOf(['data', key]) + line - 1 },
+        locate(key, line) {
+          if (key === templateKey && template !== undefined) return { file: template.file, line, indent: 0 };
+          const { line: first, indent } = textAt(['data', key]);
+          return { file, line: first + line - 1, indent };
+        },
       },
       event,
     ),

@@ -1,4 +1,5 @@
 /** Checks a configuration as the functions do, and renders the custom resource of its drain template. */
+import { parse as parseToml, TomlError } from 'smol-toml';
 import { parse, stringify } from 'yaml';
 import { SAMPLE_EVENT, SAMPLE_PODS } from '../../shared/custom-resource/drain-sample.ts';
 import { renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
@@ -10,7 +11,10 @@ import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { MESSAGE_LIFETIME } from '../../shared/domain/retention.ts';
 import { hours } from '../../shared/domain/time.ts';
-import type { Checked, Finding } from './finding.ts';
+import { findingAt, type Finding, type Severity } from '../../simulator/scenario/finding.ts';
+import { inOneVoice } from '../findings/voice.ts';
+import type { Checked } from './checked.ts';
+import { toPath, valueAt } from './value-path.ts';
 import { unquotedValues } from './unquoted-values.ts';
 
 export interface ConfigurationSource {
@@ -18,24 +22,37 @@ export interface ConfigurationSource {
   readonly name: string;
   /** Keys of the ConfigMap. */
   readonly data: Readonly<Record<string, string>>;
-  /** Where a line of a key stands in which file. */
-  readonly locate: (key: string, line: number) => { readonly file: string; readonly line: number };
+  /** In which file a line of a key stands, and how far the text of the key is indented there. */
+  readonly locate: (
+    key: string,
+    line: number,
+  ) => { readonly file: string; readonly line: number; readonly indent: number };
 }
 
 /** @param event what the template is rendered for; undefined: a sample */
 export function checkConfiguration(source: ConfigurationSource, event: HealthEvent | undefined): Checked {
   const { file, name, data, locate } = source;
   const checked = { file, kind: 'Configuration', name };
-  const toFinding = ({ file: key = CONFIG_MAP.key, line, column, key: path, message }: ConfigFault): Finding => ({
-    ...locate(key, line),
-    ...(column !== undefined && { column }),
-    path,
-    message,
-  });
+  const content = contentOf(data);
+  const at = (fault: ConfigFault, severity: Severity = 'error'): Finding => {
+    const { file: key = CONFIG_MAP.key, line, column, valueColumn, key: path, message } = fault;
+    const { indent, ...place } = locate(key, line);
+    const value = path === '' ? undefined : valueAt(content, toPath(path));
+    return findingAt(
+      {
+        ...place,
+        ...(column !== undefined && { column: column + indent }),
+        ...(valueColumn !== undefined && { valueColumn: valueColumn + indent }),
+        path,
+      },
+      inOneVoice(message, { path: toPath(path), value, schema: {} }),
+      severity,
+    );
+  };
   const read = readConfiguration(data);
-  if (!read.ok) return { ...checked, findings: read.faults.map(toFinding) };
+  if (!read.ok) return { ...checked, findings: read.faults.map(fault => at(fault)) };
   const { drain, template, healthEvents } = read.value;
-  const remembered = healthEvents.maxEventAge > MESSAGE_LIFETIME ? [longerThanRemembered(source)] : [];
+  const remembered = healthEvents.maxEventAge > MESSAGE_LIFETIME ? [at(longerThanRemembered(data), 'warning')] : [];
   const custom = drain?.customDrain;
   if (custom === undefined || template === undefined) return { ...checked, findings: remembered };
   const about = event ?? SAMPLE_EVENT;
@@ -45,27 +62,32 @@ export function checkConfiguration(source: ConfigurationSource, event: HealthEve
     { event: about, podsToDrain: SAMPLE_PODS },
     drainResourceName(about.nodeName, about.id),
   );
-  const unquoted = unquotedValues(template).map(({ line, column, message }): Finding => ({
-    ...locate(custom.templateFileName, line),
-    ...(column !== undefined && { column }),
-    path: '',
-    message,
-    severity: 'warning',
-  }));
+  const inTemplate = { file: custom.templateFileName, key: '' };
+  const unquoted = unquotedValues(template).map(fault => at({ ...inTemplate, ...fault }, 'warning'));
   const warnings = [...remembered, ...unquoted];
   if (rendered.ok) return { ...checked, findings: warnings, rendered: toYaml(rendered.manifest) };
-  const place = locate(custom.templateFileName, rendered.line ?? 1);
-  return { ...checked, findings: [{ ...place, path: '', message: rendered.message }, ...warnings] };
+  const { line = 1, message } = rendered;
+  return { ...checked, findings: [at({ ...inTemplate, line, message }), ...warnings] };
+}
+
+/** What the TOML says, where it is TOML. */
+function contentOf(data: ConfigurationSource['data']): unknown {
+  try {
+    return parseToml(data[CONFIG_MAP.key] ?? '');
+  } catch (error) {
+    if (error instanceof TomlError) return undefined;
+    throw error;
+  }
 }
 
 /** What is older than the ends that are remembered may have been answered: it drains nothing. */
-function longerThanRemembered({ data, locate }: ConfigurationSource): Finding {
+function longerThanRemembered(data: ConfigurationSource['data']): ConfigFault {
   const key = 'maxEventAge';
   const parsed = parseConfig(data[CONFIG_MAP.key] ?? '');
-  const line = parsed.ok ? parsed.lineOf([key]) : 1;
+  const place = parsed.ok ? parsed.placeOf([key]) : { line: 1 };
   const days = MESSAGE_LIFETIME / hours(24);
   const message = `how drains ended is remembered for ${days} days, more than that counts as ${formatDuration(MESSAGE_LIFETIME)}`;
-  return { ...locate(CONFIG_MAP.key, line), path: key, message, severity: 'warning' };
+  return { ...place, key, message };
 }
 
 /** Integers with all their digits. */

@@ -1,63 +1,94 @@
-/** A YAML or JSON file as documents whose parts know their lines. */
+/** A YAML or JSON file as documents whose parts know their places. */
 import { isMap, isScalar, LineCounter, parseAllDocuments, Scalar, type Document } from 'yaml';
-import { placeOf, type Path } from '../../simulator/scenario/places.ts';
+import { findingAt, type Finding } from '../../simulator/scenario/finding.ts';
+import { placeAt, placeOf, type Path } from '../../simulator/scenario/places.ts';
+import type { Place } from '../../simulator/scenario/scenario.ts';
 import { describeYamlFailure, MAX_ALIASES } from '../../simulator/scenario/yaml-failures.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { Finding } from './finding.ts';
 
 export interface SourceDocument {
   readonly value: unknown;
-  readonly lineOf: (path: Path) => number;
-  /** The line of the first line of the text that stands at `path`. */
-  readonly textLineOf: (path: Path) => number;
+  readonly placeOf: (path: Path) => Place;
+  /** The line of the first line of the text that stands at `path`, and how far that text is indented. */
+  readonly textAt: (path: Path) => { readonly line: number; readonly indent: number };
 }
 
 export interface YamlSource {
+  /** Those that can be read. */
   readonly documents: readonly SourceDocument[];
-  /** Why it cannot be read as a whole. */
+  /** Why others cannot. */
   readonly findings: readonly Finding[];
 }
 
 /** Reads all documents. Never throws. */
 export function readYaml(text: string, file: string): YamlSource {
   const lines = new LineCounter();
-  const finding = (line: number, message: string): YamlSource => ({
+  const failed = (message: string): YamlSource => ({
     documents: [],
-    findings: [{ file, line, path: '', message }],
+    findings: [findingAt({ file, line: 1, path: '' }, message)],
   });
-  if (text.includes('\0')) return finding(1, 'is not text');
+  if (text.includes('\0')) return failed('is not text');
   try {
-    const documents = parseAllDocuments(text, {
+    const parsed = parseAllDocuments(text, {
       lineCounter: lines,
       merge: true,
       prettyErrors: false,
       logLevel: 'silent',
     });
-    if (!Array.isArray(documents)) return { documents: [], findings: [] };
-    const [error] = documents.flatMap(({ errors }) => errors);
-    if (error !== undefined) {
-      return finding(lines.linePos(error.pos[0]).line, describeYamlFailure(error.message));
+    if (!Array.isArray(parsed)) return { documents: [], findings: [] };
+    const documents: SourceDocument[] = [];
+    const findings: Finding[] = [];
+    for (const document of parsed) {
+      // Those after the first are its consequences.
+      const [error] = document.errors;
+      if (error === undefined) documents.push(toSource({ file, text }, document, lines));
+      else findings.push(findingAt(placeAt(file, lines, error.pos[0]), describeYamlFailure(error.message)));
     }
-    return {
-      documents: documents.map(document => ({
-        value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown,
-        lineOf: path => placeOf(file, document, lines, path).line,
-        textLineOf: path => textLine(document, lines, path),
-      })),
-      findings: [],
-    };
+    return { documents, findings: [...findings, ...notJson(text, file)] };
   } catch (error) {
-    return finding(1, describeYamlFailure(messageOf(error)));
+    return failed(describeYamlFailure(messageOf(error)));
+  }
+}
+
+const toSource = (
+  { file, text }: { readonly file: string; readonly text: string },
+  document: Document,
+  lines: LineCounter,
+): SourceDocument => ({
+  value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown,
+  placeOf: path => placeOf(file, document, lines, path),
+  textAt: path => textAt(text, document, lines, path),
+});
+
+/** JSON is YAML, and not the other way round: kubectl refuses what only YAML allows, such as a comma after the last entry. */
+function notJson(text: string, file: string): readonly Finding[] {
+  if (!file.endsWith('.json')) return [];
+  try {
+    JSON.parse(text);
+    return [];
+  } catch (error) {
+    const message = messageOf(error);
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+    const place = { file, line: Number(line ?? 1), ...(column !== undefined && { column: Number(column) }), path: '' };
+    return [findingAt(place, `is no JSON: ${message.replace(/ in JSON at position.*$/s, '')}`)];
   }
 }
 
 /** Text in a block begins in the line after its `|` or `>`. */
-function textLine(document: Document, lines: LineCounter, path: Path): number {
+function textAt(
+  text: string,
+  document: Document,
+  lines: LineCounter,
+  path: Path,
+): ReturnType<SourceDocument['textAt']> {
   let node: unknown = document.contents;
   for (const key of path) {
     node = isMap(node) ? node.items.find(pair => isScalar(pair.key) && pair.key.value === key)?.value : undefined;
   }
-  if (!isScalar(node) || node.range === null || node.range === undefined) return 1;
+  if (!isScalar(node) || node.range === null || node.range === undefined) return { line: 1, indent: 0 };
   const { line } = lines.linePos(node.range[0]);
-  return node.type === Scalar.BLOCK_LITERAL || node.type === Scalar.BLOCK_FOLDED ? line + 1 : line;
+  const isBlock = node.type === Scalar.BLOCK_LITERAL || node.type === Scalar.BLOCK_FOLDED;
+  if (!isBlock) return { line, indent: 0 };
+  const first = text.slice(lines.lineStarts[line]).replace(/^\s*\n/, '');
+  return { line: line + 1, indent: /^ */.exec(first)?.[0].length ?? 0 };
 }

@@ -72,7 +72,7 @@ async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Pr
     reason === 'ResourceNotServed'
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
-  const reported = await sayNew(parts.reporter, look, [notice], active.reported);
+  const reported = await sayNew(parts.reporter, look, [notice], { before: active.reported });
   const said = isStuck ? await saidStuck(parts, active, [notice], look) : active;
   const next: ActiveDrain = { ...said, reported, ...(custom !== undefined && { custom }) };
   return save(look, { ...look.record, active: next }, safely(look, until));

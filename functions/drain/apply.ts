@@ -3,10 +3,9 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
-import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
 import { applyCustom } from './apply-custom.ts';
+import { carryOutPass } from './carry-out-pass.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
-import { carryOutPass } from './drain-pods.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
 import { tellAnswers } from './messages.ts';
 import type { ActiveDrain, FinishedDrain } from './model.ts';
@@ -169,12 +168,9 @@ async function reportStarted(parts: Parts, active: ActiveDrain, look: Look): Pro
 /** Says once that the drain waits. */
 async function queue({ reporter }: Parts, { active, message, until }: Of<'queue'>, look: Look): Promise<Turn> {
   const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
-  const reported = await sayNew(reporter, look, [notice], active.reported);
+  const reported = await sayNew(reporter, look, [notice], { before: active.reported });
   return save(look, { ...look.record, active: { ...active, reported } }, until);
 }
-
-/** So many conflicts in a row are nothing to tell anybody about. */
-const CONFLICTS_UNSAID = 4;
 
 /**
  * The Node, then the pods, by one look: the patch fails if the Node changed since, the write after it if the drain was called off, each
@@ -217,29 +213,23 @@ async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'dr
     const saved = await saveForNow(look, { ...look.record, active: { ...active, ...noted } });
     if (!saved.written) return saved;
   }
-  const result = await carryOutPass(parts, look.object, pass, active.heldEvictions);
-  const { conflicts } = result;
-  const isCounted = result.isRefusedNow || conflicts.length > 0;
-  const refusals = result.refusals.length + conflicts.length === 0 ? 0 : active.refusals + (isCounted ? 1 : 0);
-  const delay = isCounted ? evictionRetryDelay(refusals, result.retryAfter) : result.retryAfter;
-  const retry = refusals === 0 || delay === undefined ? undefined : addDuration(look.now, delay);
-  const kept = refusals > CONFLICTS_UNSAID ? conflicts : [];
-  const notices = noticesOf(pass, { ...result, refusals: [...result.refusals, ...kept] });
-  const reported = await sayNew(reporter, look, notices, active.reported);
+  const { left, warned, held, isSaidAgain, goneBy } = await carryOutPass(parts, look, active, pass);
+  const notices = noticesOf(pass, left.texts);
+  const reported = await sayNew(reporter, look, notices, { before: active.reported, isSaidAgain });
   const { heldEvictions: _, ...rest } = active;
   const next: ActiveDrain = {
     ...(isStuck ? await saidStuck(parts, rest, notices, look) : rest),
     ...noted,
-    warned: [...active.warned, ...result.warned],
-    refusals,
-    ...(result.held !== undefined && { heldEvictions: result.held }),
+    warned: [...active.warned, ...warned],
+    refusals: left.failures,
+    ...(held !== undefined && { heldEvictions: held }),
     // Where nothing was ever said, the record stays as it is, and is not written again.
     ...((reported !== '' || active.reported !== undefined) && { reported }),
   };
-  const until = safely(look, [pass.nextLook, retry, result.goneBy, due].reduce(earliest, undefined));
+  const until = safely(look, [pass.nextLook, left.retryTime, goneBy, due].reduce(earliest, undefined));
   const saved = await saveUntil(look, { ...look.record, active: next }, until);
   if (!saved.written) return saved;
-  // A pod that was warned of may be due already; one that changed is looked at again, and the second time in a row waits as a refused one.
-  if (conflicts.length > 0 && refusals === 1) return again('a pod changed');
-  return result.warned.length > 0 ? proceed(run) : saved;
+  if (left.isAtOnce) return again('a pod changed');
+  // A pod that was warned of may be due already.
+  return warned.length > 0 ? proceed(run) : saved;
 }

@@ -10,9 +10,9 @@ import { isRefusal, createTries, warn } from '../../shared/lifecycle/refusals.ts
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { isCordonKnown } from './cancellation.ts';
+import { carryOutPass } from './carry-out-pass.ts';
 import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
-import { carryOutPass } from './drain-pods.ts';
 import { isFree, remember } from './history.ts';
 import { STALE_AGAIN } from './late-events.ts';
 import { tellAnswers } from './messages.ts';
@@ -115,7 +115,7 @@ function forOthers({ active }: DrainRecord): string {
 
 /** Does the last acts of a drain, notes how it ended, and closes it. */
 export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish'>, look: Look): Promise<Turn> {
-  const result = pass === undefined ? undefined : await carryOutPass(parts, look.object, pass);
+  const result = pass === undefined ? undefined : await carryOutPass(parts, look, active, pass);
   const end = { ...outcome, time: look.now };
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
   // Those that end with it wait no more.

@@ -127,9 +127,9 @@ export interface ActiveDrain {
   readonly gone?: number;
   /** Those, and the ones that are about to go. */
   readonly drained: number;
-  /** Passes in a row in which evictions were refused. */
+  /** Passes in a row in which an eviction was not granted, or a pod had changed. */
   readonly refusals: number;
-  /** Evictions that were refused a moment ago, by UID of the pod. */
+  /** Evictions that are not asked for again for a moment, by UID of the pod. */
   readonly heldEvictions?: Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
   /** What was said last. */
   readonly reported?: string;
@@ -211,7 +211,7 @@ export interface DrainRecord {
   readonly heldSince?: EpochMs;
   readonly quarantineEnd?: QuarantineEnd;
   readonly recoveries?: readonly Recovery[];
-  /** Changes of Node and custom resource that are refused. */
+  /** Changes of Node, custom resource and pods that are refused. */
   readonly refusals?: Refusals;
   /** When a Warning on the Node said last that an event is too old. */
   readonly staleSaid?: EpochMs;

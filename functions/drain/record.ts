@@ -4,7 +4,7 @@ import * as z from '../../shared/contract/zod.ts';
 import { toDurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
-import { heldEvictionsSchema } from '../../shared/pods/eviction.ts';
+import { heldEvictionsSchema } from '../../shared/pods/drain-pods.ts';
 import type { AnsweredRequest, DrainRecord } from './model.ts';
 import { toFittingJson } from './record-size.ts';
 

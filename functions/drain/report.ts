@@ -3,7 +3,8 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { nameOf, type PassResult } from './drain-pods.ts';
+import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
+
 import type { ActiveDrain } from './model.ts';
 import type { Look } from './observe.ts';
 import type { DrainPass, PodWait } from './pod-plan.ts';
@@ -15,8 +16,8 @@ export interface Notice {
   readonly message: string;
 }
 
-/** What holds the pods that are left. The first two texts are NVSentinel's. */
-export function noticesOf({ waits, left }: DrainPass, { refusals }: Pick<PassResult, 'refusals'>): readonly Notice[] {
+/** What holds the pods that are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
+export function noticesOf({ waits, left }: DrainPass, refusals: readonly string[]): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
   const completing = of('Completion').map(({ pod }) => nameOf(pod));
@@ -75,25 +76,24 @@ export async function saidStuck(
   return { ...active, progress: { ...progress, saidTime: look.now } };
 }
 
-/** Says those that the text of the last time does not have. @returns the text to remember */
+/**
+ * Says those that the text of the last time does not have.
+ *
+ * @param how `isSaidAgain`: what holds pods back is said once more: the API server forgets Events after an hour
+ * @returns the text to remember
+ */
 export async function sayNew(
   reporter: Reporter,
   { object }: Pick<Look, 'object'>,
   notices: readonly Notice[],
-  before: string | undefined,
+  { before, isSaidAgain = false }: { readonly before: string | undefined; readonly isSaidAgain?: boolean },
 ): Promise<string> {
   const said = new Set((before ?? '').split('\n'));
   const lines = notices.map(({ reason, message }) => `${reason} ${message.replaceAll('\n', ' ')}`);
   for (const [index, { type, reason, message }] of notices.entries()) {
-    if (said.has(lines[index] ?? '')) continue;
-    await reporter.report({ about: object, decision: 'wait', reason, message, event: { type } });
+    const isRepeated = said.has(lines[index] ?? '');
+    if (isRepeated && !(isSaidAgain && reason === EVENT_REASONS.failedDraining)) continue;
+    await reporter.report({ about: object, decision: 'wait', reason, message, isRepeated, event: { type } });
   }
   return lines.join('\n');
-}
-
-const LISTED_MAX = 5;
-
-function listed(items: readonly string[]): string {
-  const more = items.length - LISTED_MAX;
-  return `${items.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -6,6 +6,7 @@ import { RetryableError } from '../../shared/errors.ts';
 import { causeOf, isRefusal, warn, type Change, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import { forgetPods } from '../../shared/pods/drain-pods.ts';
 import type { DrainRecord } from './model.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ShownDrain } from './observation.ts';
@@ -44,6 +45,7 @@ export function proceed(run: RunMemory): Turn {
 export function save(look: Look, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
   const { kind, apiVersion, metadata } = look.object;
   const { refusals: stored, ...rest } = record;
+  forgetPods(look.tries, stored, record.active === undefined ? [] : look.pods);
   const refusals = look.tries.after(stored);
   return look.store.save({
     subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },

@@ -34,7 +34,7 @@ export type PodStep =
   | { readonly kind: 'evict'; readonly pod: PodView; readonly group: DrainGroup }
   /** Deleted because of the deadline. `overrides`: the protection that would hold otherwise; the audit says so (I2). */
   | {
-      readonly kind: 'force';
+      readonly kind: 'delete';
       readonly pod: PodView;
       readonly gracePeriodSeconds: number;
       readonly overrides: Protection | undefined;
@@ -81,7 +81,7 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
     if (deadline !== undefined && isForced(pod, deadline, now)) {
       const overridden = protectionOf(pod, protection);
       return {
-        kind: 'force',
+        kind: 'delete',
         pod,
         gracePeriodSeconds: forcedGraceSeconds(pod, deadline, now),
         overrides: isActive(overridden, now) ? overridden : undefined,

@@ -1,10 +1,12 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { addDuration, hours, minutes } from '../../shared/domain/time.ts';
+import { addDuration, minutes } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
+import { isNoteOf, LEFT_CHECK } from './hook-owner.ts';
 import { openNodeRecord, type Look, type Seen, type Target } from './observe.ts';
 import { isLive } from './objects.ts';
 import { EMPTY_TERMINATION, hasBegun, type TerminationRecord } from './record.ts';
@@ -42,7 +44,11 @@ const isHeldBy = (
   { metadata: { finalizers = [] } }: KubernetesObject,
 ): boolean => finalizers.some(name => finalizerNames.includes(name));
 
-/** @param claimUid of the NodeClaim whose record this is */
+/**
+ * A Node that calls hooks in a termination of its own keeps its record.
+ *
+ * @param claimUid of the NodeClaim whose record this is
+ */
 async function leaveTo(
   nodes: readonly KubernetesObject[],
   held: TerminationRecord,
@@ -54,10 +60,14 @@ async function leaveTo(
   for (const node of nodes) {
     const { name, uid } = node.metadata;
     const record = openNodeRecord(deps, uid);
-    if ((await record.load()).kind !== 'none') continue;
+    const loaded = await record.load();
+    const isFree = loaded.kind === 'none' || (loaded.kind === 'held' && isNoteOf(loaded.value, claimUid));
+    if (!isFree) continue;
     const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
-    await record.save({ subject, value: isLive(node) ? callsOf(value) : value, wakeTime });
+    const saved = await record.save({ subject, value: isLive(node) ? callsOf(value) : value, wakeTime });
+    if (!saved.written)
+      throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
   }
 }
 
@@ -88,9 +98,10 @@ export async function closeFinished(deps: TerminationDeps, look: Look, value: Te
   return record.save({ subject, value: { ...value, unheld: true }, wakeTime });
 }
 
-/** Nothing is to be done: no record is needed, but that of hooks which were called for the instance of a Node that lives. */
+/** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of a Node that lives. */
 export async function rest({ object, stored, record, now }: Look): Promise<Turn> {
-  const isNeeded = object.kind === 'Node' && isLive(object) && Object.keys(stored?.hooks ?? {}).length > 0;
+  const hasHooks = Object.keys(stored?.hooks ?? {}).length > 0 || stored?.hooksOf !== undefined;
+  const isNeeded = object.kind === 'Node' && isLive(object) && hasHooks;
   if (stored === undefined || !isNeeded) return record.release();
   const { kind, apiVersion, metadata } = object;
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
@@ -149,7 +160,5 @@ export async function closeUnheld({ reporter }: Parts, { object, stored, record,
   return record.save({ subject, value: { ...stored, unheld: true }, wakeTime: addDuration(now, UNHELD_CHECK) });
 }
 
-/** A Node that lives on is looked at this often, should the event of its end be lost. */
-const LEFT_CHECK = hours(24);
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
 const UNHELD_CHECK = minutes(5);

@@ -5,16 +5,17 @@ import { EMPTY_TERMINATION, type TerminationRecord } from './record.ts';
 import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
-import { addDuration, hours } from '../../shared/domain/time.ts';
+import { addDuration, hours, minutes } from '../../shared/domain/time.ts';
 import { createTries } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { TimedRecord, UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
 import { close, closeUnheld, handOver, isUnheld, rest } from './gone.ts';
+import { claimUnderWay, isNoteOf } from './hook-owner.ts';
 import { isLive, isRegistered, toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { rememberPool } from './pools.ts';
@@ -29,6 +30,8 @@ import { terminate } from './terminate.ts';
 const MAX_STRETCHES = 20;
 /** A deletion that is only observed is looked at this often. */
 const OBSERVED_CHECK = hours(24);
+/** A Node that waits for its NodeClaim's termination looks this often. */
+const CLAIM_CHECK = minutes(1);
 
 /** What carries terminations out; other rules than the real ones prove what a mistake in them would do. */
 export interface TargetParts {
@@ -40,13 +43,16 @@ export interface TargetParts {
   readonly steps: readonly Step<TerminationContext>[];
 }
 
-/** @param answers of workers to hooks of this termination, by hook name */
+/**
+ * @param answers of workers to hooks of this termination, by hook name
+ * @returns false: there is no such object, and nothing is remembered of it
+ */
 export async function reconcileTarget(
   parts: TargetParts,
   target: Target,
   wakeUp: UsedWakeUp | undefined,
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
-): Promise<void> {
+): Promise<boolean> {
   const { deps } = parts;
   let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
   const observe = createObserver(deps, wakeUp, (record, object) => (opened = { record, ...(object && { object }) }));
@@ -59,10 +65,12 @@ export async function reconcileTarget(
     tries: createTries(deps.clock),
   };
   let left: readonly Target[] = [];
+  let isKnown = false;
   const concern: Concern<Look, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<Look>> {
       const seen = await observe(target);
+      isKnown ||= seen.kind !== 'nothing';
       if (seen.kind === 'here') {
         if (seen.look.claim !== undefined) parts.hints.seen(seen.look.claim);
         return { kind: 'here', observation: seen.look };
@@ -89,7 +97,8 @@ export async function reconcileTarget(
     first: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,
   });
-  await oneByOne(left, node => reconcileTarget(parts, node, undefined));
+  await oneByOne(left, async node => void (await reconcileTarget(parts, node, undefined)));
+  return isKnown;
 }
 
 /** Whether anything of it is ours shows once its settings can be seen. */
@@ -125,7 +134,7 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
   const { deps, reporter, steps } = parts;
   switch (decision.kind) {
     case 'terminate':
-      return terminate({ deps, reporter, steps, run }, decision, look);
+      return (await awaitClaim(parts, look)) ?? terminate({ deps, reporter, steps, run }, decision, look);
     case 'prepare':
       return prepare({ deps, reporter, tries: run.tries }, decision, look);
     case 'wouldTerminate':
@@ -139,6 +148,23 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
       await rememberPoolOf(deps, look);
       return rest(look);
   }
+}
+
+/**
+ * A Node whose hooks are called in the termination of a NodeClaim begins none of its own before that one has ended. It may have gone without
+ * anybody having heard of it: then its record is closed first, and the Node gets what was promised. undefined: there is none to wait for.
+ */
+async function awaitClaim(parts: TargetParts, look: Look): Promise<Turn | undefined> {
+  const { object, stored, record, claim } = look;
+  const { hooksOf: uid } = stored ?? {};
+  if (claim !== undefined || stored === undefined || uid === undefined || !isNoteOf(stored, uid)) return undefined;
+  const other = await claimUnderWay(parts.deps, uid);
+  if (other === undefined) return undefined;
+  await reconcileTarget(parts, { kind: 'NodeClaim', name: other.name, uid }, undefined);
+  if ((await claimUnderWay(parts.deps, uid)) === undefined) return again(`NodeClaim ${other.name} is gone`);
+  const { kind, apiVersion, metadata } = object;
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  return record.save({ subject, value: stored, wakeTime: addDuration(look.now, CLAIM_CHECK) });
 }
 
 /** Where admission has put our finalizer on, nothing was there to do: what its NodePool asks for is remembered all the same. */

@@ -4,6 +4,7 @@ import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
 import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
+import { addDuration } from '../../shared/domain/time.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
@@ -16,6 +17,7 @@ import { TERMINATION } from './settings.ts';
 import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
+import { claimUnderWay, LEFT_CHECK } from './hook-owner.ts';
 import { checkForOrphans } from './orphans/check.ts';
 import { forgetOrphan } from './orphans/forget.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
@@ -77,7 +79,10 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
           await reconcileInstance(parts, name, { wakeUp: message });
           return;
         }
-        if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
+        if (kind === 'NodeClaim') {
+          await reconcileTarget(parts, { kind, name, uid }, message);
+          return;
+        }
         if (kind === 'Node') return reconcileNode(parts, name, { timer: { uid, wakeUp: message } });
         if (kind === 'FinalizerRule') return reconcileRule(parts, name, { timer: { uid, wakeUp: message } });
         return reconcileObject(parts, message.subject, message);
@@ -113,7 +118,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   const isRepeated = resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'NodeClaim':
-      return reconcileTarget(parts, { kind: 'NodeClaim', name, uid, onlyIfKnown: change === 'Deleted' }, undefined);
+      await reconcileTarget(parts, { kind: 'NodeClaim', name, uid, onlyIfKnown: change === 'Deleted' }, undefined);
+      return;
     case 'Node':
       if (change === 'Deleted') return reconcileGoneNode(parts, subject);
       return reconcileNode(parts, name, { onlyIfGoing: change === 'Modified' && changedOnly(changed, OF_GOING_NODES) });
@@ -150,14 +156,16 @@ interface NodeCause {
   readonly onlyIfGoing?: boolean;
 }
 
-async function reconcileNode(
-  parts: Parts,
-  name: string,
-  { timer, onlyIfGoing = false }: NodeCause = {},
-): Promise<void> {
+/** @param missing UID of the NodeClaim that an earlier look took it for, and that was not there */
+async function reconcileNode(parts: Parts, name: string, cause: NodeCause = {}, missing?: string): Promise<void> {
+  const { timer, onlyIfGoing = false } = cause;
   const target = await targetOfNode(parts.deps, parts.hints, { name, onlyIfGoing });
   const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
-  if (target !== undefined) await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined);
+  const isKnown = target === undefined || (await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined));
+  // Its NodeClaim went since it was found: the Node is a subject of its own from now on.
+  if (!isKnown && target.kind === 'NodeClaim' && target.uid !== missing) {
+    return reconcileNode(parts, name, cause, target.uid);
+  }
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.
   if (timer !== undefined && !isOwn) await closeNodeRecord(parts.deps, timer.uid);
 }
@@ -165,7 +173,16 @@ async function reconcileNode(
 async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
   if (uid === undefined) return;
   const record = openNodeRecord(deps, uid);
-  if ((await record.load()).kind === 'held') await record.closeGone();
+  const held = await record.load();
+  if (held.kind !== 'held') return;
+  const { hooksOf } = held.value;
+  if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
+    await record.closeGone();
+    return;
+  }
+  const { subject } = held.stored;
+  const wakeTime = addDuration(deps.clock.now(), LEFT_CHECK);
+  await record.save({ subject, value: held.value, wakeTime, punctual: false });
 }
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */

@@ -11,7 +11,7 @@ import {
 import { toDurationMs, type DurationMs } from '../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
-import { heldEvictionsSchema } from '../../shared/pods/eviction.ts';
+import { heldEvictionsSchema } from '../../shared/pods/drain-pods.ts';
 
 /** A call that may happen once only (I4). */
 const attempt = z.object({
@@ -98,9 +98,11 @@ const schema = z.object({
   launchTime: z.exactOptional(instant),
   /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
   keyUid: z.exactOptional(z.string()),
-  /** Evictions refused in a row. */
+  /** Of a Node: the UID of the NodeClaim in whose termination the hooks of their instance are called. */
+  hooksOf: z.exactOptional(z.string()),
+  /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
-  /** Those that were refused a moment ago. */
+  /** Evictions that are not asked for again for a moment. */
   heldEvictions: z.exactOptional(heldEvictionsSchema),
   /** The last audit line: step, and what it waits on. */
   reported: z.exactOptional(z.string()),
@@ -124,7 +126,7 @@ const schema = z.object({
   unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
   refused: z.exactOptional(z.string()),
-  /** Changes and steps that are refused, by UID of the object or name of the step. */
+  /** Changes and steps that are refused, by UID of the object, name of the step, or verb and UID of the pod. */
   refusals: z.exactOptional(refusalsSchema),
 });
 
@@ -138,6 +140,12 @@ export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes:
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec('finalizer', schema, 3);
 
-/** Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written. */
-export const hasBegun = ({ observed, refused, unreadable }: TerminationRecord): boolean =>
-  observed !== true && refused === undefined && unreadable === undefined;
+/**
+ * Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written,
+ * nor for hooks that are called elsewhere.
+ */
+export const hasBegun = (value: TerminationRecord): boolean =>
+  value.observed !== true &&
+  value.refused === undefined &&
+  value.unreadable === undefined &&
+  !(value.hooksOf !== undefined && value.reported === undefined);

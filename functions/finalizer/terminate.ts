@@ -15,12 +15,13 @@ import {
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeFinished } from './gone.ts';
+import { ownHooks } from './hook-owner.ts';
 import { settingsInForce } from './kept-settings.ts';
 import type { Look } from './observe.ts';
 import { begun, openProgress, type Progress } from './progress.ts';
@@ -85,6 +86,7 @@ export async function terminate(
   const before = progress.value();
   const context: TerminationContext = {
     deps,
+    hookOwner: { kind: 'ours' },
     look,
     now: look.now,
     deadline,
@@ -128,7 +130,10 @@ export async function terminate(
     return DONE;
   }
 
-  const outcome = await runUnlessRefused(steps, context);
+  // Here and not in a step: what our own records do not answer ends the run, also past the deadline (I6).
+  const hookOwner = await ownHooks(context);
+  if (hookOwner.kind === 'changed') return again('another run noted down who calls the hooks');
+  const outcome = await runUnlessRefused(steps, { ...context, hookOwner });
   if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
     const noticed = await noticeStripped(context, progress);
     if (!noticed.written) return noticed;

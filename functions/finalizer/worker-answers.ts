@@ -39,7 +39,7 @@ async function reconcileHeirs(
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
   const heirs = await heirsOf(parts, uid);
-  await oneByOne(heirs, heir => reconcileTarget(parts, heir, undefined, answers));
+  await oneByOne(heirs, async heir => void (await reconcileTarget(parts, heir, undefined, answers)));
   return heirs.length > 0;
 }
 

@@ -8,8 +8,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type DisruptionBudgets, type NodeCount } from '../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { activity } from './budget-schedule.ts';
+import { addDuration, earliest, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { isMarkedForDisruption, isRebooting } from './node-verdict.ts';
 import { HOLD_CHECK } from './times.ts';
 import type { Hold, NodeLook } from './verdict.ts';
@@ -22,7 +21,15 @@ export interface DisruptionBudget {
   hold(uid: string, disrupted: ReadonlySet<string>): Hold | undefined;
 }
 
+/** Whether a schedule is in force, and when that changes; undefined: it cannot be read (`shared/contract/budget-schedule.ts`). */
+export type Activity = (
+  schedule: string,
+  duration: DurationMs,
+  now: EpochMs,
+) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
+
 interface Facts {
+  readonly activity: Activity;
   readonly pool: KubernetesObject | undefined;
   readonly which: DisruptionBudgets;
   readonly nodes: readonly NodeView[];
@@ -36,13 +43,21 @@ const DEFAULT_BUDGETS: readonly unknown[] = [{ nodes: '10%' }];
 const REASON = 'Unhealthy';
 
 /** undefined: none applies. */
-export function disruptionBudgetOf({ pool, which, nodes, claimOf, looks, now }: Facts): DisruptionBudget | undefined {
+export function disruptionBudgetOf({
+  pool,
+  which,
+  nodes,
+  claimOf,
+  looks,
+  activity,
+  now,
+}: Facts): DisruptionBudget | undefined {
   if (pool === undefined || which === 'Ignore') return undefined;
   const counted = nodes.filter(node => isCounted(node, claimOf(node)));
   const budgets = budgetsOf(pool).flatMap((budget, index) => {
     const reasons = isJsonObject(budget) ? budget['reasons'] : undefined;
     const applies = Array.isArray(reasons) ? reasons.includes(REASON) : which === 'All';
-    return applies ? [{ index, ...limitOf(budget, counted.length, now) }] : [];
+    return applies ? [{ index, ...limitOf(budget, counted.length, { activity, now }) }] : [];
   });
   const [first, ...others] = budgets;
   if (first === undefined) return undefined;
@@ -88,7 +103,7 @@ interface Limit {
 
 const UNREADABLE: Limit = { allowed: 0, changes: undefined, said: ', for it cannot be read' };
 
-function limitOf(budget: unknown, total: number, now: EpochMs): Limit {
+function limitOf(budget: unknown, total: number, { activity, now }: Pick<Facts, 'activity' | 'now'>): Limit {
   const { nodes, schedule, duration }: Readonly<Record<string, unknown>> = isJsonObject(budget) ? budget : {};
   const count = readCount(nodes);
   if (count === undefined) return UNREADABLE;

@@ -26,7 +26,7 @@ import {
   toEpochMs,
   toTimestamp,
 } from '../../shared/domain/time.ts';
-import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
+import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
 import { isStopped, vetoOf } from './node-verdict.ts';
 import { isReserved } from './replacement.ts';
@@ -77,12 +77,13 @@ interface Around {
   readonly state: PoolRecord;
   readonly now: EpochMs;
   readonly nodePool: KubernetesObject | undefined;
+  readonly activity: Activity;
   /** What a pass has found of its nodes. */
   readonly looks: readonly NodeLook[];
 }
 
 export function surroundingsOf(around: Around): Surroundings {
-  const { pool, settings, own, claims, cluster, state, now, nodePool, looks } = around;
+  const { pool, settings, own, claims, cluster, state, now, nodePool, looks, activity } = around;
   const index = indexOwners(own, claims);
   const statements = statementsOf(settings);
   const mine = new Set(own.map(({ uid }) => uid));
@@ -97,7 +98,7 @@ export function surroundingsOf(around: Around): Surroundings {
     scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
     poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
     claimOf,
-    budget: disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, looks, now }),
+    budget: disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, looks, activity, now }),
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),

@@ -208,10 +208,9 @@ function tryTime(refusal: Refusal, rung: Rung): EpochMs {
 
 /** Until when a refused act waits; undefined: it may be tried. */
 export function heldByRefusal(
-  refusals: Refusals | undefined,
+  { refusals, basis }: { readonly refusals: Refusals | undefined; readonly basis: string },
   key: string,
   rung: Rung,
-  basis: string,
   now: EpochMs,
 ): EpochMs | undefined {
   const refusal = refusals?.[key];

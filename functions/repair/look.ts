@@ -1,6 +1,7 @@
 /** What a pass sees before it decides: the pool's record and rules, its nodes with what is remembered of them, and the cluster where guards count it. */
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { activity } from '../../shared/contract/budget-schedule.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
@@ -127,7 +128,18 @@ export async function look(
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });
   const surroundings =
     settings &&
-    surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now, nodePool: rules.pool, looks });
+    surroundingsOf({
+      pool,
+      settings,
+      own,
+      claims: view.claims,
+      cluster,
+      state,
+      now,
+      nodePool: rules.pool,
+      looks,
+      activity,
+    });
   const place: Place = { pool, source: rules.rules.source, settings: rules.rules.settings };
   if (held.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
   return {

@@ -142,7 +142,7 @@ function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
 }
 
 /** Being deleted, and its deadline has passed. */
-export function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
+function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
   return claim.deletionTime !== undefined && endsBy(claim, now);
 }
 

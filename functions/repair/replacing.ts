@@ -61,7 +61,12 @@ export function lookAtReplacing(seen: NodeSeen, attempt: Attempt): Partly {
   if (decision.kind !== 'due') return { ...waits, ...heldBack(seen, record) };
   const rung = terminationAfter(attempt.key, rungs);
   if (rung === undefined) return giveUp(seen, attempt, 'its list has no such action any more');
-  const until = heldByRefusal(record.refusals, attempt.key, rung, context.basisOf(decision.claim), now);
+  const until = heldByRefusal(
+    { refusals: record.refusals, basis: context.basisOf(decision.claim) },
+    attempt.key,
+    rung,
+    now,
+  );
   if (until !== undefined) {
     const message = `${decision.message}; the termination was refused: it is tried again at ${toTimestamp(until)}`;
     return { ...waits, verdict: { kind: 'retry', node, message }, time: until };

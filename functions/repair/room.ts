@@ -28,7 +28,7 @@ export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Wan
     if (limit === undefined) return `limit ${name} of NodePool ${pool.metadata.name} cannot be read`;
     const after = (milli(used[name]) ?? 0n) + one * BigInt(unknown + 1);
     if (after > limit)
-      return `limit ${name} of NodePool ${pool.metadata.name} is ${String(value)}: there is no room for one more`;
+      return `limit ${name} of NodePool ${pool.metadata.name} is ${JSON.stringify(value)}: there is no room for one more`;
   }
   return undefined;
 }

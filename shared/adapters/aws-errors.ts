@@ -63,7 +63,7 @@ export const BUSY_CODES: ReadonlySet<string> = new Set([
   'ScalingActivityInProgress',
 ]);
 
-const PASSING_CODES: readonly ReadonlySet<string>[] = [ACCESS_CODES, MISSING_CODES, THROTTLING_CODES, BUSY_CODES];
+const PASSING_CODES: readonly ReadonlySet<string>[] = [MISSING_CODES, THROTTLING_CODES, BUSY_CODES];
 
 /** The error code of an AWS client, or of the connection below it. */
 export function awsErrorCode(error: unknown): string | undefined {
@@ -80,6 +80,7 @@ export function fromAwsError(error: unknown, attempt: { doing: string; write: bo
   const code = codeOrStatus(error);
   const message = `${attempt.doing}: ${code}: ${cutText(messageOf(error))}`;
   const notDone = { cause: error, reason: code };
+  if (ACCESS_CODES.has(code)) return new RetryableError(message, { ...notDone, isForbidden: true });
   if (PASSING_CODES.some(codes => codes.has(code))) return new RetryableError(message, notDone);
   // A client error without any of the above: the request itself is wrong and stays wrong.
   if (error instanceof Error && isClientFault(error)) return new TerminalError(code, message, { cause: error });

@@ -31,7 +31,7 @@ export function limitTo(count: number): <Result>(work: () => Promise<Result>) =>
 }
 
 /** Items at work at the same time: a round of calls must not become a storm on the API server. */
-const AT_ONCE = 10;
+export const AT_ONCE = 10;
 
 /**
  * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one holds up nobody. Nor does one

@@ -4,13 +4,14 @@
  */
 import { parse as parseToml, TomlError } from 'smol-toml';
 import type { DrainSettings, HealthEventSettings } from '../domain/drain-settings.ts';
+import { withoutPaths } from '../domain/json.ts';
 import { suggestion } from '../domain/nearest-name.ts';
 import { PROVIDER_POLICIES, type ProviderPolicies } from '../domain/provider-policies.ts';
 import { hours } from '../domain/time.ts';
 import { duration, exactName } from './drain-fields.ts';
 import { drainKeys, toDrainSettings } from './drain-schema.ts';
 import { formatKeyPath } from './key-path.ts';
-import { MAX_KEY_PARTS, tomlPlaces } from './toml-places.ts';
+import { MAX_KEY_PARTS, tomlPlaces, type TomlPlace } from './toml-places.ts';
 import * as z from './zod.ts';
 
 const MAX_EVENT_AGE = hours(1);
@@ -50,8 +51,10 @@ export interface ConfigFault {
   readonly file?: string;
   /** From 1. */
   readonly line: number;
-  /** From 1; known for text that is not TOML. */
+  /** Of the key, from 1. */
   readonly column?: number;
+  /** Of its value, where that stands on the line of the key. */
+  readonly valueColumn?: number;
   /** `customDrain.timeout`, `userNamespaces[0].mode`; empty for the text as a whole. */
   readonly key: string;
   readonly message: string;
@@ -63,7 +66,7 @@ export type ParsedConfig =
       readonly value: CurfewConfig;
       /** What was parsed, without comments: `readConfig` reads it again. */
       readonly content: Readonly<Record<string, unknown>>;
-      readonly lineOf: (path: readonly PropertyKey[]) => number;
+      readonly placeOf: (path: readonly PropertyKey[]) => TomlPlace;
     }
   | { readonly ok: false; readonly faults: readonly ConfigFault[] };
 
@@ -79,15 +82,29 @@ export function parseConfig(text: string): ParsedConfig {
   }
   const result = configSchema().safeParse(content);
   if (result.success) {
-    return { ok: true, value: toConfig(result.data, content), content, lineOf: path => tomlPlaces(text).lineOf(path) };
+    return {
+      ok: true,
+      value: toConfig(result.data, content),
+      content,
+      placeOf: path => tomlPlaces(text).placeOf(path),
+    };
   }
-  const { lineOf, tooDeep } = tomlPlaces(text);
+  const { placeOf, tooDeep } = tomlPlaces(text);
   if (tooDeep !== undefined) {
     const message = `a key of ${tooDeep.parts} parts, at most ${MAX_KEY_PARTS} are read`;
     return { ok: false, faults: [{ line: tooDeep.line, key: '', message }] };
   }
-  const faults = result.error.issues.flatMap(issue => toFaults(issue, content, lineOf));
+  const faults = issuesOf(content).flatMap(issue => toFaults(issue, content, placeOf));
   return { ok: false, faults: faults.toSorted((a, b) => a.line - b.line) };
+}
+
+/** An unknown key hides nothing else: without it, the rest is read as well. */
+function issuesOf(content: unknown): readonly z.core.$ZodIssue[] {
+  const issues = configSchema().safeParse(content).error?.issues ?? [];
+  const unknown = issues.filter(issue => issue.code === 'unrecognized_keys');
+  if (unknown.length === 0) return issues;
+  const keysOf = unknown.flatMap(issue => issue.keys.map(key => [...issue.path, key]));
+  return [...unknown, ...issuesOf(withoutPaths(content, keysOf))];
 }
 
 /** Reads what `parseConfig` parsed, from where it was kept; undefined when it is not valid (any more). */
@@ -114,7 +131,8 @@ const LISTED_FAULTS = 10;
 /** All faults in one text: `line 3: userNamespaces[0].mode: must be …; line 7: …`. */
 export function formatConfigFaults(faults: readonly ConfigFault[]): string {
   const listed = faults.slice(0, LISTED_FAULTS).map(({ file, line, column, key, message }) => {
-    const place = column === undefined ? `line ${line}` : `line ${line}, column ${column}`;
+    // Text that is no TOML has no key to look for.
+    const place = column === undefined || key !== '' ? `line ${line}` : `line ${line}, column ${column}`;
     return [file === undefined ? place : `${file} ${place}`, ...(key === '' ? [] : [key]), message].join(': ');
   });
   const more = faults.length - listed.length;
@@ -124,10 +142,10 @@ export function formatConfigFaults(faults: readonly ConfigFault[]): string {
 function toFaults(
   issue: z.core.$ZodIssue,
   content: unknown,
-  lineOf: (path: readonly PropertyKey[]) => number,
+  placeOf: (path: readonly PropertyKey[]) => TomlPlace,
 ): ConfigFault[] {
   const fault = (path: readonly PropertyKey[], message: string): ConfigFault => ({
-    line: lineOf(path),
+    ...placeOf(path),
     key: formatKeyPath(path),
     message,
   });

@@ -8,7 +8,7 @@ export const FUNCTION_TIMEOUT_SECONDS = 30;
 export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;
 
 /**
- * Batches that a function has in progress at once, at most (`infra/function-definitions.ts`): it protects the API server. In one process over a
+ * Batches that a function has in progress at once, at most (`packages/curfew-cdk/src/function-definitions.ts`): it protects the API server. In one process over a
  * real cluster as well.
  */
 export const MAX_CONCURRENCY = 10;

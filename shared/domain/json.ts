@@ -4,3 +4,15 @@ import type { JsonObject } from './kubernetes-object.ts';
 /** Whether a parsed JSON value is an object: neither null nor a list. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A copy without what stands at these paths; a value that is not there is no fault. Entries of lists stay, so that later paths still fit. */
+export function withoutPaths(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
+  const own = paths.filter(path => path.length === 1).map(([key]) => String(key));
+  const below = (key: string): readonly (readonly PropertyKey[])[] =>
+    paths.flatMap(([first, ...rest]) => (rest.length > 0 && String(first) === key ? [rest] : []));
+  if (Array.isArray(value)) return value.map((each: unknown, index) => withoutPaths(each, below(String(index))));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) => (own.includes(key) ? [] : [[key, withoutPaths(each, below(key))]])),
+  );
+}

@@ -49,7 +49,9 @@ export function readNodeClaim({ metadata, spec, status }: KubernetesObject): Nod
 }
 
 const keysOf = (taints: unknown): readonly string[] =>
-  Array.isArray(taints) ? taints.flatMap(taint => (isJsonObject(taint) ? [String(taint['key'])] : [])) : [];
+  Array.isArray(taints)
+    ? taints.flatMap(taint => (isJsonObject(taint) && typeof taint['key'] === 'string' ? [taint['key']] : []))
+    : [];
 
 function readDuration(value: unknown): DurationMs | undefined {
   const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;

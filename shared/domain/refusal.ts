@@ -88,9 +88,10 @@ const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '
 
 const SAID_FOR = hours(1);
 
-/** Once an hour, and at once where the cause is another one. */
-export const isToBeSaid = (refusal: Refusal, now: EpochMs): boolean =>
-  !isShort(refusal) && (refusal.saidTime === undefined || isDue(now, addDuration(refusal.saidTime, SAID_FOR)));
+/** Once an hour, and at once where the cause is another one. @param isSaidAtOnce also what may pass */
+export const isToBeSaid = (refusal: Refusal, now: EpochMs, isSaidAtOnce = false): boolean =>
+  (isSaidAtOnce || !isShort(refusal)) &&
+  (refusal.saidTime === undefined || isDue(now, addDuration(refusal.saidTime, SAID_FOR)));
 
 const AGAIN: Readonly<Record<RefusalCause, string>> = {
   request: 'it is tried again ever less often, after one minute to one hour',

@@ -143,7 +143,7 @@ export const DEFAULT_ACTION_TIMEOUT = minutes(10);
 /** The same of a termination, from the deletion on; past it the repair is stuck. */
 export const DEFAULT_TERMINATION_TIMEOUT = hours(1);
 /** Pods have no time at all: forceful. */
-export const NO_DRAIN: DurationMs = toDurationMs(0);
+const NO_DRAIN: DurationMs = toDurationMs(0);
 export const DEFAULT_ATTEMPTS = 2;
 export const DEFAULT_WITHIN = hours(24);
 export const DEFAULT_ACTIONS: readonly RepairAction[] = [

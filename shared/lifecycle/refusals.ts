@@ -37,7 +37,7 @@ import {
   type RefusalCause,
   type Refusals,
 } from '../domain/refusal.ts';
-import { earliest, type EpochMs } from '../domain/time.ts';
+import { earliest, latest, type EpochMs } from '../domain/time.ts';
 import { RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
@@ -78,6 +78,10 @@ export interface Change {
   readonly restsOn: readonly unknown[];
   /** When it comes, the change is tried at once. */
   readonly deadline?: EpochMs | undefined;
+  /** What may pass within minutes is said at once, too. */
+  readonly isSaidAtOnce?: boolean | undefined;
+  /** How much of the message is kept, where one subject has hundreds of changes. */
+  readonly maxText?: number | undefined;
   /** Says it where somebody looks. @param isRepeated as in `Report` */
   readonly say: (text: string, isRepeated: boolean) => Promise<void>;
 }
@@ -88,6 +92,10 @@ export interface Change {
  */
 export interface Tries {
   make<Outcome>(change: Change, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
+  /** The refusal that it waits for, for who has to prepare a try; undefined: it may be tried now. */
+  waiting(change: Pick<Change, 'key' | 'stored' | 'restsOn' | 'deadline'>): Refused | undefined;
+  /** What the change was about is not there any more. */
+  forget(key: string): void;
   /** What the record is to remember; undefined: nothing. */
   after(stored: Refusals | undefined): Refusals | undefined;
 }
@@ -97,45 +105,58 @@ export const isRefusal = (outcome: unknown): outcome is Refused =>
 
 export function createTries(clock: Pick<Clock, 'now'>): Tries {
   const own = new Map<string, Refusal | undefined>();
-  /** Verbs on whole kinds that this run has found refused: one probe serves all changes of the subject. */
-  const probed = new Set<string>();
+  /** Verbs on whole kinds that this run has found allowed again: all changes that wait for one are tried. */
+  const allowed = new Set<string>();
   let races = 0;
+  const known = ({ key, stored }: Pick<Change, 'key' | 'stored'>): Refusal | undefined =>
+    own.has(key) ? own.get(key) : stored?.[key];
+  const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
+    const before = known({ key, stored });
+    if (before === undefined) return undefined;
+    const permission = permissionOf(before);
+    if (permission !== undefined && allowed.has(permission)) return undefined;
+    // One probe serves all changes of the subject.
+    const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(own) });
+    const times = others.flatMap(each => (each && permissionOf(each) === permission ? [each.lastTime] : []));
+    const lastTime = times.reduce((one, other) => latest(one, other), before.lastTime);
+    const until = heldUntil({ ...before, lastTime }, { basis: basisOf(restsOn), now: clock.now(), deadline });
+    if (until === undefined) return undefined;
+    const { cause, message } = before;
+    const error = cause === 'request' ? new TerminalError('Refused', message) : new RetryableError(message);
+    return { kind: 'refused', message, until, error, goesBack: undefined };
+  };
   return {
-    async make({ key, stored, restsOn, deadline, say }, call) {
-      const before = own.has(key) ? own.get(key) : stored?.[key];
+    waiting,
+    forget: key => void own.set(key, undefined),
+    async make(change, call) {
+      const { key, stored, restsOn, deadline, isSaidAtOnce, maxText, say } = change;
+      const before = known(change);
       const now = clock.now();
       const ahead = deadline !== undefined && deadline > now ? deadline : undefined;
-      if (before !== undefined) {
-        const seen = { basis: basisOf(restsOn), now, deadline };
-        const isProbed = probed.has(permissionIn(before.message) ?? '');
-        const until = heldUntil(before, seen) ?? (isProbed ? nextTry({ ...before, lastTime: now }) : undefined);
-        if (until !== undefined) {
-          const { cause } = before;
-          const error =
-            cause === 'request' ? new TerminalError('Refused', before.message) : new RetryableError(before.message);
-          return { kind: 'refused', message: before.message, until, error, goesBack: undefined };
-        }
-      }
+      const refused = waiting(change);
+      if (refused !== undefined) return refused;
       try {
         const outcome = await call();
         if (isLost(outcome) && ++races >= MAX_TURNS) throw new RetryableError(CONTENDED, { reason: 'Contended' });
-        if (before !== undefined && !isLost(outcome)) own.set(key, undefined);
+        if (before !== undefined && !isLost(outcome)) {
+          own.set(key, undefined);
+          allowed.add(permissionOf(before) ?? '');
+        }
         return outcome;
       } catch (error) {
         const cause = causeOf(error);
         if (cause === undefined || !(error instanceof Error)) throw error;
-        const message = cutText(error.message);
+        const message = cutText(error.message, maxText);
         const basis = basisOf(restsOn);
-        const refused = refusedAgain(before, { cause, message, basis, now });
+        const again = refusedAgain(before, { cause, message, basis, now });
         // The same words were said for another change of the subject.
         const others = Object.values({ ...stored, ...Object.fromEntries(own) });
         const saidTime = others.find(each => each?.message === message && each.saidTime !== undefined)?.saidTime;
-        const next = saidTime === undefined ? refused : { ...refused, saidTime };
-        const isSaid = isToBeSaid(next, now);
+        const next = saidTime === undefined ? again : { ...again, saidTime };
+        const isSaid = isToBeSaid(next, now, isSaidAtOnce);
         // Said first: a run that dies in between says it again (I9).
         if (isSaid) await say(textOfRefusal(next), next.saidTime !== undefined);
         own.set(key, isSaid ? { ...next, saidTime: now } : next);
-        if (cause === 'permission') probed.add(permissionIn(message) ?? '');
         const goesBack = isShort(next) && error instanceof RetryableError ? error : undefined;
         return { kind: 'refused', message, until: earliest(nextTry(next), ahead) ?? now, error, goesBack };
       }
@@ -186,9 +207,14 @@ const OUT_OF_TIME = 'DeadlineReserve';
 export function causeOf(error: unknown): RefusalCause | undefined {
   if (error instanceof TerminalError) return 'request';
   if (!(error instanceof RetryableError) || error instanceof OutOfSight || error.reason === OUT_OF_TIME) return;
+  if (error.isForbidden) return 'permission';
   if (error.reason !== 'Forbidden') return 'passing';
   return permissionIn(error.message) === undefined ? 'request' : 'permission';
 }
+
+/** What is not allowed; undefined: it was refused for another reason. */
+const permissionOf = ({ cause, message }: Refusal): string | undefined =>
+  cause === 'permission' ? (permissionIn(message) ?? message) : undefined;
 
 /** The verb and kind that RBAC does not allow: `cannot patch resource "nodes" in API group ""`. */
 const permissionIn = (message: string): string | undefined =>

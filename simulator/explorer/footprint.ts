@@ -20,6 +20,8 @@ export interface Addition {
 
 /** Messages that were sent; their order does not matter. */
 export const MESSAGES = 'messages';
+/** What happens to instances: the name of their port. */
+export const INSTANCES = 'instances';
 const READING: ReadonlySet<string> = new Set(['get', 'list', 'describe', 'queryDue']);
 
 export const recordThing = (owner: string, id: string): string => `record/${owner}/${id}`;

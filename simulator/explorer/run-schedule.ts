@@ -10,7 +10,7 @@ import { createVirtualTime } from '../virtual-time.ts';
 import { endStateOf, type EndState } from './end-state.ts';
 import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
 import { ExploredWorld, type Past } from './explored-world.ts';
-import { footprintOf, MESSAGES, recordThing } from './footprint.ts';
+import { footprintOf, INSTANCES, MESSAGES, recordThing } from './footprint.ts';
 import {
   ASLEEP,
   createForesight,
@@ -141,11 +141,14 @@ async function interleave({ situation, schedule, cluster, world, past }: Interle
   const change = (index: number): void => {
     const happening = situation.changes?.[index];
     invariant(happening !== undefined, 'a schedule places the changes that there are');
+    invariant(happening.ends === undefined || typeof happening.tells !== 'object', 'a change adds in one place');
     interleaved.push({ kind: 'change', change: happening });
     happening.apply(cluster.core);
-    const { tells } = happening;
+    const { tells, ends } = happening;
     if (typeof tells === 'object') world.send(tells);
-    const adds = typeof tells === 'object' ? { adds: { to: MESSAGES, text: tells.name } } : {};
+    if (ends !== undefined) world.cloud.setState(ends, 'terminated');
+    const sent = typeof tells === 'object' ? { adds: { to: MESSAGES, text: tells.name } } : {};
+    const adds = ends === undefined ? sent : { adds: { to: INSTANCES, text: ends } };
     witnessed.push({ kind: 'change', index, writes: cluster.takeChanges(), ...adds });
   };
 

@@ -30,6 +30,8 @@ export interface Change {
   /** `pod p2 created`. */
   readonly name: string;
   readonly apply: (core: ApiServerCore) => void;
+  /** The instance that ends with it. */
+  readonly ends?: string;
   /**
    * Who hears of it: the run whose message tells of this change, and which therefore begins after it; or a message of its own, which is
    * processed after them. Curfew need not react to a change without a message.

@@ -11,7 +11,7 @@ import {
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { Outages } from '../outages.ts';
 import type { Random } from '../random.ts';
-import { OUTAGE_PARTS } from '../scenario/scenario.ts';
+import { WHOLE_PARTS } from '../scenario/scenario.ts';
 import type { FaultInjector } from './injector.ts';
 
 const SHORTEST_OUTAGE = seconds(5);
@@ -33,7 +33,7 @@ export function planDisturbances(injector: FaultInjector, random: Random, target
   const { perHour } = injector.mix;
 
   const outageTimes = random.stream('outages');
-  for (const part of OUTAGE_PARTS) {
+  for (const part of WHOLE_PARTS) {
     for (const time of arrivals(outageTimes, perHour.outage, scheduler.now(), end)) {
       const wanted = toDurationMs(outageTimes.integer(SHORTEST_OUTAGE, LONGEST_OUTAGE));
       scheduler.at(time, () => {

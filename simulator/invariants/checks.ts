@@ -19,6 +19,7 @@ import { checkProtection } from './protection.ts';
 import { checkRamp } from './ramp.ts';
 import { checkRepairBounds } from './repair-bounds.ts';
 import { checkRepairGuards } from './repair-guards.ts';
+import { checkRefusedCalls } from './refused-calls.ts';
 import { checkRepairLimits } from './repair-limits.ts';
 import { checkRepair } from './repair.ts';
 import { checkRepairTerms } from './repair-terms.ts';
@@ -56,6 +57,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkRobustness,
   checkExplained,
   checkDenialsSaid,
+  checkRefusedCalls,
   checkHeldSaid,
 ];
 

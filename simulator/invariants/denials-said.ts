@@ -1,7 +1,6 @@
 /**
  * I6: what an admission policy keeps denying is said, with the words of the policy, in an Event on the object, on what it belongs to
- * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name. I8: it is not asked for again and again, nor is one
- * cause said more often than once an hour.
+ * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name. I8: one cause is not said more often than once an hour.
  */
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { changedBy, denialIn, nodeOfPod } from './denials.ts';
@@ -11,8 +10,6 @@ import { dig, textOf } from './reading.ts';
 import { does, type Target } from './run-journal.ts';
 
 const HOUR = 60 * 60_000;
-/** 1, 2, 4 … 60 min come to 7 in the first hour; each change of the object, and each new answer, may add one. */
-const MOST_IN_AN_HOUR = 30;
 /** Two runs that look at the same time both say it. */
 const SAID_TOGETHER = 60_000;
 /** Under which a refused change of a Node, a NodeClaim or an object of a rule is said. */
@@ -28,8 +25,6 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
   const denied = new Map<string, Denied>();
   /** Names of objects with words that were said of them. */
   const said: { readonly name: string; readonly message: string }[] = [];
-  /** Times of the last hour, by what is denied. */
-  const calls = new Map<string, readonly number[]>();
   /** When a cause was said last, by object, reason and words. */
   const saidLast = new Map<string, number>();
   return {
@@ -39,11 +34,6 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
       const target = changedBy(call);
       if (target.resource === 'events') return;
       const what = `${run.by} ${does(call)} ${target.resource} ${target.name ?? ''}`;
-      const recent = [...(calls.get(what) ?? []).filter(time => now() - time < HOUR), now()];
-      calls.set(what, recent);
-      // Pods have a bound of their own, and repair does not keep this one yet.
-      if (call.method === 'patch' && run.by !== 'repair' && recent.length === MOST_IN_AN_HOUR + 1)
-        violate('I8', `${what} is denied ${recent.length} times within an hour`);
       const before = denied.get(`${what} ${words}`);
       const isSame = before !== undefined && now() - before.last <= LONGEST_DELAY;
       const since = isSame ? before.since : now();

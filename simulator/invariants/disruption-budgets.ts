@@ -77,8 +77,8 @@ export const checkDisruptionBudgets: MakeCheck = ({ mirror, now, quietSince, vio
       const disrupted = others.filter(
         node => isMarked(node) && now() - (since.get(node.metadata.uid) ?? now()) < STUCK_AFTER - SLACK,
       ).length;
-      const which = dig(block, 'disruptionBudgets') ?? 'Explicit';
-      const allowed = mostDisrupted(pool, String(which), neighbours.length, now());
+      const which = textOf(dig(block, 'disruptionBudgets')) ?? 'Explicit';
+      const allowed = mostDisrupted(pool, which, neighbours.length, now());
       if (disrupted < allowed) return;
       violate(
         'I3',
@@ -90,12 +90,13 @@ export const checkDisruptionBudgets: MakeCheck = ({ mirror, now, quietSince, vio
 
 function mostDisrupted(pool: KubernetesObject, which: string, total: number, now: number): number {
   if (which === 'Ignore') return Infinity;
-  const stated = dig(pool, 'spec', 'disruption', 'budgets');
-  const budgets = stated === undefined || stated === null ? [{ nodes: '10%' }] : listOf(stated);
+  const list = dig(pool, 'spec', 'disruption', 'budgets');
+  const budgets = list === undefined || list === null ? [{ nodes: '10%' }] : listOf(list);
   const limits = budgets.map(budget => {
     const reasons = dig(budget, 'reasons');
     if (Array.isArray(reasons) ? !reasons.includes('Unhealthy') : which !== 'All') return Infinity;
-    const nodes = String(dig(budget, 'nodes') ?? '');
+    const stated = dig(budget, 'nodes');
+    const nodes = typeof stated === 'number' ? String(stated) : (textOf(stated) ?? '');
     const [, number = '', percent] = /^(\d+)(%?)$/.exec(nodes) ?? [];
     if (number === '' || (percent === '%' && Number(number) > 100)) return 0;
     const count = percent === '%' ? Math.ceil((Number(number) * total) / 100) : Number(number);

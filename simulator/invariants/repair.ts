@@ -208,8 +208,7 @@ interface Remembered {
 
 const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
   [...mirror.all('nodeclaims').values()].find(
-    claim =>
-      claim.metadata.name === targetOf(call).name && annotationOf(claim, 'curfew.dev/replaces') === undefined,
+    claim => claim.metadata.name === targetOf(call).name && annotationOf(claim, 'curfew.dev/replaces') === undefined,
   );
 
 /** The run has written a record of this very node. */

@@ -9,7 +9,7 @@ import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/near
 import { CONFIG_MAP, CURFEW_GROUP } from '../../shared/contract/names.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { describeYamlFailure, MAX_ALIASES } from './yaml-failures.ts';
-import { placeOf, type Path } from './places.ts';
+import { placeAt, placeOf, type Path } from './places.ts';
 import { resourceOfManifest, type KnownResource } from './resource-names.ts';
 import type { Place, ScenarioFault } from './scenario.ts';
 import { readSourceTexts, type SourceText } from './source-files.ts';
@@ -137,9 +137,9 @@ function readDocuments({ file, text }: SourceText): {
   readonly fault: ScenarioFault | undefined;
 } {
   const lines = new LineCounter();
-  const failed = (line: number, message: string) => ({
+  const failed = (place: Place, message: string) => ({
     values: [],
-    fault: { place: { file, line, path: '' }, message },
+    fault: { place, message: describeYamlFailure(message) },
   });
   try {
     const documents = parseAllDocuments(text, {
@@ -149,7 +149,7 @@ function readDocuments({ file, text }: SourceText): {
       logLevel: 'silent',
     });
     const [error] = documents.flatMap(({ errors }) => errors);
-    if (error !== undefined) return failed(lines.linePos(error.pos[0]).line, error.message);
+    if (error !== undefined) return failed(placeAt(file, lines, error.pos[0]), error.message);
     const values = documents.flatMap(document => {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
       return itemsOf(value).map(({ value: each, path }) => ({
@@ -159,7 +159,7 @@ function readDocuments({ file, text }: SourceText): {
     });
     return { values: values.filter(({ value }) => typeof value['kind'] === 'string'), fault: undefined };
   } catch (error) {
-    return failed(1, describeYamlFailure(messageOf(error)));
+    return failed({ file, line: 1, path: '' }, messageOf(error));
   }
 }
 

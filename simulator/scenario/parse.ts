@@ -1,6 +1,7 @@
 /** Reads scenario files: YAML, schema, then what only the whole file can say. Every fault carries its place; all are reported. */
 import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { z } from 'zod';
+import { withoutPaths } from '../../shared/domain/json.ts';
 import { isMisspelling } from '../../shared/domain/nearest-name.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { toScenario } from './document.ts';
@@ -8,7 +9,7 @@ import { expectationByName } from './expectation-schema.ts';
 import { flattenLists } from './lists.ts';
 import { beginningOf } from './objects.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
-import { placeOf, placeOfLooseAlias, type Path } from './places.ts';
+import { placeAt, placeOf, placeOfLooseAlias, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
 import type { ResourceCatalog } from './resource-names.ts';
 import type { ParsedScenarios, Place, Scenario, ScenarioFault } from './scenario.ts';
@@ -46,7 +47,7 @@ function parseDocuments(
   for (const document of documents) {
     // Those after the first are its consequences.
     for (const error of document.errors.slice(0, 1)) {
-      faults.push({ place: { file, line: lines.linePos(error.pos[0]).line, path: '' }, message: error.message });
+      faults.push({ place: placeAt(file, lines, error.pos[0]), message: describeYamlFailure(error.message) });
     }
     if (document.errors.length > 0 || isEmpty(document)) continue;
     const parsed = parseDocument(document, file, lines, catalog);
@@ -82,17 +83,32 @@ function parseDocument(
   const flat = flattenLists(value);
   if (flat.misplaced.length > 0) return flat.misplaced.map(({ path, message }) => ({ place: written(path), message }));
   const locate: Locate = path => written(flat.origin(path));
-  const result = scenarioSchema.safeParse(flat.value, { error: describeIssue });
-  if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, scenarioSchema, locate));
-  const faults: ScenarioFault[] = [];
-  const beginning = beginningOf(result.data, { file, catalog, locate }, faults);
-  const scenario = toScenario(result.data, beginning, { file, locate }, faults);
-  const complaints = complainAboutNames(scenario, { beginning, spec: result.data.spec, locate }, catalog);
+  const { data, issues } = readDocument(flat.value);
+  const faults: ScenarioFault[] = issues.flatMap(issue => toFaults(issue, scenarioSchema, locate));
+  if (data === undefined) return faults.toSorted(byLine);
+  const beginning = beginningOf(data, { file, catalog, locate }, faults);
+  const scenario = toScenario(data, beginning, { file, locate }, faults);
+  const complaints = complainAboutNames(scenario, { beginning, spec: data.spec, locate }, catalog);
   faults.push(...complainAboutDuplicates(scenario.objects), ...complaints.filter(({ isDoubt }) => isDoubt !== true));
   if (faults.length > 0) return faults.toSorted(byLine);
   const misnamed = complaints.filter(({ isDoubt }) => isDoubt === true);
-  const doubts = [...misnamed, ...doubtsAboutExpectations(result.data, locate)].toSorted(byLine);
+  const doubts = [...misnamed, ...doubtsAboutExpectations(data, locate)].toSorted(byLine);
   return { ...scenario, doubts };
+}
+
+/** An unknown field hides nothing else: without it, the rest is read as well. `data` is undefined where that cannot be. */
+function readDocument(value: unknown): {
+  readonly data: ScenarioDocument | undefined;
+  readonly issues: readonly z.core.$ZodIssue[];
+} {
+  const result = scenarioSchema.safeParse(value, { error: describeIssue });
+  if (result.success) return { data: result.data, issues: [] };
+  const { issues } = result.error;
+  const unknown = issues.filter(issue => issue.code === 'unrecognized_keys');
+  if (unknown.length === 0) return { data: undefined, issues };
+  const fields = unknown.flatMap(({ path, keys }) => keys.map(key => [...path, key]));
+  const rest = readDocument(withoutPaths(value, fields));
+  return { data: rest.data, issues: [...unknown, ...rest.issues] };
 }
 
 const byLine = (a: ScenarioFault, b: ScenarioFault): number =>

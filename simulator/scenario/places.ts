@@ -19,19 +19,34 @@ export function formatPath(path: Path): string {
 export function placeOf(file: string, document: Document, lines: LineCounter, path: Path): Place {
   let node: unknown = document.contents;
   let offset = offsetOf(node) ?? 0;
+  let isThere = true;
   for (const key of path) {
     if (isAlias(node)) node = node.resolve(document);
     if (isMap(node)) {
       const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === String(key));
+      isThere = pair !== undefined;
       if (pair === undefined) break;
       offset = offsetOf(pair.key) ?? offset;
       node = pair.value;
     } else if (isSeq(node) && typeof key === 'number') {
       node = node.items[key];
+      isThere = node !== undefined;
       offset = offsetOf(node) ?? offset;
-    } else break;
+    } else {
+      isThere = false;
+      break;
+    }
   }
-  return { file, line: lines.linePos(offset).line, path: formatPath(path) };
+  const { line, col } = lines.linePos(offset);
+  const ownOffset = isThere && isScalar(node) ? offsetOf(node) : undefined;
+  const own = ownOffset === undefined ? undefined : lines.linePos(ownOffset);
+  return {
+    file,
+    line,
+    column: Math.max(1, col),
+    ...(own?.line === line && { valueColumn: own.col }),
+    path: formatPath(path),
+  };
 }
 
 /** The place of the first alias that no anchor comes before; undefined: there is none. */
@@ -48,7 +63,13 @@ export function placeOfLooseAlias(file: string, document: Document, lines: LineC
       return visit.BREAK;
     },
   });
-  return offset === undefined ? undefined : { file, line: lines.linePos(offset).line, path: '' };
+  return offset === undefined ? undefined : placeAt(file, lines, offset);
+}
+
+/** The place of a character of the text. */
+export function placeAt(file: string, lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { file, line, column: Math.max(1, col), path: '' };
 }
 
 function offsetOf(node: unknown): number | undefined {

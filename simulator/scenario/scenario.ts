@@ -12,6 +12,10 @@ export interface Place {
   readonly file: string;
   /** From 1. */
   readonly line: number;
+  /** Of the key, or of what stands there without one. From 1. */
+  readonly column?: number;
+  /** Of a scalar value that stands on the line of its key. */
+  readonly valueColumn?: number;
   /** `spec.steps[2].at`. */
   readonly path: string;
 }
@@ -66,7 +70,10 @@ export const CLEANUP_RESULTS = ['succeed', 'fail', 'notFound', 'silent'] as cons
 export type CleanupResult = (typeof CLEANUP_RESULTS)[number];
 export const HOOK_RESULTS = ['succeed', 'fail', 'silent'] as const;
 export type HookResult = (typeof HOOK_RESULTS)[number];
-export const OUTAGE_PARTS = ['api', 'bus', 'store'] as const;
+/** `ledger`: writes of what finalizers of ours stand for alone, as where one item of the table is throttled. */
+export const OUTAGE_PARTS = ['api', 'bus', 'store', 'ledger'] as const;
+/** Those that a whole cluster goes without for a while. */
+export const WHOLE_PARTS = ['api', 'bus', 'store'] as const satisfies readonly OutagePart[];
 export type OutagePart = (typeof OUTAGE_PARTS)[number];
 
 export const REFUSABLE_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'evict'] as const;

@@ -8,8 +8,25 @@ export const TOO_DEEP = 'is nested too deeply to be read';
 /** The parser recurses; what it throws may already be an error of its own. */
 export const isOverflow = (message: string): boolean => message.includes('call stack size exceeded');
 
-/** It says of an anchor that is used too often that it is an attack. */
+/** What the parser says, and what its author has to look at. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^All mapping items must start at the same column/,
+    'is indented otherwise than the keys above it: all keys of a block begin in one column',
+  ],
+  [/^Map keys must be unique/, 'stands twice in its block: keys must be unique'],
+  [
+    /^Nested mappings are not allowed in compact mappings/,
+    'has a second ": " in its line: quote the value, or begin a new line',
+  ],
+  [/^Implicit map keys need to be followed by map values/, 'is no key and value: write "key: value", with a blank'],
+  [/^Tabs are not allowed as indentation/, 'is indented with a tab: YAML takes blanks'],
+  // It says of an anchor that is used too often that it is an attack.
+  [/^Excessive alias count/, `uses anchors more than ${MAX_ALIASES} times`],
+];
+
+/** What is wrong with the text, in place of the parser's own words where those do not say what to do. */
 export function describeYamlFailure(message: string): string {
   if (isOverflow(message)) return TOO_DEEP;
-  return message.startsWith('Excessive alias count') ? `anchors are used more than ${MAX_ALIASES} times` : message;
+  return HINTS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
 }

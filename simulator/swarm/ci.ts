@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ResourceCatalog } from '../scenario/resource-names.ts';
 import { parseScenarios } from '../scenario/parse.ts';
-import { formatFault } from '../report.ts';
+import { formatFinding, toFinding } from '../scenario/finding.ts';
 import { toTrial } from './trial-file.ts';
 import type { Trial } from './seed.ts';
 
@@ -25,7 +25,7 @@ export async function readRegressions(folder: string, catalog: ResourceCatalog):
   for (const name of files) {
     const file = join(folder, name);
     const parsed = parseScenarios(await readFile(file, 'utf8'), file, catalog);
-    if (!parsed.ok) throw new Error(parsed.faults.map(formatFault).join('\n'));
+    if (!parsed.ok) throw new Error(parsed.faults.map(fault => formatFinding(toFinding(fault))).join('\n'));
     for (const trial of parsed.scenarios.map(toTrial)) {
       const seeds = trial.faults.mix === 'none' ? [trial.seed] : [...new Set([trial.seed, ...MORE_SEEDS])];
       trials.push(...seeds.map(seed => ({ ...trial, seed })));

@@ -103,21 +103,29 @@ describe('import direction', () => {
     expect(forbidden).toEqual([]);
   });
 
-  it('infra shares only names with the runtime code', () => {
+  it('constructs and infra share only names with the runtime code', () => {
     const runtime = imports.filter(
       edge =>
-        edge.from.startsWith('infra/') &&
+        /^(infra|packages\/curfew-cdk)\//.test(edge.from) &&
+        !edge.to.startsWith('packages/curfew-cdk/') &&
         /^(functions|shared|forwarder|runtime|simulator|packages|cli|deploy|examples|bench|test)\//.test(edge.to) &&
         !contract.test(edge.to),
     );
     expect(runtime).toEqual([]);
   });
 
+  it('constructs know nothing of the app, nor of what bundles', () => {
+    const own = [contract, /^packages\/curfew-cdk\//, node, /^aws-cdk-lib(\/|$)/, /^constructs$/];
+    expect(violations(/^packages\/curfew-cdk\/src\//, own)).toEqual([]);
+  });
+
   it('functions and shared code never import the local stack, the command line or infra', () => {
     const upward = imports.filter(
       edge =>
         /^(functions|shared|forwarder)\//.test(edge.from) &&
-        /^(runtime|simulator|packages\/(kube-apiserver|local-aws)|cli|infra|deploy|test|release)\//.test(edge.to),
+        /^(runtime|simulator|packages\/(kube-apiserver|local-aws|curfew-cdk)|cli|infra|deploy|test|release)\//.test(
+          edge.to,
+        ),
     );
     expect(upward).toEqual([]);
   });

@@ -1,4 +1,5 @@
 /** Builders for repair tests: good defaults, override what matters. */
+import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -151,7 +152,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   };
   const nodePool = undefined;
   const surroundings =
-    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, looks });
+    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, looks, activity });
   return decidePool({ now, pool, rules, looks, state, surroundings, gate });
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { doctorCommand, type DoctorOptions } from '../../cli/doctor.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
-import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
+import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { FORWARDER_HEARTBEAT, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { operationOutputId } from '../../shared/contract/operation-outputs.ts';

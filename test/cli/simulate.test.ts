@@ -104,13 +104,13 @@ describe('curfew simulate', () => {
     const { code, out, error } = await run(['good.yaml', 'typo.yaml']);
     expect(code).toBe(2);
     expect(out).toBe('');
-    expect(error).toMatch(/typo\.yaml:6: spec\.dauer: unknown field/);
+    expect(error).toMatch(/typo\.yaml:6:3: error: spec\.dauer: unknown field\n 6 \|   dauer: 1h\n   \|   \^{5}\n/);
   });
 
   it('exits 2 for an object that cannot be stored, with its place', async () => {
     const { code, error } = await run(['crd.yaml']);
     expect(code).toBe(2);
-    expect(error).toMatch(/crd\.yaml:\d+: spec\.objects\[\d\]: .*not usable/);
+    expect(error).toMatch(/crd\.yaml:\d+:\d+: error: spec\.objects\[\d\]: .*not usable/);
   });
 
   it('exits 2 for a file that is not there', async () => {

@@ -20,63 +20,8 @@ import { VERSION } from '../../shared/contract/version.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { runHere } from '../cli/run-curfew.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
-import { commands, DOCUMENTS, ROOT } from './documents.ts';
-
-/** What is not run, and why. */
-const NOT_RUN: readonly (readonly [RegExp, string])[] = [
-  [
-    /^npm (ci|test)\b|^npm run (check|lint:prose|bench|test:control-plane|test:slurm|test:moto|test:aws|test:browser|pictures|measure:page)\b|^bash \.ci\/run$/,
-    'installs, or is the gate itself',
-  ],
-  [/^(npm ci && )?npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
-  [/^npx node examples\/managed-database\//, 'needs its PostgreSQL: test/control-plane/managed-database.test.ts'],
-  [/^node test\/stored-items\/|^npx vitest run /, 'writes what is frozen, or runs the tests themselves'],
-  [/^curfew simulate FILE\b/, 'names a file of the reader: test/cli/simulate.test.ts'],
-  [/^jq .* day\.jsonl$/, 'needs a trace of the reader: test/simulator/trace'],
-  [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
-  [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
-  [/^npm run mutants\b/, 'an hour: test/simulator/mutants.test.ts has each with its known seed'],
-  [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
-  [
-    /^npm run (simulate|generate)$|^npm run curfew -- …|^npx curfew$|^npm run curfew --$|\[--|^go mod tidy$|gotemplate:vectors/,
-    'names a command, or its syntax',
-  ],
-  [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
-  [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
-  [/curfew (-- )?doctor\b/, 'needs a whole installation: test/cli/doctor.test.ts'],
-  [/^CURFEW_AWS_ACCOUNT=\d+ npm run test:aws$/, 'needs an AWS account'],
-  [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
-  [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
-  [/^docker |^crane /, 'needs Docker, or a registry'],
-  [/^npm (ci && npm )?run release\b|curfew-cli-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
-  [/^npm (version|sbom)\b/, 'names a command, or changes the repository'],
-  [
-    /curfew (-- )?(compare|audit)\b/,
-    'needs files of the reader, or a deployment: test/cli/compare.test.ts, test/cli/audit.test.ts, test/cli/audit-of-deployment.test.ts',
-  ],
-  [/--html day\.html/, 'half a minute: test/browser'],
-  [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
-  [/^curfew (…|explain$|validate$|drain NODE$|uninstall$|redrive$)/, 'names a command; its full form is run'],
-  [/^curfew explain node NAME --at T$/, 'needs a scenario: test/cli/explain'],
-  [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
-  [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
-  [/^helm /, 'needs Helm: test/control-plane/helm'],
-  [
-    /^kubectl delete (-k deploy\/|-f deploy\/crds )/,
-    'the commands after it need what it deletes: test/control-plane/install.test.ts, test/control-plane/helm',
-  ],
-  [/uninstall --definitions$/, 'the commands after it need what it deletes: test/cli/uninstall.test.ts'],
-  [/^kubectl apply -f -$/, 'takes what another command prints'],
-  [
-    /^kubectl (apply|get|wait|delete) .*(manageddatabase|orders\.yaml)/,
-    'needs the running example: test/control-plane/managed-database.test.ts',
-  ],
-  [
-    /^kubectl .*(logs|rollout|scale|annotate|describe|get pods|patch nodelifecyclepolicy NAME)/,
-    'needs pods that run, or an object of the reader',
-  ],
-];
-const reasonNotToRun = (command: string): string | undefined => NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];
+import { commands, DOCUMENTS, GUIDES_ON_SERVE, ROOT } from './documents.ts';
+import { NOT_RUN, reasonNotToRun } from './not-run.ts';
 
 /** The pod that `explain pod` is asked about. */
 const protectedPod = {
@@ -94,7 +39,8 @@ function withDrainModes(manifest: KubernetesManifest): KubernetesManifest {
   return { ...manifest, data: { ...data, [CONFIG_MAP.key]: toml } };
 }
 
-const all = [...new Set(DOCUMENTS.flatMap(commands))];
+/** Those of the guides run in their order: guides.test.ts. */
+const all = [...new Set(DOCUMENTS.filter(({ file }) => !GUIDES_ON_SERVE.includes(file)).flatMap(commands))];
 const run = all.filter(command => reasonNotToRun(command) === undefined);
 /** In the order of the documents: one may need what an earlier one has made. */
 const withKubectl = run.filter(command => command.startsWith('kubectl '));
@@ -207,7 +153,7 @@ describe('the commands of the documents', () => {
   );
 
   it('leave no reason over that no command has', () => {
-    const unused = NOT_RUN.filter(([pattern]) => !all.some(command => pattern.test(command)));
+    const unused = NOT_RUN.filter(([pattern]) => !DOCUMENTS.flatMap(commands).some(command => pattern.test(command)));
     expect(unused).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** docs/costs.md: what a deployment costs and uses up, counted from the template and the routing table. `COSTS=print` prints the rows. */
 import { describe, expect, it } from 'vitest';
-import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
+import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
 import { instanceLook, type TerminationContext } from '../../functions/finalizer/steps/context.ts';
 import { toBusEntry } from '../../shared/contract/cluster-event.ts';
 import { PERMISSIONS } from '../../shared/contract/permissions.ts';
@@ -98,6 +98,18 @@ const costRows = [0, 100, 1_000, 10_000].map(nodes => {
 const [events = 0, ...rest] = monthly(100);
 const fleet = 100 * (fixed + rest.reduce((total, part) => total + part, events));
 
+/** Of a cluster of 100 nodes, at 0.01 dollars an hour, endpoint and zone. */
+const ofCluster = fixed + monthly(100).reduce((total, part) => total + part);
+const endpoints = rowsOf(documentOf('docs/deploying.md'), 'A private endpoint').filter(
+  ([name = '']) => !name.includes('gateway'),
+);
+const ofEndpoints = endpoints.length * 3 * 0.01 * 24 * 30;
+const fleetRows = [1, 40].map(clusters => [
+  String(clusters),
+  dollars(clusters * ofCluster),
+  dollars(clusters * (ofCluster + ofEndpoints)),
+]);
+
 /** AWS's defaults for an account and Region, and what one deployment takes of them. */
 const QUOTAS: readonly (readonly [string, number, number])[] = [
   [
@@ -119,13 +131,20 @@ const quotaRows = QUOTAS.map(([what, quota, used]) => [
 
 if (process.env['COSTS'] === 'print') {
   const print = (rows: readonly (readonly string[])[]): string => rows.map(row => `| ${row.join(' | ')} |\n`).join('');
-  process.stdout.write(`${print(costRows)}\n100 clusters: ${dollars(fleet)}\n\n${print(quotaRows)}`);
+  process.stdout.write(
+    `${print(costRows)}\n100 clusters: ${dollars(fleet)}\n\n${print(fleetRows)}\n${print(quotaRows)}`,
+  );
 }
 
 describe('docs/costs.md', () => {
   it('has what a month costs, by the number of nodes', () => {
     expect(rowsOf(page, 'A month')).toEqual(costRows);
     expect(page.text).toContain(`100 clusters of 100 nodes: ${dollars(fleet)} dollars`);
+  });
+
+  it.each(['docs/costs.md', 'README.md'])('%s has what fleets cost', file => {
+    expect(endpoints).toHaveLength(6);
+    expect(rowsOf(documentOf(file), file === 'README.md' ? 'What it costs' : 'Fleets')).toEqual(fleetRows);
   });
 
   it('has how often the instance of a node that ends is looked at', () => {

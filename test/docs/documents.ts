@@ -55,3 +55,13 @@ export function commands(document: Document): readonly string[] {
 export const COMMAND_DEFINITIONS: string = globSync('cli/commands/*.ts', { cwd: ROOT })
   .map(file => readFileSync(join(ROOT, file), 'utf8'))
   .join('\n');
+
+/** Guides whose blocks make one story on `npm start -- --serve`, in the order in which a new reader comes to them. */
+export const GUIDES_ON_SERVE: readonly string[] = [
+  'docs/guides/getting-started.md',
+  'docs/guides/protect-a-job.md',
+  'docs/guides/drain-a-node.md',
+  'docs/guides/terminate-with-a-hook.md',
+  'docs/guides/finalizer-rule.md',
+  'docs/guides/try-a-policy.md',
+];

@@ -19,10 +19,12 @@ const OF_OTHERS = new Set([
   'API_AND_CONFIG_MAP',
   'CurfewState', // name of a stack, made of the deployment's
   'FEATURE_GATES',
+  'KernelDeadlock',
   'NodeRepair',
   'ROLLBACK_COMPLETE',
   'RULE_ARN',
   'apiserver_request_duration_seconds',
+  'karpenter.sh/do-not-repair', // of Karpenter 1.15
 ]);
 
 const inCode = DOCUMENTS.flatMap(document => inlineCode(document).map(name => ({ file: document.file, name })));

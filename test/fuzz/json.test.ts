@@ -120,7 +120,12 @@ describe(`in ${RUNS} cases`, () => {
       expectReadOrRefused(read, 'spec.repair');
       if (!read.ok) return;
       const { overrides, defaultToleration, conditions, flapping } = read.value;
-      expectDates([overrides.map(({ toleration }) => toleration), defaultToleration, conditions.map(({ toleration }) => toleration), flapping]);
+      expectDates([
+        overrides.map(({ toleration }) => toleration),
+        defaultToleration,
+        conditions.map(({ toleration }) => toleration),
+        flapping,
+      ]);
       for (const { matchesReason } of conditions) assert(typeof (matchesReason?.('Ssd') ?? true) === 'boolean');
     });
   });

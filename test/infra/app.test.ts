@@ -35,6 +35,17 @@ describe('node infra/app.ts', () => {
     expect(stackNames(context, WITHOUT_BUNDLES)).toEqual(['CurfewState', 'Curfew']);
   });
 
+  it('says of a key that is not valid its name, and no more', () => {
+    const context = JSON.stringify({ curfew: { nmae: 'Staging' } });
+    let said = '';
+    try {
+      stackNames(context);
+    } catch (error) {
+      said = String(Reflect.get(Object(error), 'stderr'));
+    }
+    expect(said).toBe('the CDK context is not valid:\n  curfew: Unrecognized key: "nmae"\n');
+  });
+
   it('says which file is no JSON', () => {
     expect(() => stackNames('{')).toThrow(/cdk\.context\.json must be a JSON object/);
   });

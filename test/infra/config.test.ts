@@ -18,16 +18,11 @@ const NAMES_OF_TYPES = [
 ];
 
 describe('configuration', () => {
-  it('has a default for everything', () => {
-    expect(parseConfig(undefined)).toEqual({
-      name: 'Curfew',
-      logRetentionDays: 180,
-      hookFunctions: [],
-      fipsEndpoints: false,
-      alarms: 'Full',
-      dashboard: true,
-      terminationsPerHour: 10,
-    });
+  it('may leave out everything: the construct has the defaults', () => {
+    expect(parseConfig(undefined)).toEqual({ name: 'Curfew' });
+    const { functionsTemplate } = synthesize({});
+    functionsTemplate.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 180 });
+    functionsTemplate.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
   });
 
   it('may come as JSON text, as the command line passes it', () => {
@@ -158,12 +153,12 @@ describe('configuration', () => {
 
   // The CDK CLI compares with the name of the stack, not with its id, and passes over a parameter of another one.
   it('has its parameters given in docs/deploying.md as the CLI looks for them', () => {
-    const { functions, functionsTemplate } = synthesize({});
+    const { functionsStack, functionsTemplate } = synthesize({});
     const given = [...readDocument('deploying.md').matchAll(/--parameters (\w+:\w+)=/g)].map(
       ([, parameter]) => parameter,
     );
     const parameters = Object.keys(functionsTemplate.findParameters('*', { Type: 'String', MinLength: 1 }));
-    expect(new Set(given)).toEqual(new Set(parameters.map(name => `${functions.stackName}:${name}`)));
+    expect(new Set(given)).toEqual(new Set(parameters.map(name => `${functionsStack.stackName}:${name}`)));
   });
 
   it('gives no other resource a name, so that CloudFormation makes them unique and short enough, also under the longest name', () => {
@@ -198,8 +193,8 @@ describe('configuration', () => {
   });
 
   it('names the stacks and the bus after the deployment, so that two clusters fit into one account', () => {
-    const { state, functions, stateTemplate } = synthesize({ name: 'CurfewStaging' });
-    expect([state.stackName, functions.stackName]).toEqual(['CurfewStagingState', 'CurfewStaging']);
+    const { stateStack, functionsStack, stateTemplate } = synthesize({ name: 'CurfewStaging' });
+    expect([stateStack.stackName, functionsStack.stackName]).toEqual(['CurfewStagingState', 'CurfewStaging']);
     const [bus] = Object.values(stateTemplate.findResources('AWS::Events::EventBus'));
     expect(bus?.['Properties'].Name).toBe('CurfewStaging');
   });

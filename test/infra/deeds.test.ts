@@ -1,9 +1,9 @@
 /** The metric filters and saved queries against the lines that functions write, made by what writes them. */
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { toConstructId } from '../../infra/constructs/construct-id.ts';
-import { DEEDS, type DeedName } from '../../infra/deeds.ts';
-import { SAVED_QUERIES } from '../../infra/saved-queries.ts';
+import { toConstructId } from '../../packages/curfew-cdk/src/construct-id.ts';
+import { DEEDS, type DeedName } from '../../packages/curfew-cdk/src/deeds.ts';
+import { SAVED_QUERIES } from '../../packages/curfew-cdk/src/saved-queries.ts';
 import { createAuditLog } from '../../shared/adapters/log/audit-log.ts';
 import { createMetricSink } from '../../shared/adapters/log/metrics.ts';
 import { DRAIN_METRICS, REPAIR_METRICS, TERMINATION_METRICS } from '../../shared/contract/metrics.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
+import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 

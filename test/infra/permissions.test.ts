@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { FORWARDER_ACCOUNT } from '../../shared/contract/permissions.ts';
-import { toConstructId } from '../../infra/constructs/construct-id.ts';
+import { toConstructId } from '../../packages/curfew-cdk/src/construct-id.ts';
 import { roleStatements, synthesize } from './synthesized.ts';
 
 const { functionsTemplate: template } = synthesize();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toConstructId } from '../../infra/constructs/construct-id.ts';
+import { toConstructId } from '../../packages/curfew-cdk/src/construct-id.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { roleStatements, synthesize } from './synthesized.ts';
 

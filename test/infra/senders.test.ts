@@ -1,6 +1,6 @@
 /** Who may speak to Curfew inside of the account, and whose key encrypts what it keeps. */
 import { describe, expect, it } from 'vitest';
-import { toConstructId } from '../../infra/constructs/construct-id.ts';
+import { toConstructId } from '../../packages/curfew-cdk/src/construct-id.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { PERMISSIONS } from '../../shared/contract/permissions.ts';
 import { roleStatements, synthesize, type Synthesized } from './synthesized.ts';

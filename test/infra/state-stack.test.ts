@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { synthesize } from './synthesized.ts';
 
-const { state, stateTemplate, functionsTemplate } = synthesize();
+const { stateStack, stateTemplate, functionsTemplate } = synthesize();
 
 describe('state stack', () => {
   it('refuses to be deleted', () => {
-    expect(state.terminationProtection).toBe(true);
+    expect(stateStack.terminationProtection).toBe(true);
   });
 
   it('keeps every resource but policies when it is deleted or when one is replaced', () => {

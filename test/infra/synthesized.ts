@@ -40,8 +40,8 @@ function synthesizeAnew(curfew: Record<string, unknown>, validated: boolean): Sy
     built.app.synth();
     return {
       ...built,
-      stateTemplate: Template.fromStack(built.state),
-      functionsTemplate: Template.fromStack(built.functions),
+      stateTemplate: Template.fromStack(built.stateStack),
+      functionsTemplate: Template.fromStack(built.functionsStack),
       report: JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8')),
     };
   } finally {

@@ -6,6 +6,7 @@ interface Resource {
 }
 export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Parameters?: { readonly [key: string]: Json };
   readonly Outputs?: { readonly [key: string]: Json };
 }
 
@@ -34,7 +35,7 @@ const OF_A_TABLE = [
  * The template with what moto gets wrong put right: a global table is a table; the `Ref` of a bus, which moto answers with an object of its own, is its
  * name; the code of a function is a line, and no version of the bootstrap is asked for, since moto has no bucket that the CDK has filled.
  */
-export function forMoto({ Resources, Outputs = {} }: Template): Template {
+export function forMoto({ Parameters = {}, Resources, Outputs = {} }: Template): Template {
   const busNames = new Map(
     Object.entries(Resources).flatMap(([id, { Type, Properties }]) => {
       const name = Properties?.['Name'];
@@ -48,8 +49,14 @@ export function forMoto({ Resources, Outputs = {} }: Template): Template {
     const name = key === 'Ref' && typeof id === 'string' && more.length === 0 ? busNames.get(id) : undefined;
     return name ?? Object.fromEntries(Object.entries(value).map(([each, inner]) => [each, named(inner)]));
   };
+  // Of the bootstrap, which no account of moto has.
+  const given = Object.fromEntries(Object.entries(Parameters).filter(([name]) => name !== 'BootstrapVersion'));
   const made = Object.entries(Resources).map(([id, resource]) => [id, madeByMoto(resource)] as const);
-  return named({ Outputs, Resources: Object.fromEntries(made) } as unknown as Json) as unknown as Template;
+  return named({
+    Parameters: given,
+    Outputs,
+    Resources: Object.fromEntries(made),
+  } as unknown as Json) as unknown as Template;
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

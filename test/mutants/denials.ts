@@ -14,15 +14,25 @@ export const withoutEvents = (name: FunctionName, ...reasons: readonly string[])
 
 const isRefused = ({ state }: NewRecord): boolean => 'refusals' in state;
 
-/** What the record remembers of each refusal is changed before it is written. */
-const withRefusals = (change: (refusal: JsonObject) => JsonObject): Mutation =>
-  withPorts('grace-period', ({ records }) => ({
+/** The function that forgets each refusal of this kind, and tries again with the next look. */
+export const forgetting = (name: FunctionName, isMeant: (key: string, refusal: JsonObject) => boolean): Mutation =>
+  withRefusals((refusal, key) => (isMeant(key, refusal) ? undefined : refusal), name);
+
+/** What the record remembers of each refusal is changed before it is written; undefined: it is forgotten. */
+const withRefusals = (
+  change: (refusal: JsonObject, key: string) => JsonObject | undefined,
+  name: FunctionName = 'grace-period',
+): Mutation =>
+  withPorts(name, ({ records }) => ({
     records: {
       get: key => records.get(key),
       put(record, version) {
         const { refusals } = record.state;
         if (!isJsonObject(refusals)) return records.put(record, version);
-        const changed = Object.entries(refusals).map(([key, each]) => [key, isJsonObject(each) ? change(each) : each]);
+        const changed = Object.entries(refusals).flatMap(([key, each]) => {
+          const next = isJsonObject(each) ? change(each, key) : each;
+          return next === undefined ? [] : [[key, next] as const];
+        });
         return records.put({ ...record, state: { ...record.state, refusals: Object.fromEntries(changed) } }, version);
       },
       delete: (key, version) => records.delete(key, version),
@@ -65,6 +75,34 @@ export const DENIAL_MUTANTS: readonly Mutant[] = [
       // What the record forgets no message reminds of.
       wakeUps: { send: async () => undefined },
     })),
+  },
+  {
+    name: 'refused-evictions-as-often-as-ever',
+    mistake: 'asks every minute for an eviction that is refused',
+    breaks: ['I8'],
+    scenario: 'refused-pods-and-instances.yaml#drain-whose-eviction-is-refused',
+    mutation: forgetting('drain', key => key.startsWith('evict pod ')),
+  },
+  {
+    name: 'missing-permission-asked-for-by-every-pod',
+    mistake: 'asks for the eviction of each pod, although the permission to evict is missing',
+    breaks: ['I8'],
+    scenario: 'refused-pods-and-instances.yaml#drain-without-the-permission-to-evict',
+    mutation: forgetting('drain', (_, { cause }) => cause === 'permission'),
+  },
+  {
+    name: 'evictions-that-find-no-pod-uncounted',
+    mistake: 'takes a pod for gone that the API server lists and answers 404 for',
+    breaks: ['I8'],
+    scenario: 'refused-pods-and-instances.yaml#drain-of-a-pod-that-the-api-server-denies-to-know',
+    mutation: forgetting('drain', key => key.startsWith('evict pod ')),
+  },
+  {
+    name: 'refused-forced-deletions-as-often-as-ever',
+    mistake: 'deletes a pod every minute whose deletion is refused',
+    breaks: ['I8'],
+    scenario: 'refused-pods-and-instances.yaml#termination-whose-forced-deletion-is-refused',
+    mutation: withRefusals(refusal => ({ ...refusal, count: 1 }), 'finalizer'),
   },
   {
     name: 'held-in-silence',

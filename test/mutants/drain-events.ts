@@ -67,7 +67,7 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     name: 'drain-end-knows-no-recovery',
     mistake: 'forgets that a fault is over while the end of its drain is on its way',
     breaks: ['I5'],
-    seed: 6870,
+    scenario: 'drain-is-cancelled.yaml#drain-whose-fault-ends-before-its-end-is-written',
     mutation: {
       reconcilers: { drain: deps => createReconciler(deps, { decide: seen => closingWithoutNews(decide(seen)) }) },
     },

@@ -71,6 +71,25 @@ export function firstDeletionsFail(of: FunctionName, resource: ResourceName, tim
   return { of, ports };
 }
 
+/** EC2 refuses to end instances for so long, as one that is protected from termination. */
+export function terminationsAreRefused(duration: DurationMs): FunctionFault {
+  let begin: EpochMs | undefined;
+  const ports: FunctionFault['ports'] = ({ instances, clock }) => ({
+    instances: {
+      describe: providerID => instances.describe(providerID),
+      list: () => instances.list(),
+      async terminate(providerID) {
+        begin ??= clock.now();
+        if (isDue(clock.now(), addDuration(begin, duration))) return await instances.terminate(providerID);
+        return { kind: 'refused', reason: 'OperationNotPermitted', message: 'it is protected from termination' };
+      },
+      reboot: providerID => instances.reboot(providerID),
+      terminateInAutoScalingGroup: providerID => instances.terminateInAutoScalingGroup(providerID),
+    },
+  });
+  return { of: 'finalizer', ports };
+}
+
 /** The answer to the function's first deletion of that resource is lost. */
 export function firstDeletionIsUnknown(of: FunctionName, resource: ResourceName): FunctionFault {
   let hasFailed = false;

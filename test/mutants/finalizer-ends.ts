@@ -6,8 +6,11 @@ import { hooksAt } from '../../functions/finalizer/steps/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
+import { hours } from '../../shared/domain/time.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
+import { forgetting } from './denials.ts';
+import { terminationsAreRefused } from './fault.ts';
 import {
   isA,
   original,
@@ -48,6 +51,14 @@ const RULES = 'finalizer-rules-that-do-not-clean-up.yaml';
 const THERE = 'finalizer-what-is-there.yaml';
 
 export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'refused-terminations-as-often-as-ever',
+    mistake: 'asks EC2 every minute to end an instance that it refuses to end, and says so each time',
+    breaks: [],
+    scenario: 'refused-pods-and-instances.yaml#termination-of-an-instance',
+    fault: () => terminationsAreRefused(hours(2)),
+    mutation: forgetting('finalizer', key => key.startsWith('terminate ')),
+  },
   {
     name: 'hooks-of-an-instance-that-stays',
     mistake: 'calls the hooks of a NodeClaim whose instance another NodeClaim has',
@@ -102,6 +113,18 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
         record.id.startsWith('node/') && record.state['reported'] === undefined
           ? records.put({ ...record, state: { ...record.state, hooks: {} } }, version)
           : records.put(record, version),
+    })),
+  },
+  {
+    name: 'hooks-of-a-node-called-twice',
+    mistake: 'does not note on a Node that its hooks are called in the termination of its NodeClaim',
+    breaks: ['I4'],
+    scenario: `${WITHOUT_WAITING}#a-node-whose-node-claim-went-first-calls-no-hook-again`,
+    mutation: withRecords('finalizer', records => ({
+      put: (record, version) => {
+        const { hooksOf: _, ...state } = record.state;
+        return records.put({ ...record, state }, version);
+      },
     })),
   },
   {

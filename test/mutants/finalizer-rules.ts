@@ -1,9 +1,20 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
 import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import { isA, withFinalizerRules, withKubernetes, withPorts, type Mutant } from './mutant.ts';
+import { isA, withFinalizerRules, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
 
 export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'objects-wait-for-their-rule',
+    mistake: 'puts a finalizer on nothing while the rule must not carry one of its own',
+    breaks: [],
+    scenario: 'finalizer-rule-that-admission-denies.yaml#finalizer-rule-whose-own-finalizer-admission-denies',
+    // Nothing tells that it was refused: the record of the rule is not kept.
+    mutation: withRecords('finalizer', records => ({
+      put: async (record, version) =>
+        record.id.startsWith('rule/') ? { kind: 'lostRace' } : await records.put(record, version),
+    })),
+  },
   {
     name: 'rule-never-goes',
     mistake: 'keeps a FinalizerRule that is deleted for good',

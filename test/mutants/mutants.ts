@@ -10,6 +10,7 @@ import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
 import { FINALIZER_END_MUTANTS } from './finalizer-ends.ts';
 import { FINALIZER_RULE_MUTANTS } from './finalizer-rules.ts';
+import { FINALIZER_SETTINGS_MUTANTS } from './finalizer-settings.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
 import { HOOK_RESOURCE_MUTANTS } from './hook-resources.ts';
@@ -41,6 +42,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FINALIZER_DRAIN_MUTANTS,
   ...FINALIZER_RULE_MUTANTS,
   ...FINALIZER_END_MUTANTS,
+  ...FINALIZER_SETTINGS_MUTANTS,
   ...HOOK_RESOURCE_MUTANTS,
   ...DRAIN_REQUEST_MUTANTS,
   ...DRAIN_EVENT_MUTANTS,

@@ -32,6 +32,7 @@ describe('the prose check', () => {
     ['wants the subject first', 'Of several policies one wins.', ['subject-first 3']],
     ['lets a question begin as it likes', 'What holds it?', []],
     ['knows connectives of another language', 'It is published anew.', ['plain-words 3']],
+    ['takes bold text with a full stop for a sentence', `**${words(20)}** ${words(20)}`, []],
     ['passes over blocks of code', '```\nanew\n```', []],
     ['wants a word of ours in the glossary', 'The ramp begins.', ['own-words 3']],
     ['takes one that is there', 'The vetoes and the hold.', []],

@@ -26,13 +26,25 @@ export const textOf = (node: object): string => readAloud(node).replaceAll(/\s+/
 /** A word has a letter or a digit. */
 export const countWords = (text: string): number => text.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word)).length;
 
+/** Its parts: a bold text that ends with a full stop is a sentence of its own. */
+function partsOf({ children, range }: Parent): readonly (readonly [string, number])[] {
+  const parts: [string, number][] = [['', range[0]]];
+  for (const child of children) {
+    const [part = ['', 0]] = parts.slice(-1);
+    part[0] += readAloud(child);
+    if (child.type === 'Strong' && /[.:?]$/.test(textOf(child))) parts.push(['', child.range[1]]);
+  }
+  return parts;
+}
+
 /** Those of a paragraph or cell. */
 export function sentencesOf(node: Parent): readonly Sentence[] {
   return splitAST(node)
     .children.filter(({ type }) => type === 'Sentence')
-    .map(sentence => {
-      const text = textOf(sentence);
-      return { text, words: countWords(text), at: sentence.range[0] };
+    .flatMap(sentence => partsOf(sentence as Parent))
+    .map(([said, at]) => {
+      const text = said.replaceAll(/\s+/g, ' ').trim();
+      return { text, words: countWords(text), at };
     })
     .filter(({ words }) => words > 0);
 }

@@ -35,7 +35,7 @@ describe('a release', () => {
     folder = mkdtempSync(join(tmpdir(), 'curfew-release-'));
     files = await releaseFiles(REVISION);
     for (const { path, contents } of files) writeFileSync(join(folder, path), contents);
-  }, 240_000);
+  }, 480_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('has the sum of each file', () => {

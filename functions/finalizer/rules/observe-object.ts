@@ -26,6 +26,8 @@ export interface SoughtObject {
   readonly inForce: RuleInForce;
   readonly type: ResourceType;
   readonly record: TimedRecord<LedgerEntry>;
+  /** The rule could not get a finalizer of its own. */
+  readonly isKeepingRefused: boolean;
   /** Number of the call that this run noted down. */
   readonly ownAttempt: number | undefined;
 }
@@ -35,7 +37,7 @@ export async function observeObject(
   { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
   sought: SoughtObject,
 ): Promise<Observed<ObjectLook>> {
-  const { subject, inForce, type, record, ownAttempt } = sought;
+  const { subject, inForce, type, record, isKeepingRefused, ownAttempt } = sought;
   const held = await record.load();
   if (held.kind === 'newer') return { kind: 'over' };
   const entry = held.kind === 'held' ? held.value : undefined;
@@ -65,7 +67,7 @@ export async function observeObject(
     object: found === 'hidden' ? found : seen,
     entry,
     ownIntent: entry !== undefined && ownAttempt === entry.attempts,
-    holdsNew: inForce.holdsNew,
+    holdsNew: inForce.holdsNew && (inForce.isKept || isKeepingRefused),
   };
   return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, record, entry } };
 }

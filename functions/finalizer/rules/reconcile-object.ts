@@ -19,6 +19,7 @@ import { entryRecord, nextEntry, rulesIn, saveEntry } from './ledger.ts';
 import { observeObject, type ObjectLook } from './observe-object.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
+import { isKeepingRefused } from './rule-record.ts';
 import { loadRules, rulesOver, standingOf } from './rule-set.ts';
 import { isAnswered, keepWithoutRule, type WorkerAnswer } from './without-rule.ts';
 
@@ -56,11 +57,15 @@ export async function reconcileObject(
       await keepWithoutRule(parts, { subject, record, rule, because: undefined }, answer);
       continue;
     }
+    const isRefused = !each.isKept && (await isKeepingRefused(deps, each.object.metadata.uid));
     const run: Run = { ownAttempt: undefined, answer };
     const tries = createTries(deps.clock);
     await settle<ObjectLook, RuleDecision>({
       what: `${kind} ${name}`,
-      observe: () => observeObject(deps, { subject, inForce: each, type, record, ownAttempt: run.ownAttempt }),
+      observe: () => {
+        const { ownAttempt } = run;
+        return observeObject(deps, { subject, inForce: each, type, record, isKeepingRefused: isRefused, ownAttempt });
+      },
       decide: look => parts.decideRule(look.observation),
       // An answer of a worker is written down first, whatever is refused.
       apply: (decision, look) =>

@@ -8,16 +8,17 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { carriedFinalizerOf, parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { createTries, isRefusal, warn, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Rounds } from '../../../shared/policies/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { Saved, UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
-import { CHANGED, endUnused, endWhenFree, isHeldNow, listed, type SeenRule } from './rule-finalizer.ts';
-import { closeRuleRecord, isLater, openRuleRecords } from './rule-record.ts';
+import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './rule-finalizer.ts';
+import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './rule-record.ts';
 import { cleanUpOf, loadRules, standingOf, type Standing } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
@@ -66,33 +67,45 @@ async function applyUnlessRefused(
   standing: Standing,
   message: RuleMessage,
 ): Promise<Turn> {
-  const { tries, reporter } = parts;
+  const { deps, tries, reporter } = parts;
   const { object, record } = look;
   const held = await record.load();
   if (held.kind === 'newer') return DONE;
   const before = held.kind === 'held' ? held.value : {};
   const { watch = before.watch, timer } = message;
   const change = {
-    key: 'rule',
     stored: before.refusals,
     restsOn: [object, standing.kind],
     say: warn(reporter, object, EVENT_REASONS.changeRefused),
   };
-  const outcome = await tries.make(change, () => applyRule(parts, look, standing, { ...message, watch }));
-  if (!isRefusal(outcome)) {
+  const remember = async (until: EpochMs): Promise<Saved> => {
+    await record.load();
+    const { kind, apiVersion, metadata } = object;
+    const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+    const refusals = tries.after(before.refusals);
+    const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
+    const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
+    return await record.save({ subject, value, wakeTime: until });
+  };
+  const kept = await tries.make({ ...change, key: KEEPING }, () => keepRule(deps, object, standing));
+  if (kept === 'changed') return CHANGED;
+  // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
+  if (isRefusal(kept)) await remember(kept.until);
+  const outcome = await tries.make({ ...change, key: 'rule' }, () =>
+    applyRule(parts, look, standing, { ...message, watch }),
+  );
+  if (!isRefusal(kept) && !isRefusal(outcome)) {
     // Nothing of it waits any more, unless it is being deleted.
     const isWaiting = timer !== undefined || before.refusals !== undefined;
     const isDone = outcome.kind === 'done' && isWaiting && object.metadata.deletionTimestamp === undefined;
     return isDone ? record.release() : outcome;
   }
-  await record.load();
-  const { kind, apiVersion, metadata } = object;
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-  const refusals = tries.after(before.refusals);
-  const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
-  const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
-  const saved = await record.save({ subject, value, wakeTime: outcome.until });
-  if (outcome.goesBack !== undefined) throw outcome.goesBack;
+  if (!isRefusal(outcome) && outcome.kind === 'again') return outcome;
+  const refused = [kept, outcome].filter(isRefusal);
+  const until = refused.map(each => each.until).toSorted((a, b) => a - b)[0];
+  const saved = await remember(until ?? deps.clock.now());
+  const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
+  if (goesBack !== undefined) throw goesBack;
   return saved;
 }
 
@@ -101,8 +114,6 @@ async function applyRule(parts: RuleEndParts, look: Look, standing: Standing, me
   const { object } = look;
   const { watch, timer } = message;
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(deps, object, standing))) return CHANGED;
-
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
   const accepted = await withCarriers(deps, acceptedOf(standing), current, standing);

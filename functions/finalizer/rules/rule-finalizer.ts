@@ -23,13 +23,18 @@ type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
 
 export const CHANGED = again('somebody changed it');
 
-/** Puts the rule's own finalizer on. False: it changed. */
-export async function isHeldNow({ kubernetes }: Deps, object: KubernetesObject, standing: Standing): Promise<boolean> {
-  const { uid, resourceVersion, name, finalizers = [] } = object.metadata;
-  if (cleanUpOf(standing) === undefined || finalizers.includes(RULE_FINALIZER)) return true;
+/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now. */
+export async function keepRule(
+  { kubernetes }: Deps,
+  object: KubernetesObject,
+  standing: Standing,
+): Promise<'kept' | 'changed'> {
+  const { uid, resourceVersion, name, finalizers = [], deletionTimestamp } = object.metadata;
+  if (cleanUpOf(standing) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
+  if (deletionTimestamp !== undefined) return 'kept';
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
-  return outcome.kind !== 'conflict';
+  return outcome.kind === 'conflict' ? 'changed' : 'kept';
 }
 
 /** A run that read the rule before its deletion has put the finalizer on its object after this long, or has ended. */

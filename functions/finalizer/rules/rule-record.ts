@@ -4,7 +4,7 @@ import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
-import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 
 const schema = z.object({
@@ -18,13 +18,24 @@ export type RuleRecord = z.output<typeof schema>;
 
 export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec('finalizer', schema, 1);
 
+const idOf = (uid: string): string => `rule/${uid}`;
+
 /** The records of one run, by UID of the rule. @param wakeUp the one that the run is about */
 export function openRuleRecords(
   deps: TerminationDeps,
   wakeUp: UsedWakeUp | undefined,
 ): (uid: string) => TimedRecord<RuleRecord> {
   const records = openRecords(deps, RULE_CODEC, wakeUp);
-  return uid => records(`rule/${uid}`);
+  return uid => records(idOf(uid));
+}
+
+/** Under which the record remembers that the rule's own finalizer could not be put on. */
+export const KEEPING = 'keep';
+
+/** Whether the rule could not get a finalizer of its own: its objects do not wait for it. */
+export async function isKeepingRefused(deps: TerminationDeps, uid: string): Promise<boolean> {
+  const held = await openRecord(deps, RULE_CODEC, idOf(uid)).load();
+  return held.kind === 'held' && held.value.refusals?.[KEEPING] !== undefined;
 }
 
 /** Forgets a rule that is gone. */

@@ -12,11 +12,10 @@ export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 export interface RuleInForce {
   readonly object: KubernetesObject;
   readonly rule: FinalizerRule;
-  /**
-   * Whether its finalizer is put on what does not carry it: not by one in conflict, nor by one that is refused, nor before the rule has a
-   * finalizer of its own, without which it could go first.
-   */
+  /** Whether its finalizer is put on what does not carry it: not by one in conflict, nor by one that is refused. */
   readonly holdsNew: boolean;
+  /** The rule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused. */
+  readonly isKept: boolean;
   /** As the API server serves the kind; undefined until the forwarder watches it. */
   readonly type: ResourceType | undefined;
 }
@@ -49,7 +48,9 @@ export function standingOf(object: KubernetesObject, all: readonly KubernetesObj
   const resource = object.status?.['resource'];
   const inForce = (rule: FinalizerRule, holdsNew: boolean): RuleInForce => {
     const { group, version } = rule;
-    return { object, rule, holdsNew, type: typeof resource === 'string' ? { group, version, resource } : undefined };
+    const isKept = object.metadata.finalizers?.includes(RULE_FINALIZER) === true;
+    const type = typeof resource === 'string' ? { group, version, resource } : undefined;
+    return { object, rule, holdsNew, isKept, type };
   };
   if (!own.ok) {
     const cleanUp = parseCleanUp(object.spec);
@@ -63,8 +64,7 @@ export function standingOf(object: KubernetesObject, all: readonly KubernetesObj
       return parsed.ok && parsed.value.group === group && parsed.value.kind === kind;
     });
   if (older !== undefined) return { kind: 'conflict', with: older.metadata.name, cleansUp: inForce(own.value, false) };
-  const isKept = object.metadata.finalizers?.includes(RULE_FINALIZER) === true;
-  return { kind: 'inForce', value: inForce(own.value, isKept) };
+  return { kind: 'inForce', value: inForce(own.value, true) };
 }
 
 function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesObject): boolean {

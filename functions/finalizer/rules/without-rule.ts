@@ -38,10 +38,9 @@ const CALLED: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending'
 export const isAnswered = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
   CALLED.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
 
-/** Between two looks: nobody watches a kind without a rule. */
-const CHECK = hours(1);
-/** A little less than a day: the look comes once an hour. */
-const SAID_EVERY = minutes(23 * 60 + 30);
+/** Between two looks: nobody watches a kind without a rule (I5). */
+const CHECK = minutes(5);
+const SAID_EVERY = hours(24);
 
 /** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
 export async function keepWithoutRule(parts: Parts, kept: Kept, answer: WorkerAnswer | undefined): Promise<void> {

@@ -35,6 +35,8 @@ export interface TerminationContext {
   readonly finalizerNames: readonly string[];
   /** In force now, or when NodePool and policy went; undefined: there never were any, and there are no hooks. */
   readonly settings: KeptSettings | undefined;
+  /** Where the hooks of the instance are called. */
+  readonly hookOwner: HookOwner;
   readonly reporter: Reporter;
   /** What this run wrote itself; the same in all of its turns. */
   readonly run: RunMemory;
@@ -43,6 +45,13 @@ export interface TerminationContext {
   /** Writes a change of the record now; false when another run wrote first. */
   remember(change: Partial<TerminationRecord>): Promise<boolean>;
 }
+
+/**
+ * `ours`: they are called here; `changed`: another run was faster; `underWay`: in another termination, which has not ended;
+ * `over`: they were called in one that has.
+ */
+export type HookOwner =
+  { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly of: string };
 
 export interface RunMemory {
   /** Number of the attempt on the instance that this run recorded. */

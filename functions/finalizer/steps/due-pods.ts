@@ -3,14 +3,13 @@
  * hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
  */
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
-import { carryOutDrain } from '../drain-pass.ts';
+import { leftAfter } from '../../../shared/pods/drain-pods.ts';
 import { planDrain } from '../drain-plan.ts';
 import { leaving, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
-import { reportPod, sayDenied } from './drain.ts';
+import { carryOut } from './drain.ts';
 import { hooksAt } from './hooks.ts';
 import { isInstanceMissing } from './missing-instance.ts';
 import { taintNodes } from './taint.ts';
@@ -28,10 +27,9 @@ export async function deleteDuePods(context: TerminationContext, outcome: StepsO
   for (const node of leaving(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
     const { steps, nextForce } = planDrain({ now, pods, deadline: deadline.time, protection: look.protection.policy });
-    const outcomes = await carryOutDrain(deps, { steps: steps.filter(({ kind }) => kind === 'force') });
-    await fewAtATime(outcomes, each => reportPod(context, each));
-    await fewAtATime(outcomes, each => sayDenied(context, each));
-    next = earliest(next, nextForce);
+    const due = steps.filter(({ kind }) => kind === 'delete');
+    const { ended } = await carryOut(context, node, due);
+    next = [nextForce, leftAfter(0, ended, now).retryTime].reduce(earliest, next);
   }
   return next;
 }

@@ -26,7 +26,7 @@ import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './
 import { standingOfHooks } from './hook-standing.ts';
 import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
-import { hookLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { hookLook, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** A run that noted a call down has made it after this long, or has ended. */
 const CALL_SETTLES_AFTER = seconds(60);
@@ -43,6 +43,12 @@ export function hooksAt(point: HookPoint) {
       const begun = hooks.filter(({ name }) => progressOf(context, name) !== undefined);
       if (hooks.every(hook => isOver(context, hook))) return stepDone;
       const standing = await standingOfHooks(context, point);
+      const { hookOwner: owner } = context;
+      if (standing.kind !== 'never' && owner.kind === 'over') return stepDone;
+      if (standing.kind !== 'never' && owner.kind === 'underWay') {
+        const on = `the hooks are called in the termination of ${owner.of}`;
+        return context.forced ? stepDone : waitFor(on, safetyLook(context));
+      }
       if (standing.kind === 'forced' || standing.kind === 'once') {
         return await callAll(context, point, standing.kind, hooks);
       }
@@ -50,6 +56,8 @@ export function hooksAt(point: HookPoint) {
         const outcome = await runHook(context, hook);
         if (outcome.kind !== 'done') return outcome;
       }
+      // Of those that nobody waited for, whoever called them may not have got to say it.
+      await sayUnawaited(context, point, hooks);
       return stepDone;
     },
   };
@@ -89,7 +97,7 @@ async function callAll(
     const outcome = await callUnawaited(context, hook, how, caller);
     if (outcome.kind !== 'done') return outcome;
   }
-  await sayUnawaited(context, point, how, hooks);
+  await sayUnawaited(context, point, hooks);
   return stepDone;
 }
 
@@ -97,8 +105,8 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
   const { now } = context;
   const progress = progressOf(context, hook.name);
   if (progress === undefined) return await note(context, hook, undefined);
-  // Called when nothing waited for it.
-  if (progress.unawaited !== undefined) return stepDone;
+  // Called when nothing waited for it. One that was only noted down then may not have been.
+  if (progress.unawaited !== undefined && progress.phase !== 'intended') return stepDone;
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
 
   // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.

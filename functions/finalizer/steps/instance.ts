@@ -13,7 +13,8 @@ import {
   toDurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
+import { isRefusal, type Change, type Refused } from '../../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 import { showProgress } from '../conditions.ts';
@@ -61,6 +62,8 @@ export const terminateInstance = {
         );
       }
     }
+    const waiting = context.run.tries.waiting(changeOf(context, providerID));
+    if (waiting !== undefined) return notEnded(providerID, waiting);
     if (instance?.phase === 'intended' && context.run.ownAttempt === instance.number) {
       return await call(context, providerID, instance);
     }
@@ -139,18 +142,47 @@ export async function lookAtInstance(context: TerminationContext, providerID: st
   }
 }
 
+/** The call as the schedule of refusals knows it. */
+function changeOf(context: TerminationContext, providerID: string): Change {
+  const { look, settings, deadline } = context;
+  return {
+    key: `terminate ${providerID}`,
+    stored: context.progress().refusals,
+    restsOn: [look.claim, settings],
+    deadline: deadline?.time,
+    isSaidAtOnce: true,
+    say: (text, isRepeated) =>
+      tell(context, {
+        decision: 'retry',
+        reason: EVENT_REASONS.instanceTerminationFailed,
+        message: `instance ${providerID} could not be ended: ${text}`,
+        details: { providerID },
+        isRepeated,
+        event: { type: 'Warning' },
+      }),
+  };
+}
+
+const notEnded = (providerID: string, { message, until }: Pick<Refused, 'message' | 'until'>): StepOutcome =>
+  waitFor(`instance ${providerID} could not be ended: ${message}`, until);
+
 async function call(context: TerminationContext, providerID: string, attempt: CallAttempt): Promise<StepOutcome> {
-  const { deps } = context;
-  try {
-    const outcome = await deps.instances.terminate(providerID);
-    if (outcome.kind === 'notFound') {
-      return isUnknownYet(launchTimeOf(context.look), context.now) ? waitForNews(context, providerID) : stepDone;
+  const { instances } = context.deps;
+  const outcome = await context.run.tries.make(changeOf(context, providerID), async () => {
+    try {
+      const answer = await instances.terminate(providerID);
+      if (answer.kind === 'refused') throw new TerminalError(answer.reason, answer.message);
+      return answer;
+    } catch (error) {
+      // What may have taken effect is resolved by looking; what certainly has not is tried again as a new attempt.
+      if (error instanceof RetryableError && error.outcomeUnknown) return { kind: 'unknown', error } as const;
+      throw error;
     }
-    if (outcome.kind === 'refused') return await failed(context, providerID, attempt, outcome);
-  } catch (error) {
-    // What may have taken effect is resolved by looking; what certainly has not is tried again as a new attempt.
-    if (!(error instanceof RetryableError) || error.outcomeUnknown) throw error;
-    return await failed(context, providerID, attempt, { reason: error.reason, message: messageOf(error) });
+  });
+  if (isRefusal(outcome)) return await failed(context, providerID, attempt, outcome);
+  if (outcome.kind === 'unknown') throw outcome.error;
+  if (outcome.kind === 'notFound') {
+    return isUnknownYet(launchTimeOf(context.look), context.now) ? waitForNews(context, providerID) : stepDone;
   }
   await context.remember({ instance: { ...attempt, phase: 'accepted' } });
   context.run.ownAttempt = undefined;
@@ -164,24 +196,18 @@ async function call(context: TerminationContext, providerID: string, attempt: Ca
   return lookAgain(context, `instance ${providerID} is being ended`);
 }
 
+/** The attempt had no effect, and has settled. What may pass is tried again after 5 s, 10 s, 20 s … 60 s, and is said at once. */
 async function failed(
   context: TerminationContext,
   providerID: string,
   { number }: CallAttempt,
-  { reason, message }: { readonly reason: string | undefined; readonly message: string },
+  { message, until, goesBack }: Refused,
 ): Promise<StepOutcome> {
-  const delay = seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
-  const retryTime = addDuration(context.now, delay);
-  // The attempt had no effect: it is dated so that it has settled when the next one is due, and not before, whatever wakes us.
-  const intendedTime = addDuration(context.now, toDurationMs(delay - OUTCOME_SETTLES_AFTER));
+  const { now } = context;
+  const delay = goesBack === undefined ? seconds(0) : seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
+  // Dated so that it has settled when the next one is due, and not before, whatever wakes us.
+  const intendedTime = addDuration(now, toDurationMs(delay - OUTCOME_SETTLES_AFTER));
   await context.remember({ instance: { number, phase: 'accepted', intendedTime } });
   context.run.ownAttempt = undefined;
-  await tell(context, {
-    decision: 'retry',
-    reason: EVENT_REASONS.instanceTerminationFailed,
-    message: `instance ${providerID} could not be ended: ${message}; it is tried again in ${delay / 1000} s`,
-    details: { providerID, attempt: number, error: reason ?? 'Unknown' },
-    event: { type: 'Warning' },
-  });
-  return waitFor(`instance ${providerID} could not be ended: ${reason ?? message}`, retryTime);
+  return notEnded(providerID, { message, until: goesBack === undefined ? until : addDuration(now, delay) });
 }

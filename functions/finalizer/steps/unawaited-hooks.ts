@@ -119,16 +119,17 @@ function timeLeft(context: TerminationContext, { name }: TerminationHook, own: H
 export async function sayUnawaited(
   context: TerminationContext,
   point: HookPoint,
-  how: Unawaited,
   hooks: readonly TerminationHook[],
 ): Promise<void> {
   const { hooksSaid = [], hooks: progress } = context.progress();
   const called: string[] = [];
   const left: string[] = [];
+  let how: Unawaited = 'once';
   for (const { name } of hooks) {
     const { phase, unawaited, message = '' } = (Object.hasOwn(progress, name) ? progress[name] : undefined) ?? {};
     // What was called before has Events of its own.
     if (unawaited === undefined) continue;
+    if (unawaited === 'forced') how = unawaited;
     if (phase === 'failed' || phase === 'passed') left.push(`${name} (${message})`);
     else called.push(name);
   }

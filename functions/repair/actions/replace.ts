@@ -96,7 +96,7 @@ export async function endReplacement(
   const { uid: found, annotations, deletionTimestamp } = claim.metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || (uid !== undefined && uid !== found)) return undefined;
   const nodeName = claim.status?.['nodeName'];
-  const ref = { type: RESOURCES.Node, name: String(nodeName) };
+  const ref = { type: RESOURCES.Node, name: typeof nodeName === 'string' ? nodeName : '' };
   const there =
     typeof nodeName === 'string' ? objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' }) : undefined;
   if (there === undefined || isReserved(readNode(there))) {

@@ -71,7 +71,7 @@ function requirementsOf(like: KubernetesObject, { labels }: NodeView): readonly 
   });
   const keys = new Set([HOSTNAME, ...pinned.map(({ key }) => key)]);
   const others = listIn(like.spec, 'requirements').flatMap((each): JsonObject[] =>
-    isJsonObject(each) && !keys.has(String(each['key'])) ? [each] : [],
+    isJsonObject(each) && !(typeof each['key'] === 'string' && keys.has(each['key'])) ? [each] : [],
   );
   return [...others, ...pinned];
 }

@@ -47,7 +47,7 @@ function line(fits: (candidate: LogLine) => boolean): Promise<LogLine> {
 
 describe('the synthesized bundles', () => {
   const outdir = mkdtempSync(join(tmpdir(), 'curfew-app-'));
-  const { app, functions } = buildApp({ outdir });
+  const { app, functionsStack } = buildApp({ outdir });
   let aws: LocalAws;
 
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('the synthesized bundles', () => {
   });
 
   it('write the metric whose silence is the alarm, under the name and dimensions that the alarm reads', async () => {
-    const alarms = Object.values(Template.fromStack(functions).findResources('AWS::CloudWatch::Alarm'));
+    const alarms = Object.values(Template.fromStack(functionsStack).findResources('AWS::CloudWatch::Alarm'));
     const alarm = alarms.find(({ Properties }) => Properties.MetricName === 'OldestOverdueTimer')?.['Properties'];
     const { record } = await line(({ text }) => text.includes('OldestOverdueTimer'));
     expect(alarm).toMatchObject({
@@ -91,7 +91,7 @@ describe('the synthesized bundles', () => {
       new CloudFormationClient(of(aws.endpoints.cloudFormation)),
       new CloudWatchLogsClient(of(aws.endpoints.logs)),
     ];
-    const { Stacks } = await stacks.send(new DescribeStacksCommand({ StackName: functions.stackName }));
+    const { Stacks } = await stacks.send(new DescribeStacksCommand({ StackName: functionsStack.stackName }));
     const logGroupName = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'TimerLogGroup')?.OutputValue;
     const { events = [] } = await logs.send(new FilterLogEventsCommand({ logGroupName }));
     expect(events.map(({ message }) => message)).toContainEqual(expect.stringContaining('OldestOverdueTimer'));

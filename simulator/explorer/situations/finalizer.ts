@@ -70,6 +70,11 @@ const KARPENTER_ENDS: Change = {
     }),
   tells: claimEvent('finalizer', 'n1'),
 };
+/** Nobody has heard of it when the run about the Node begins. */
+const CLAIM_GOES: Change = {
+  ...patched('NodeClaim claim-n1 and its instance gone', nodeClaimRef('claim-n1'), { metadata: { finalizers: [] } }),
+  ends: 'aws:///us-west-2a/i-n1',
+};
 const termination = (name: string, block: JsonObject | null, tells?: Change['tells']): Change =>
   patched(name, policyRef('all'), { spec: { termination: block } }, tells);
 
@@ -91,6 +96,16 @@ const HOOK: JsonObject = {
   event: { detailType: 'Deregister' },
   deadline: '5m',
   onTimeout: 'Proceed',
+};
+
+/** Being deleted, and kept by somebody else alone. */
+const KEPT_CLAIM: KubernetesManifest = {
+  ...nodeClaim('n1'),
+  metadata: {
+    ...nodeClaim('n1').metadata,
+    finalizers: ['example.com/other'],
+    deletionTimestamp: toTimestamp(START),
+  },
 };
 
 const BASE = { concern: 'finalizer', start: START } as const;
@@ -186,6 +201,18 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     name: 'a hook answers while the termination is looked at',
     objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
     messages: { A: claimEvent('finalizer', 'n1'), B: claimEvent('finalizer', 'n1') },
+    aftermath: minutes(20),
+  },
+  {
+    ...BASE,
+    name: 'a NodeClaim goes before its Node while its termination is under way',
+    objects: [
+      policy({ termination: { ...TERMINATION, scope: 'NodeOnly', hooks: [HOOK] } }),
+      KEPT_CLAIM,
+      held(node('n1'), true),
+    ],
+    messages: { A: claimEvent('finalizer', 'n1'), B: nodeEvent() },
+    changes: [CLAIM_GOES],
     aftermath: minutes(20),
   },
 ];

@@ -199,7 +199,19 @@ const OF_STEPS: readonly (readonly [resource: string, verbs: readonly Verb[]])[]
 
 /** Calls of the finalizer function that the API server refuses, the cloud fails or a hook answers no to: each in a stream of its own. */
 export function drawRefusals(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
-  return [...drawEarlier(random, model, start, span), ...drawOfSteps(random.stream('steps'), model, start, span)];
+  return [
+    ...drawEarlier(random, model, start, span),
+    ...drawOfSteps(random.stream('steps'), model, start, span),
+    ...drawLedger(random.stream('ledger'), model, start, span),
+  ];
+}
+
+/** Nothing can be written into the ledger, for minutes to hours. */
+function drawLedger(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
+  if (model.databases.length === 0 || !random.chance(0.15)) return [];
+  const time = addDuration(start, drawDuration(random, seconds(0), span));
+  const length = drawLength(random);
+  return [{ time, act: () => ({ kind: 'outage', of: 'ledger', for: length }) }];
 }
 
 /** In a stream of its own again, for the same reason. */

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
-import { OUTAGE_PARTS, type StepAction } from '../../scenario/scenario.ts';
+import { WHOLE_PARTS, type StepAction } from '../../scenario/scenario.ts';
 import {
   claimManifest,
   conditionsBody,
@@ -66,7 +66,7 @@ export const trouble: Story = ({ random, model, time }) => {
     const begin = laterTime(random, model, time);
     const outage = {
       kind: 'outage',
-      of: random.pick(OUTAGE_PARTS),
+      of: random.pick(WHOLE_PARTS),
       for: drawDuration(random, seconds(1), minutes(3)),
     } as const;
     drafts.push({ time: begin, act: () => outage });

@@ -1,6 +1,6 @@
 /** What people change about settings, and what breaks around Curfew. */
 import { minutes, seconds } from '../../../shared/domain/time.ts';
-import { OUTAGE_PARTS } from '../../scenario/scenario.ts';
+import { WHOLE_PARTS } from '../../scenario/scenario.ts';
 import { drawDuration, drawNear, pickWeighted } from './draw.ts';
 import { toManifest, type Draft, type Story } from './model.ts';
 import {
@@ -86,7 +86,7 @@ const configEdited: Story = ({ random, time }) => {
 };
 
 const outage: Story = ({ random, time }) => {
-  const of = random.pick(OUTAGE_PARTS);
+  const of = random.pick(WHOLE_PARTS);
   const duration = drawDuration(random, seconds(1), minutes(20));
   return [{ time, act: () => ({ kind: 'outage', of, for: duration }) }];
 };

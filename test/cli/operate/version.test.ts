@@ -36,6 +36,17 @@ it('compares itself with a deployment', async () => {
   });
 });
 
+it('reads one of several deployments in a stack, named behind it', async () => {
+  plane.outputs.set('ProdVersion', version).set('StagingVersion', '9.0.0');
+  const of = (stack: string) => runHere(['--version', '--stack', stack]);
+  expect(await of('Curfew/Prod')).toMatchObject({ code: 0, stdout: `curfew ${version}\nCurfew/Prod ${version}\n` });
+  expect(await of('Curfew/Staging')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('Curfew/Staging 9.0.0'),
+  });
+  expect(await of('Curfew/Other')).toMatchObject({ code: 2 });
+});
+
 it('refuses what it does not know', async () => {
   expect(await runHere(['--version', '--stacks', 'x'])).toMatchObject({
     code: 2,

@@ -181,10 +181,11 @@ for (const { major, skipped, helm, rendered } of HELMS)
       expect(podOf(settings).metadata['annotations']).not.toEqual(pod.metadata['annotations']);
     });
 
+    const NO_WARNINGS = { doNotDisruptWarning: false, unstatedReachWarning: false };
     it.each([
       ['definitions', { crds: { install: false } }, 'CustomResourceDefinition'],
-      ['the admission policy', { policies: { doNotDisruptWarning: false } }, 'ValidatingAdmissionPolicy'],
-      ['its binding', { policies: { doNotDisruptWarning: false } }, 'ValidatingAdmissionPolicyBinding'],
+      ['the admission policies', { policies: NO_WARNINGS }, 'ValidatingAdmissionPolicy'],
+      ['their bindings', { policies: NO_WARNINGS }, 'ValidatingAdmissionPolicyBinding'],
     ])('can leave out %s', (_, values, kind) => {
       const count = (objects: readonly Rendered[]) => objects.filter(object => object.kind === kind).length;
       expect(count(rendered({}))).toBeGreaterThan(0);

@@ -49,17 +49,19 @@ describe('a drain', () => {
     expect(summary(plan([pod], { now: after(90), deadline }))).toEqual(['web-0 Protected']);
     expect(plan([pod], { now: after(90), deadline }).nextLook).toBe(after(240));
     const [step] = plan([pod], { now: after(240), deadline }).steps;
-    expect(step).toMatchObject({ kind: 'force', gracePeriodSeconds: 60, overrides: { kind: 'indefinite' } });
-    expect(plan([pod], { now: after(265), deadline }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 35 }]);
+    expect(step).toMatchObject({ kind: 'delete', gracePeriodSeconds: 60, overrides: { kind: 'indefinite' } });
+    expect(plan([pod], { now: after(265), deadline }).steps).toMatchObject([
+      { kind: 'delete', gracePeriodSeconds: 35 },
+    ]);
   });
 
   it('I2: names the protection that it overrides, and none that is not there or is over', () => {
     const pods = ['true', '1h', undefined].map((value, index) => aPod(value, { name: `p${index}` }));
     const { steps } = plan(pods, { now: after(300), deadline: after(300) });
     expect(steps).toEqual([
-      expect.objectContaining({ kind: 'force', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
-      expect.objectContaining({ kind: 'force', overrides: undefined }),
-      expect.objectContaining({ kind: 'force', overrides: undefined }),
+      expect.objectContaining({ kind: 'delete', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
+      expect.objectContaining({ kind: 'delete', overrides: undefined }),
+      expect.objectContaining({ kind: 'delete', overrides: undefined }),
     ]);
   });
 
@@ -72,26 +74,26 @@ describe('a drain', () => {
   it('deletes at once what needs more grace than there is (N22)', () => {
     const pod = aPod('true', { terminationGracePeriod: seconds(300) });
     expect(plan([pod], { now: after(10), deadline: after(300) }).steps).toMatchObject([
-      { kind: 'force', gracePeriodSeconds: 290 },
+      { kind: 'delete', gracePeriodSeconds: 290 },
     ]);
   });
 
   it('forces pods of every group at once', () => {
     const agent = aPod(undefined, { name: 'agent', ...daemon });
     expect(summary(plan([agent, aPod(undefined)], { now: after(10), deadline: after(10) }))).toEqual([
-      'agent force',
-      'web-0 force',
+      'agent delete',
+      'web-0 delete',
     ]);
   });
 
   it('shortens the grace of what would end after the deadline, once', () => {
     const pod = aPod(undefined, { deletionTime: after(600), terminationGracePeriod: seconds(600) });
-    expect(plan([pod], { deadline: after(60) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 60 }]);
+    expect(plan([pod], { deadline: after(60) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 60 }]);
     expect(summary(plan([{ ...pod, deletionTime: after(60) }], { deadline: after(60) }))).toEqual([
       'web-0 Terminating',
     ]);
     const past = { now: T, deadline: after(-3600) };
-    expect(plan([pod], past).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 1 }]);
+    expect(plan([pod], past).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 1 }]);
     expect(summary(plan([{ ...pod, deletionTime: after(1) }], past))).toEqual(['web-0 Terminating']);
   });
 
@@ -99,9 +101,9 @@ describe('a drain', () => {
     // Asked for 30 minutes ago with an hour of grace: the API server counts a shorter grace from then, too.
     const stopping = { deletionTime: after(1800), deletionGracePeriod: seconds(3600) };
     const pod = aPod(undefined, { ...stopping, terminationGracePeriod: seconds(3600) });
-    expect(plan([pod], { deadline: after(600) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 2400 }]);
-    expect(plan([pod], { deadline: after(0) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 1 }]);
-    expect(plan([pod], { deadline: after(-60) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 1 }]);
+    expect(plan([pod], { deadline: after(600) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 2400 }]);
+    expect(plan([pod], { deadline: after(0) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 1 }]);
+    expect(plan([pod], { deadline: after(-60) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 1 }]);
   });
 
   it('does not wait for a pod whose kubelet is silent', () => {

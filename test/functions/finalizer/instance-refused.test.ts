@@ -33,6 +33,7 @@ function createWorld(gracePeriod?: string, endings?: Endings) {
     return (await endings?.[calls.length - 1]?.()) ?? { kind: 'ok' };
   };
   let now = START;
+  let state: 'running' | 'terminated' = 'running';
   const core = createCluster({ now: () => now });
   const termination = {
     finalizerName: 'example.com/custom',
@@ -69,7 +70,7 @@ function createWorld(gracePeriod?: string, endings?: Endings) {
     records,
     wakeUps: { send: async () => undefined },
     instances: {
-      describe: async () => (endings === undefined ? refused('describing') : { state: 'running' }),
+      describe: async () => (endings === undefined ? refused('describing') : { state }),
       terminate: endings === undefined ? () => refused('terminating') : end,
       reboot: () => refused('rebooting'),
       terminateInAutoScalingGroup: () => refused('terminating'),
@@ -91,6 +92,10 @@ function createWorld(gracePeriod?: string, endings?: Endings) {
     lines,
     calls,
     finalizers: () => core.get(CLAIM).metadata.finalizers,
+    isGone: () => core.list(RESOURCES.NodeClaim).items.length === 0,
+    endByItself() {
+      state = 'terminated';
+    },
     /** Somebody takes the finalizer off by hand. */
     strip() {
       core.patch(CLAIM, { type: 'merge', body: { metadata: { finalizers: null } } }, { user: 'somebody' });
@@ -145,17 +150,51 @@ describe('an instance that EC2 does not end', () => {
   const throttled = () => Promise.reject(new RetryableError('slow down', { reason: 'RequestLimitExceeded' }));
   const unanswered = () => Promise.reject(new RetryableError('no answer', { outcomeUnknown: true }));
 
-  it.for([
-    ['refused', refused],
-    ['throttled', throttled],
-  ] as const)('and answers %s: it is said, and asked again after 5 s, 10 s, 20 s … 60 s', async ([, answer]) => {
+  it('and refuses to: it is asked again after 1, 2, 4 … 60 minutes, and that is said once an hour (I5, I11)', async () => {
     const world = createWorld(
       undefined,
-      Array.from({ length: 6 }, () => answer),
+      Array.from({ length: 20 }, () => refused),
+    );
+    for (let i = 0; i < 4 * 60; i++) await world.look(minutes(1));
+    expect(world.calls.map(call => call / 60_000)).toEqual([1, 2, 4, 8, 16, 32, 64, 124, 184]);
+    expect(world.events.filter(event => event.startsWith('InstanceTerminationFailed'))).toHaveLength(4);
+    expect(world.lines.filter(reason => reason === 'InstanceTerminationFailed')).toHaveLength(1);
+    expect(world.finalizers()).toEqual(['example.com/custom']);
+  });
+
+  it('for a permission is missing: it is asked every minute', async () => {
+    const forbidden = () =>
+      Promise.reject(new RetryableError('not allowed', { reason: 'UnauthorizedOperation', isForbidden: true }));
+    const world = createWorld(
+      undefined,
+      Array.from({ length: 20 }, () => forbidden),
+    );
+    for (let i = 0; i < 60; i++) await world.look(seconds(10));
+    expect(world.calls.map(call => call / 60_000)).toEqual(Array.from({ length: 10 }, (_, i) => i + 1 / 6));
+    expect(world.events.filter(event => event.startsWith('InstanceTerminationFailed'))).toHaveLength(1);
+  });
+
+  it('while a call is refused is looked at all the same: it may end by itself', async () => {
+    const world = createWorld(
+      undefined,
+      Array.from({ length: 20 }, () => refused),
+    );
+    await world.look(minutes(1));
+    world.endByItself();
+    await world.look(minutes(1));
+    await world.look(minutes(1));
+    expect(world.calls).toHaveLength(1);
+    expect(world.isGone()).toBe(true);
+  });
+
+  it('and is throttled: it is asked again after 5 s, 10 s, 20 s … 60 s, for five minutes', async () => {
+    const world = createWorld(
+      undefined,
+      Array.from({ length: 6 }, () => throttled),
     );
     for (let i = 0; i < 200; i++) await world.look(seconds(1));
     expect(world.calls.map(call => call / 1000)).toEqual([1, 6, 16, 36, 76, 136, 196]);
-    expect(world.lines.filter(reason => reason === 'InstanceTerminationFailed')).toHaveLength(6);
+    expect(world.lines.filter(reason => reason === 'InstanceTerminationFailed')).toHaveLength(1);
     expect(world.lines.filter(reason => reason === 'InstanceTerminating')).toHaveLength(1);
     expect(world.finalizers()).toEqual(['example.com/custom']);
   });

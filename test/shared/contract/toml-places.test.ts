@@ -36,7 +36,7 @@ end = true
 `;
 
 describe('tomlPlaces', () => {
-  const { lineOf } = tomlPlaces(TEXT);
+  const { placeOf } = tomlPlaces(TEXT);
 
   it.each<[readonly (string | number)[], number]>([
     [['top'], 2],
@@ -60,7 +60,7 @@ describe('tomlPlaces', () => {
     [['nowhere'], 1],
   ])('%j stands in line %d', (path, line) => {
     expect(() => parse(TEXT)).not.toThrow();
-    expect(lineOf(path)).toBe(line);
+    expect(placeOf(path).line).toBe(line);
   });
 
   it('finds every key of any text that is valid TOML', () => {
@@ -77,7 +77,7 @@ describe('tomlPlaces', () => {
         // A key that stands at the start of its line stands in the line that is named.
         for (const [name, value] of Object.entries(parse(text))) {
           if (typeof value === 'string') {
-            const line = lines[places.lineOf([name]) - 1] ?? '';
+            const line = lines[places.placeOf([name]).line - 1] ?? '';
             expect(line.startsWith(name) || line.startsWith(JSON.stringify(name)) || /^["']/.test(line)).toBe(true);
           }
         }
@@ -91,7 +91,7 @@ describe('tomlPlaces', () => {
       unit: fc.constantFrom('a', '[', ']', '{', '}', '=', '"', "'", '\\', '#', '\n', ',', '.'),
     });
     fc.assert(
-      fc.property(anyText, text => tomlPlaces(text).lineOf(['a']) >= 1),
+      fc.property(anyText, text => tomlPlaces(text).placeOf(['a']).line >= 1),
       { numRuns: 10_000 },
     );
   });

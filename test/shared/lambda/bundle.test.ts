@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundleFunction } from '../../../infra/constructs/bundling.ts';
+import { bundleFunction } from '../../../infra/bundling.ts';
 import { ENV } from '../../../shared/contract/env.ts';
 
 /** What Node reads and compiles before the first message. */

@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
-import {
-  deletePod,
-  deleteUnchangedPod,
-  evictionRetryDelay,
-  evictPod,
-  heldAfter,
-  type HeldEvictions,
-} from '../../../shared/pods/eviction.ts';
+import { deletePod, evictPod, NO_SUCH_POD } from '../../../shared/pods/eviction.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { addDuration, seconds, toEpochMs } from '../../../shared/domain/time.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const NOW = Date.parse('2024-11-01T15:00:00Z');
 const ref = { type: RESOURCES.Pod, namespace: 'default', name: 'web-0' };
@@ -48,6 +41,9 @@ function cluster(budgets: readonly JsonObject[] = []) {
   return { core, deps, seedPod, live };
 }
 
+const WHATEVER = { gracePeriodSeconds: 7, unchanged: false };
+const UNCHANGED = { gracePeriodSeconds: 7, unchanged: true };
+
 const CLOSED = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
 
 describe('an eviction', () => {
@@ -71,17 +67,14 @@ describe('an eviction', () => {
 
   it('is refused by two budgets (Q6)', async () => {
     const { deps, seedPod } = cluster([CLOSED, CLOSED]);
-    expect(await evictPod(deps, seedPod())).toMatchObject({
-      kind: 'refused',
-      message: expect.stringContaining('more than one PodDisruptionBudget') as string,
-    });
+    await expect(evictPod(deps, seedPod())).rejects.toThrow('more than one PodDisruptionBudget');
   });
 
-  it('of a pod that is gone is done (Q1)', async () => {
+  it('of a pod that is gone says so (Q1)', async () => {
     const { core, deps, seedPod } = cluster();
     const pod = seedPod();
     core.delete(ref, { gracePeriodSeconds: 0 });
-    expect(await evictPod(deps, pod)).toEqual({ kind: 'gone' });
+    await expect(evictPod(deps, pod)).rejects.toThrow(NO_SUCH_POD);
   });
 
   it('never reaches another pod of that name (N21, Q15)', async () => {
@@ -106,17 +99,17 @@ describe('an eviction', () => {
 describe('a forced deletion', () => {
   it('bypasses budgets (Q9) and grants the given grace', async () => {
     const { deps, seedPod, live } = cluster([CLOSED]);
-    expect(await deletePod(deps, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(await deletePod(deps, seedPod(), WHATEVER)).toEqual({ kind: 'deleted' });
     expect(live().metadata).toMatchObject({ deletionTimestamp: '2024-11-01T15:00:07Z', deletionGracePeriodSeconds: 7 });
   });
 
-  it('never reaches another pod of that name, and a pod that is gone is done (Q12, NV80)', async () => {
+  it('never reaches another pod of that name, and of a pod that is gone says so (Q12, NV80)', async () => {
     const { core, deps, seedPod, live } = cluster();
     const pod = seedPod();
     core.delete(ref, { gracePeriodSeconds: 0 });
-    expect(await deletePod(deps, pod, 1)).toEqual({ kind: 'gone' });
+    await expect(deletePod(deps, pod, WHATEVER)).rejects.toThrow(NO_SUCH_POD);
     seedPod();
-    expect(await deletePod(deps, pod, 1)).toEqual({ kind: 'gone' });
+    expect(await deletePod(deps, pod, WHATEVER)).toEqual({ kind: 'gone' });
     expect(live().metadata.deletionTimestamp).toBeUndefined();
   });
 });
@@ -124,20 +117,20 @@ describe('a forced deletion', () => {
 describe('the condition of a pod that is deleted by force', () => {
   const CONDITION = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByCurfew' };
 
-  it.each([deletePod, deleteUnchangedPod])('is written before it, beside those of others', async remove => {
+  it.each([WHATEVER, UNCHANGED])('is written before it, beside those of others', async options => {
     const { deps, seedPod, live } = cluster();
-    expect(await remove(deps, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(await deletePod(deps, seedPod(), options)).toEqual({ kind: 'deleted' });
     expect(live().status?.['conditions']).toEqual([
       { type: 'Ready', status: 'True' },
       expect.objectContaining({ ...CONDITION, lastTransitionTime: '2024-11-01T15:00:00Z' }),
     ]);
   });
 
-  it.each([deletePod, deleteUnchangedPod])('is written once', async remove => {
+  it.each([WHATEVER, UNCHANGED])('is written once', async options => {
     const { deps, seedPod, live } = cluster();
-    await remove(deps, seedPod(), 30);
+    await deletePod(deps, seedPod(), options);
     const { resourceVersion } = live().metadata;
-    await remove(deps, readPod(live()), 30);
+    await deletePod(deps, readPod(live()), options);
     expect(live().metadata.resourceVersion).toBe(resourceVersion);
   });
 
@@ -147,7 +140,7 @@ describe('the condition of a pod that is deleted by force', () => {
   ])('holds no deletion back: %s', async (_, error) => {
     const { deps, seedPod, live } = cluster();
     const kubernetes = { ...deps.kubernetes, patch: () => Promise.reject(error), delete: deps.kubernetes.delete };
-    expect(await deletePod({ ...deps, kubernetes }, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(await deletePod({ ...deps, kubernetes }, seedPod(), WHATEVER)).toEqual({ kind: 'deleted' });
     expect(live().metadata.deletionTimestamp).toBeDefined();
   });
 });
@@ -155,7 +148,7 @@ describe('the condition of a pod that is deleted by force', () => {
 describe('a deletion of what was looked at', () => {
   it('grants the given grace', async () => {
     const { deps, seedPod, live } = cluster([CLOSED]);
-    expect(await deleteUnchangedPod(deps, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(await deletePod(deps, seedPod(), UNCHANGED)).toEqual({ kind: 'deleted' });
     expect(live().metadata.deletionGracePeriodSeconds).toBe(7);
   });
 
@@ -164,64 +157,16 @@ describe('a deletion of what was looked at', () => {
     const pod = seedPod();
     const body = { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } };
     core.patch(ref, { type: 'merge', body });
-    expect(await deleteUnchangedPod(deps, pod, 1)).toEqual({ kind: 'changed' });
+    expect(await deletePod(deps, pod, UNCHANGED)).toEqual({ kind: 'changed' });
     expect(live().metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('never reaches another pod of that name, and a pod that is gone is done', async () => {
+  it('never reaches another pod of that name', async () => {
     const { core, deps, seedPod, live } = cluster();
     const pod = seedPod();
     core.delete(ref, { gracePeriodSeconds: 0 });
-    expect(await deleteUnchangedPod(deps, pod, 1)).toEqual({ kind: 'gone' });
     seedPod();
-    expect(await deleteUnchangedPod(deps, pod, 1)).toEqual({ kind: 'changed' });
+    expect(await deletePod(deps, pod, UNCHANGED)).toEqual({ kind: 'changed' });
     expect(live().metadata.deletionTimestamp).toBeUndefined();
   });
-});
-
-describe('a refused eviction is tried again', () => {
-  it.each([
-    [1, 10_000],
-    [2, 10_000],
-    [20, 10_000],
-    [21, 60_000],
-    [5_000, 60_000],
-  ])('after %i refusals in %i ms', (failures, delay) => {
-    expect(evictionRetryDelay(failures, undefined)).toBe(delay);
-  });
-
-  it('not before the API server asks for it', () => {
-    expect(evictionRetryDelay(1, seconds(15))).toBe(15_000);
-    expect(evictionRetryDelay(30, seconds(15))).toBe(60_000);
-  });
-});
-
-it('asks for one refused eviction in 10 s whatever wakes it, and holds no other pod for it (I11)', async () => {
-  const pod = cluster().seedPod();
-  const other = { ...pod, uid: 'other', name: 'web-1' };
-  const asked: Record<string, number[]> = { 'web-0': [], 'web-1': [] };
-  let held: HeldEvictions | undefined;
-  for (let second = 0; second < 60; second++) {
-    const now = addDuration(toEpochMs(NOW), seconds(second));
-    const deps = {
-      clock: { now: () => now },
-      kubernetes: {
-        evict: async ({ name }: { name: string }) => {
-          asked[name]?.push(second);
-          return { kind: 'blocked', message: 'its budget is used up' } as const;
-        },
-      },
-    };
-    const isSeen = (name: string): boolean => name === 'web-0' || second >= 5;
-    const answers = await Promise.all(
-      [pod, other]
-        .filter(({ name }) => isSeen(name))
-        .map(async each => ({ uid: each.uid, answer: await evictPod(deps, each, { held }) })),
-    );
-    expect(answers.map(({ answer }) => answer)).toMatchObject(
-      answers.map(() => ({ message: 'its budget is used up' })),
-    );
-    held = heldAfter(held, answers, now);
-  }
-  expect(asked).toEqual({ 'web-0': [0, 10, 20, 30, 40, 50], 'web-1': [5, 15, 25, 35, 45, 55] });
 });

@@ -4,7 +4,13 @@ import { findByScenario } from '../../mutants/by-scenario.ts';
 import { DENIAL_MUTANTS } from '../../mutants/denials.ts';
 
 const WORDS: Readonly<Record<string, RegExp>> = {
-  'refused-as-often-as-ever': /^I8: grace-period patches nodes n1 is denied 31 times within an hour/,
+  'refused-as-often-as-ever': /^I8: grace-period patches nodes n1: denied 31 times within an hour/,
+  'refused-evictions-as-often-as-ever': /^I8: drain evicts pods prod\/a \S+: denied 31 times within an hour/,
+  'missing-permission-asked-for-by-every-pod':
+    /^I8: drain evicts several pods a minute, although it must not evict any/,
+  'evictions-that-find-no-pod-uncounted': /^I8: drain evicts pods prod\/a \S+: failed 51 times within an hour/,
+  'refused-forced-deletions-as-often-as-ever':
+    /^I8: finalizer deletes pods prod\/a \S+: denied 31 times within an hour/,
   'refused-and-said-each-time': /^I8: NodeChangeRefused is said of n1 again after \d+ min: /,
   'refused-in-silence': /^I6: grace-period patches nodes n1 is denied since .*, and no Event says so: Valid.* 'keep'/,
   'refused-and-given-up': /^I5: Node n1 .* is held for no pod since /,

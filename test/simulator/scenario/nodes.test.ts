@@ -31,7 +31,7 @@ describe('nodes', () => {
     expect(doubts).toEqual([
       {
         isDoubt: true,
-        place: { file: 'test.yaml', line: 7, path: 'spec.nodes[0].pool' },
+        place: { file: 'test.yaml', line: 7, column: 13, valueColumn: 19, path: 'spec.nodes[0].pool' },
         message: 'no NodePool has the name "wbe", did you mean "web"?',
       },
     ]);

@@ -1,0 +1,154 @@
+/** What no file shows by itself: policies, NodePools and rules that stand side by side. Pure. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { selects, specificity, valueOf } from '../../shared/domain/label-selector.ts';
+import { suggestion } from '../../shared/domain/nearest-name.ts';
+import { decisionFor, protectionDecisions, states, type Block } from '../../shared/policies/deciding-policy.ts';
+import { readPolicies, type PolicySet, type ReadPolicy } from '../../shared/policies/policy-set.ts';
+import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
+import { findingAt, type Finding, type Severity } from '../../simulator/scenario/finding.ts';
+import type { Path } from '../../simulator/scenario/places.ts';
+import type { PlacedObject } from './objects.ts';
+
+const BLOCKS: readonly Block[] = ['repair', 'repairLimits', 'drain', 'termination', 'protection'];
+/** Names that a message lists. */
+const LISTED = 5;
+
+/** @param objects those that are accepted, in the order in which they are applied */
+export function acrossFiles(objects: readonly PlacedObject[]): ReadonlyMap<PlacedObject, readonly Finding[]> {
+  const inForce = [...new Map(objects.map(each => [keyOf(each), each])).values()];
+  const known = new Map(inForce.map(each => [toObject(each), each]));
+  const pools = [...known.keys()].filter(({ kind }) => kind === 'NodePool');
+  const set = readPolicies([...known.keys()].filter(({ kind }) => kind === 'NodeLifecyclePolicy'));
+  const at = (object: KubernetesObject, path: Path, message: string, severity: Severity = 'warning'): Found[] => {
+    const placed = known.get(object);
+    return placed === undefined ? [] : [{ placed, finding: findingAt(placed.placeOf(path), message, severity) }];
+  };
+  const tied = tiesHere(set, pools);
+  const found = [
+    ...namesTaken(objects),
+    ...tied.flatMap(({ loser, message, severity }) => at(loser, ['spec', 'nodePoolSelector'], message, severity)),
+    ...(pools.length === 0
+      ? []
+      : set.policies.flatMap(policy => [
+          ...selectsNothing(policy, pools).flatMap(message => at(policy.object, ['spec', 'nodePoolSelector'], message)),
+          ...withoutEffect(policy, pools, set).flatMap(({ block, message }) =>
+            tied.some(({ loser, blocks }) => loser === policy.object && blocks.includes(block))
+              ? []
+              : at(policy.object, ['spec', block], message),
+          ),
+        ])),
+  ];
+  return new Map(
+    objects.map(object => [object, found.flatMap(({ placed, finding }) => (placed === object ? [finding] : []))]),
+  );
+}
+
+interface Found {
+  readonly placed: PlacedObject;
+  readonly finding: Finding;
+}
+
+const keyOf = ({ manifest: { kind, metadata } }: PlacedObject): string => `${kind} ${metadata.name}`;
+
+const toObject = ({ manifest }: PlacedObject): KubernetesObject => ({
+  ...manifest,
+  metadata: { ...manifest.metadata, uid: '', resourceVersion: '', creationTimestamp: '' },
+});
+
+/** A copy that says the same, as a chart has one, is no second object. */
+function namesTaken(objects: readonly PlacedObject[]): readonly Found[] {
+  return objects.flatMap((object, index) => {
+    const { kind, metadata } = object.manifest;
+    const first = objects.slice(0, index).find(each => keyOf(each) === keyOf(object));
+    if (first === undefined || metadata.name === '' || isDeepStrictEqual(first.manifest, object.manifest)) return [];
+    const { file, line } = first.placeOf(['metadata', 'name']);
+    const message = `${kind} ${metadata.name} stands at ${file}:${line} too, and says something else: what is applied last is in force`;
+    return [{ placed: object, finding: findingAt(object.placeOf(['metadata', 'name']), message, 'warning') }];
+  });
+}
+
+interface TieHere {
+  readonly loser: KubernetesObject;
+  readonly blocks: readonly Block[];
+  readonly message: string;
+  readonly severity: Severity;
+}
+
+/** With NodePools at hand only what two policies both select counts; without, the same selector twice, and a note on what could be. */
+function tiesHere(set: PolicySet, pools: readonly KubernetesObject[]): readonly TieHere[] {
+  const selectorOf = (object: KubernetesObject): ReadPolicy['selector'] =>
+    set.policies.find(each => each.object === object)?.selector ?? {};
+  const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, set).map(tie => ({ ...tie, block })));
+  const pairs = new Map(
+    ties.map(({ loser, winner }) => [`${loser.metadata.name} ${winner.metadata.name}`, { loser, winner }]),
+  );
+  return [...pairs.values()].flatMap(({ loser, winner }) => {
+    const [own, other] = [selectorOf(loser), selectorOf(winner)];
+    const common = pools.filter(({ metadata: { labels = {} } }) => selects(own, labels) && selects(other, labels));
+    if (pools.length > 0 && common.length === 0) return [];
+    const isSame = isDeepStrictEqual(own, other);
+    const blocks = ties.filter(tie => tie.loser === loser && tie.winner === winner).map(({ block }) => block);
+    const where =
+      common.length > 0 ? `in ${listed('NodePool', common)}` : isSame ? 'anywhere' : 'where both select a NodePool';
+    const why = isSame ? 'has the same nodePoolSelector' : 'has equally many requirements';
+    const message = `${blocks.map(block => `spec.${block}`).join(' and ')} ${blocks.length === 1 ? 'has' : 'have'} no effect ${where}: NodeLifecyclePolicy ${winner.metadata.name} ${why} and comes first by name`;
+    return [{ loser, blocks, message, severity: isSame || common.length > 0 ? 'warning' : 'note' }];
+  });
+}
+
+function selectsNothing({ selector }: ReadPolicy, pools: readonly KubernetesObject[]): readonly string[] {
+  if (specificity(selector) === 0 || pools.some(({ metadata }) => selects(selector, metadata.labels ?? {}))) return [];
+  return [
+    `selects no NodePool here: there ${pools.length === 1 ? 'is' : 'are'} ${listed('', pools)}${nearLabel(selector, pools)}`,
+  ];
+}
+
+/** What of the selector no NodePool has, with the nearest that one has. */
+function nearLabel({ matchLabels = {} }: ReadPolicy['selector'], pools: readonly KubernetesObject[]): string {
+  const labels = pools.map(({ metadata }) => metadata.labels ?? {});
+  for (const [key, value] of Object.entries(matchLabels)) {
+    const values = labels.flatMap(each => valueOf(each, key) ?? []);
+    if (values.includes(value)) continue;
+    if (values.length === 0) return `; none has the label ${key}${suggestion(key, labels.flatMap(Object.keys))}`;
+    return `; none has ${key} ${JSON.stringify(value)}${suggestion(value, values)}`;
+  }
+  return '';
+}
+
+/** Blocks before which another comes in every NodePool that the policy selects. */
+function withoutEffect(
+  { object, selector }: ReadPolicy,
+  pools: readonly KubernetesObject[],
+  set: PolicySet,
+): readonly { readonly block: Block; readonly message: string }[] {
+  const selected = pools.filter(({ metadata }) => selects(selector, metadata.labels ?? {}));
+  if (selected.length === 0) return [];
+  return BLOCKS.filter(block => states(object, block)).flatMap(block => {
+    const before = selected.map(pool => comesBefore(object, pool, block, set));
+    const [first] = before;
+    if (first === undefined || before.includes(undefined)) return [];
+    return [{ block, message: `has no effect in ${listed('NodePool', selected)}: ${first} comes before it` }];
+  });
+}
+
+/** Whose block is in force in place of the policy's; undefined: its own counts. */
+function comesBefore(
+  policy: KubernetesObject,
+  pool: KubernetesObject,
+  block: Block,
+  set: PolicySet,
+): string | undefined {
+  if (block === 'repair' && pool.spec?.['repair'] !== undefined) return 'the block of the NodePool itself';
+  const deciding =
+    block === 'protection' ? Object.values(protectionDecisions(pool, set)) : [decisionFor(pool, block, set).holder];
+  if (deciding.some(each => each?.object === policy)) return undefined;
+  const other = deciding.find(each => each !== undefined)?.object.metadata.name;
+  return other === undefined ? undefined : `the block of NodeLifecyclePolicy ${other}`;
+}
+
+function listed(kind: string, objects: readonly KubernetesObject[]): string {
+  const names = objects.slice(0, LISTED).map(({ metadata }) => metadata.name);
+  const more = objects.length > LISTED ? ` and ${objects.length - LISTED} more` : '';
+  return `${kind === '' ? '' : `${kind}${objects.length === 1 ? '' : 's'} `}${names.join(', ')}${more}`;
+}

@@ -1,0 +1,115 @@
+/** What Curfew accepts of one object, and what may do nothing of what its author expects. Pure. */
+import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
+import { isNever } from '../../shared/domain/repair-policy.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
+import { isBlockless } from '../../shared/policies/deciding-policy.ts';
+import { unstatedReach } from './unstated-reach.ts';
+import type { Path } from '../../simulator/scenario/places.ts';
+import type { Severity } from '../../simulator/scenario/finding.ts';
+import type { Manifest } from './manifest.ts';
+
+export interface Doubt {
+  readonly path: Path;
+  readonly message: string;
+  readonly severity: Exclude<Severity, 'error'>;
+}
+
+/** Limits of which zero means that nothing ever happens, by block. */
+const LIMITS = {
+  repair: ['maxUnhealthy', 'maxConcurrentRepairs'],
+  repairLimits: ['maxConcurrentRepairsPerZone', 'maxConcurrentRepairsPerCluster'],
+} as const;
+
+/** Blocks that only limit, so that an empty one says nothing. */
+const LIMITING = ['repairLimits', 'drain'] as const;
+
+const warning = (path: Path, message: string): Doubt => ({ path, message, severity: 'warning' });
+
+/** @param faults what is refused of it: of what may be a misspelt block or selector, nobody says that it is missing */
+export function doubtsAbout({ kind, spec }: Manifest, faults: readonly Pick<Doubt, 'path'>[]): readonly Doubt[] {
+  if (!isJsonObject(spec)) return [];
+  switch (kind) {
+    case 'NodeLifecyclePolicy':
+      return [
+        ...(faults.some(isOfFrame) ? [] : reach(spec)),
+        ...zeroLimits(spec),
+        ...tolerationsWithoutEnd(spec),
+        ...emptyLimits(spec),
+        ...idleHooks(spec),
+      ];
+    case 'NodePool':
+      return [...zeroLimits(spec), ...tolerationsWithoutEnd(spec)];
+    case 'FinalizerRule':
+      return spec['onDeadline'] !== undefined && spec['deadline'] === undefined
+        ? [warning(['spec', 'onDeadline'], 'has no effect: there is no deadline')]
+        : [];
+    default:
+      return [];
+  }
+}
+
+const isOfFrame = ({ path }: Pick<Doubt, 'path'>): boolean => path.length <= 2 || path[1] === 'nodePoolSelector';
+
+function reach(spec: JsonObject): readonly Doubt[] {
+  if (isBlockless({ spec })) {
+    return spec['mode'] === 'Observe'
+      ? [{ path: ['spec'], message: 'has no block: it is a brake, and holds what would begin', severity: 'note' }]
+      : [warning(['spec'], 'has no block: it has no effect, but that no brake of a more general policy holds here')];
+  }
+  const said = unstatedReach(spec);
+  if (said !== undefined) return [warning(['spec'], `${said}: state both`)];
+  return spec['mode'] === undefined
+    ? [{ path: ['spec'], message: 'enforces (no mode): state the mode', severity: 'note' }]
+    : [];
+}
+
+function zeroLimits(spec: JsonObject): readonly Doubt[] {
+  return Object.entries(LIMITS).flatMap(([block, fields]) => {
+    const limits = spec[block];
+    if (!isJsonObject(limits)) return [];
+    return fields.flatMap(field =>
+      limits[field] === 0 || limits[field] === '0%'
+        ? [warning(['spec', block, field], `is ${JSON.stringify(limits[field])}: nothing is ever repaired`)]
+        : [],
+    );
+  });
+}
+
+/** A duration that is read as `Never`; who writes the word knows what it does. */
+function tolerationsWithoutEnd({ repair: block }: JsonObject): readonly Doubt[] {
+  if (!isJsonObject(block)) return [];
+  const entries = ['policies', 'conditions'].flatMap(key => {
+    const list = block[key];
+    return (Array.isArray(list) ? list : []).map((entry, index) => ({
+      path: ['spec', 'repair', key, index, 'toleration'],
+      text: isJsonObject(entry) ? entry['toleration'] : undefined,
+    }));
+  });
+  const field = 'defaultTolerationDuration';
+  return [{ path: ['spec', 'repair', field], text: block[field] }, ...entries].flatMap(({ path, text }) => {
+    if (typeof text !== 'string') return [];
+    const read = parseGoDuration(text);
+    if (!read.ok || !isNever(nanosecondsToDuration(read.nanoseconds))) return [];
+    return [warning(path, `${text} is read as Never: nothing is repaired for this, and it counts nowhere`)];
+  });
+}
+
+function emptyLimits(spec: JsonObject): readonly Doubt[] {
+  return LIMITING.flatMap(block => {
+    const limits = spec[block];
+    const isEmpty = isJsonObject(limits) && Object.keys(limits).length === 0;
+    return isEmpty ? [warning(['spec', block], 'limits nothing: it has no effect')] : [];
+  });
+}
+
+function idleHooks(spec: JsonObject): readonly Doubt[] {
+  if (spec['termination'] === undefined) return [];
+  const parsed = parseTerminationBlock(spec['termination'], 'spec.termination');
+  if (!parsed.ok || parsed.value.builtin === 'Replace') return [];
+  return parsed.value.hooks.flatMap(({ at }, index) =>
+    at === 'after-terminate' ? [] : [warning(['spec', 'termination', 'hooks', index], HOOKS_HOLD_NOTHING)],
+  );
+}

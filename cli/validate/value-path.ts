@@ -1,0 +1,18 @@
+/** Paths of fields, as messages write them. */
+import { isJsonObject } from '../../shared/domain/json.ts';
+import type { Path } from '../../simulator/scenario/places.ts';
+
+/** Reads `spec.repair.policies[0].toleration`. */
+export function toPath(text: string): Path {
+  return [...text.matchAll(/\[(\d+)\]|\["?([^"\]]+)"?\]|([^.[\]]+)/g)].map(([, index, quoted, name]) =>
+    index === undefined ? (quoted ?? name ?? '') : Number(index),
+  );
+}
+
+/** What stands at a path; undefined: nothing. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (here, key) => (isJsonObject(here) || Array.isArray(here) ? Reflect.get(here, key) : undefined),
+    value,
+  );
+}

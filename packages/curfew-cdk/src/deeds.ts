@@ -1,0 +1,70 @@
+/**
+ * What Curfew did, in numbers without dimensions, as an alarm needs them: functions count by NodePool, reason or action, and an alarm cannot sum what
+ * it does not know beforehand. Metric filters count the same lines once more. Nothing is written, or paid for, while none matches.
+ */
+import type { Duration } from 'aws-cdk-lib';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { METRIC_NAMESPACE, REPAIR_METRICS, TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
+import { toConstructId } from './construct-id.ts';
+import type { FunctionWithInbox } from './function-with-inbox.ts';
+
+interface Deed {
+  /** In whose log groups. */
+  readonly of: readonly FunctionName[];
+  /** Of JSON lines, as CloudWatch Logs writes it. */
+  readonly pattern: string;
+  /** Default 1 a line. */
+  readonly value?: string;
+}
+
+/** By the name of their metric. */
+export const DEEDS = {
+  /** Repairs that end a node. */
+  TerminatingRepairs: { of: ['repair'], pattern: `{ $.${REPAIR_METRICS.started} >= 1 && $.action = "Terminate" }` },
+  /** Nodes that a pass holds back, except those that somebody has exempted. */
+  RepairsHeld: {
+    of: ['repair'],
+    pattern: `{ $.${REPAIR_METRICS.held} >= 1 && $.reason != "DoNotRepair" }`,
+    value: `$.${REPAIR_METRICS.held}`,
+  },
+  /** Nodes for which no action is left, or whose NodeClaim does not go. */
+  RepairsStuck: {
+    of: ['repair'],
+    pattern: '{ $.audit IS TRUE && ($.decision = "exhausted" || $.decision = "stuck") }',
+  },
+  /** Configurations, policies and rules that are not valid, or that lose against another one. */
+  ConfigurationRefused: {
+    of: FUNCTION_NAMES.filter(name => name !== 'timer'),
+    pattern: '{ $.audit IS TRUE && ($.decision = "refuse" || $.reason = "InvalidConfiguration") }',
+  },
+  HooksTimedOut: { of: ['finalizer'], pattern: `{ $.${TERMINATION_METRICS.hookTimedOut} >= 1 }` },
+} as const satisfies Readonly<Record<string, Deed>>;
+export type DeedName = keyof typeof DEEDS;
+
+/** A deed's count in a period. */
+export type CountDeed = (name: DeedName, period: Duration, statistic?: string) => Metric;
+
+/**
+ * Filters take dimensions out of the line alone, and no line says which deployment it is of: the namespace does.
+ *
+ * @param deployment its name, one in an account and Region
+ */
+export function countDeeds(scope: Construct, functions: readonly FunctionWithInbox[], deployment: string): CountDeed {
+  const metricNamespace = `${METRIC_NAMESPACE}/${deployment}`;
+  for (const [metricName, { of, pattern, value = '1' }] of Object.entries<Deed>(DEEDS)) {
+    for (const { functionName, logGroup } of functions.filter(fn => of.includes(fn.functionName))) {
+      new MetricFilter(scope, `${metricName}Of${toConstructId(functionName)}`, {
+        logGroup,
+        metricNamespace,
+        metricName,
+        filterPattern: FilterPattern.literal(pattern),
+        metricValue: value,
+      });
+    }
+  }
+  return (metricName, period, statistic = Stats.SUM) =>
+    new Metric({ namespace: metricNamespace, metricName, statistic, period });
+}

@@ -1,0 +1,18 @@
+/** The name of a deployment, of which much else is named. */
+import { Token } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+
+export const NAME = /^[A-Za-z][A-Za-z0-9]{0,30}$/;
+/** The bus has the name too, and the account has a bus of this one. */
+export const RESERVED_NAME = 'default';
+
+/** On everything that a deployment makes. */
+export const APP_TAG = ['app.kubernetes.io/name', 'curfew'] as const;
+
+/** Throws for what cannot be a name. */
+export function refuseName(construct: Construct, name: string): void {
+  if (!Token.isUnresolved(name) && NAME.test(name) && name !== RESERVED_NAME) return;
+  throw new Error(
+    `${construct.node.path}: name must be a letter and up to 30 letters and digits, and not ${RESERVED_NAME}`,
+  );
+}

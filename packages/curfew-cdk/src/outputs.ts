@@ -1,0 +1,53 @@
+/** Outputs of the stack: what `curfew stop`, `resume`, `redrive` and `audit` work on, and what the forwarder is told. */
+import { CfnOutput, type CfnOutputProps } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { Schedule } from 'aws-cdk-lib/aws-scheduler';
+import type { Construct } from 'constructs';
+import type { FunctionName } from '../../../shared/contract/names.ts';
+import {
+  EVENT_BUS_OUTPUT,
+  OPERATION_OUTPUTS,
+  operationOutputId,
+  RECORDS_TABLE_OUTPUT,
+  VERSION_OUTPUT,
+  type OperationOutput,
+} from '../../../shared/contract/operation-outputs.ts';
+import { VERSION } from '../../../shared/contract/version.ts';
+import type { CurfewState } from './curfew-state.ts';
+import type { FunctionWithInbox } from './function-with-inbox.ts';
+import { required } from './required.ts';
+
+export interface Deployed {
+  readonly name: string;
+  readonly state: CurfewState;
+  readonly table: Pick<ITable, 'tableName'>;
+  readonly functions: ReadonlyMap<FunctionName, FunctionWithInbox>;
+  readonly ticks: ReadonlyMap<FunctionName, Schedule>;
+}
+
+/** The id of a construct that is all of its stack, for logical ids as well as for the names of outputs. */
+const ALL_OF_ITS_STACK = 'Default';
+
+export function createOutputs(scope: Construct, { name, state, table, functions, ticks }: Deployed): void {
+  const prefix = scope.node.id === ALL_OF_ITS_STACK ? '' : name;
+  // The construct of that id would stand beside the function's own; the logical id is what is read.
+  const add = (id: string, props: CfnOutputProps): void => {
+    new CfnOutput(scope, `OutputOf${id}`, props).overrideLogicalId(`${prefix}${id}`);
+  };
+  add(EVENT_BUS_OUTPUT, { description: 'EVENT_BUS_NAME of the forwarder', value: state.bus.eventBusName });
+  add(RECORDS_TABLE_OUTPUT, { value: table.tableName });
+  add(VERSION_OUTPUT, { description: 'Version of Curfew', value: VERSION });
+  for (const [functionName, { eventSourceMappingId, inbox, logGroup }] of functions) {
+    const values: Readonly<Record<OperationOutput, string | undefined>> = {
+      EventSource: eventSourceMappingId,
+      Schedule: ticks.get(functionName)?.scheduleName,
+      Inbox: inbox.queueUrl,
+      DeadLetters: required(state.deadLetterQueues, functionName).queueUrl,
+      LogGroup: logGroup.logGroupName,
+    };
+    for (const output of OPERATION_OUTPUTS) {
+      const value = values[output];
+      if (value !== undefined) add(operationOutputId(functionName, output), { value });
+    }
+  }
+}

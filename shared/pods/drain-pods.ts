@@ -1,0 +1,272 @@
+/**
+ * The one executor that empties nodes of pods, for drains and terminations: which pods go, and how, is the plan of each; here are the calls,
+ * what bounds them, and what is said of each pod.
+ *
+ * - A call that fails is the answer for its pod: the others are carried out (§ *One failure holds one thing*).
+ * - An eviction that was not granted is asked for again after 10 s at the earliest, whatever wakes the run (I11). A PodDisruptionBudget that
+ *   forbids it is asked once a minute after the twentieth look.
+ * - What is refused follows the schedule of refusals (`shared/lifecycle/refusals.ts`), remembered for each pod (I5). A missing permission is
+ *   probed with one pod a minute; all are tried when it passes.
+ */
+import { AT_ONCE, inParallel, oneByOne } from '../cluster/in-parallel.ts';
+import { instant } from '../contract/instant.ts';
+import { EVENT_REASONS } from '../contract/reasons.ts';
+import * as z from '../contract/zod.ts';
+import { cutText } from '../domain/cut-text.ts';
+import type { PodView } from '../domain/pod.ts';
+import type { Protection } from '../domain/protection.ts';
+import type { Refusals } from '../domain/refusal.ts';
+import { addDuration, earliest, seconds, toDurationMs } from '../domain/time.ts';
+import type { DurationMs, EpochMs } from '../domain/time.ts';
+import { isRefusal, type Tries } from '../lifecycle/refusals.ts';
+import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
+import { deletePod, evictPod, NO_SUCH_POD } from './eviction.ts';
+import type { DeletionAnswer, EvictionAnswer, PodDeps } from './eviction.ts';
+
+/** What is to be done with one pod. `overrides`: the protection that would hold it otherwise; the audit says so (I2). */
+export type PodEnd =
+  | {
+      readonly kind: 'evict';
+      readonly pod: PodView;
+      /** Undefined: its own grace period. */
+      readonly gracePeriodSeconds?: number | undefined;
+      readonly overrides?: Protection | undefined;
+    }
+  | {
+      readonly kind: 'delete';
+      readonly pod: PodView;
+      readonly gracePeriodSeconds: number;
+      readonly overrides: Protection | undefined;
+    };
+
+/** What came of it. `until`: when it is tried again at the earliest; `isAsked`: by this run, and not only remembered. */
+export type PodAnswer =
+  | EvictionAnswer
+  | DeletionAnswer
+  /** Of an eviction: it was not granted a moment ago, and is not asked for again yet. */
+  | { readonly kind: 'held'; readonly message: string; readonly until: EpochMs }
+  /** It went while it was looked at, or the API server contradicts itself: which of them, the next look tells. */
+  | { readonly kind: 'gone'; readonly until: EpochMs }
+  | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isAsked: boolean };
+
+export interface EndedPod<End extends PodEnd> {
+  readonly end: End;
+  readonly answer: PodAnswer;
+}
+
+/** Evictions that were not granted a moment ago, by UID of the pod: until when none of them is asked for again, and what is said. */
+export type HeldEvictions = Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
+
+export const heldEvictionsSchema = z.record(z.string(), z.object({ message: z.string(), until: instant }));
+
+export interface PodsToEnd<End extends PodEnd> {
+  readonly ends: readonly End[];
+  /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
+  readonly unchanged: boolean;
+  readonly held: HeldEvictions | undefined;
+  readonly tries: Tries;
+  /** What the record remembers of changes that were refused. */
+  readonly refusals: Refusals | undefined;
+  /** What a try rests on, beside the pod. */
+  readonly restsOn: readonly unknown[];
+  /** When it comes, a deletion that was refused is tried at once. */
+  readonly deadline?: EpochMs | undefined;
+  /** Nobody waits for deletions that are refused: also what may pass within minutes is said. */
+  readonly isLast?: boolean;
+  /** How it is said that a pod was evicted or deleted. */
+  readonly describe: (end: End) => Omit<Report, 'about' | 'reason' | 'metric'>;
+  /** Says what is refused, at once or after five minutes, then hourly. @param isRepeated as in `Report` */
+  readonly say: (end: End, text: string, isRepeated: boolean) => Promise<void>;
+}
+
+/** Carries a plan out: every eviction and every deletion of it, each with its answer, in the order of the plan. */
+export async function endPods<End extends PodEnd>(
+  deps: PodDeps & { readonly reporter: Reporter },
+  parts: PodsToEnd<End>,
+): Promise<readonly EndedPod<End>[]> {
+  const { ends } = parts;
+  const answers = new Map<End, PodAnswer>();
+  const carryOut = async (end: End): Promise<void> => {
+    const answer = await answerTo(deps, parts, end);
+    answers.set(end, answer);
+    if (answer.kind === 'evicted' || answer.kind === 'deleted') await report(deps.reporter, end, parts.describe(end));
+  };
+  await oneByOne(batchesOf(parts), async batch => void (await inParallel(batch.map(carryOut))));
+  return ends.flatMap(end => {
+    const answer = answers.get(end);
+    return answer === undefined ? [] : [{ end, answer }];
+  });
+}
+
+const keyOf = ({ kind, pod }: PodEnd): string => `${kind} pod ${pod.uid}`;
+
+/**
+ * A few at once: a node has about a hundred pods, and the API server has other clients. Where a permission was missing, the pod that was not tried for the longest time goes first, alone,
+ * and shows whether it is there again.
+ */
+function batchesOf<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): readonly (readonly End[])[] {
+  const probes = ends.flatMap(end => {
+    const refusal = refusals?.[keyOf(end)];
+    return refusal?.cause === 'permission' ? [{ end, time: refusal.lastTime }] : [];
+  });
+  const probe = probes.toSorted((a, b) => a.time - b.time)[0]?.end;
+  const others = ends.filter(end => end !== probe);
+  const batches = Array.from({ length: Math.ceil(others.length / AT_ONCE) }, (_, index) =>
+    others.slice(index * AT_ONCE, (index + 1) * AT_ONCE),
+  );
+  return probe === undefined ? batches : [[probe], ...batches];
+}
+
+const RETRY = seconds(10);
+/** Of what the API server answers: a record holds 400 KB, and a node has hundreds of pods. */
+const MESSAGE_CHARS = 300;
+
+async function answerTo<End extends PodEnd>(
+  deps: PodDeps,
+  { unchanged, held, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
+  end: End,
+): Promise<PodAnswer> {
+  const { kind, pod } = end;
+  const now = deps.clock.now();
+  const known = kind === 'evict' ? held?.[pod.uid] : undefined;
+  if (known !== undefined && known.until > now) {
+    const { message, until } = known;
+    return message === NO_SUCH_POD ? { kind: 'gone', until } : { kind: 'held', message, until };
+  }
+  const { uid, annotations, labels, deletionTime } = pod;
+  let isAsked = false;
+  const change = {
+    key: keyOf(end),
+    stored: refusals,
+    restsOn: [uid, annotations, labels, deletionTime, ...restsOn],
+    maxText: MESSAGE_CHARS,
+    say: (text: string, isRepeated: boolean) => say(end, text, isRepeated),
+    ...(kind === 'delete' && { deadline, isSaidAtOnce: isLast }),
+  };
+  const outcome = await tries.make(change, async () => {
+    isAsked = true;
+    const answer =
+      end.kind === 'evict'
+        ? await evictPod(deps, pod, end.gracePeriodSeconds)
+        : await deletePod(deps, pod, { gracePeriodSeconds: end.gracePeriodSeconds, unchanged });
+    return { answer };
+  });
+  if (!isRefusal(outcome)) return outcome.answer;
+  const { message, goesBack } = outcome;
+  const until = goesBack === undefined ? outcome.until : addDuration(now, retryAfterOf(goesBack));
+  if (goesBack !== undefined && message === NO_SUCH_POD) return { kind: 'gone', until };
+  return { kind: 'refused', message, until, isAsked };
+}
+
+const retryAfterOf = ({ retryAfterMs = 0 }: { readonly retryAfterMs?: number | undefined }): DurationMs =>
+  toDurationMs(Math.max(retryAfterMs, RETRY));
+
+const aboutPod = ({ name, namespace, uid }: PodView): About => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace, uid },
+});
+
+function report(
+  reporter: Reporter,
+  { kind, pod }: PodEnd,
+  said: Omit<Report, 'about' | 'reason' | 'metric'>,
+): Promise<void> {
+  const about = aboutPod(pod);
+  return reporter.report(
+    kind === 'evict'
+      ? {
+          ...said,
+          about,
+          reason: EVENT_REASONS.evicted,
+          metric: { name: 'PodEviction', dimensions: { answer: 'evicted' } },
+        }
+      : { ...said, about, reason: EVENT_REASONS.disrupted, metric: { name: 'PodForcedDeletion' } },
+  );
+}
+
+/** Which evictions are not asked for again for a moment. */
+export function heldAfter(
+  before: HeldEvictions | undefined,
+  ended: readonly EndedPod<PodEnd>[],
+  now: EpochMs,
+): HeldEvictions | undefined {
+  const held = ended.flatMap(({ end: { kind, pod }, answer }) => {
+    const known = before?.[pod.uid];
+    if (kind !== 'evict') return [];
+    if (known !== undefined && known.until > now) return [[pod.uid, known] as const];
+    const message = messageOf(answer);
+    if (message === undefined || (answer.kind === 'refused' && !answer.isAsked)) return [];
+    return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
+  });
+  return held.length === 0 ? undefined : Object.fromEntries(held);
+}
+
+/** Why the pod is still there; undefined: nothing forbids its end. */
+function messageOf(answer: PodAnswer): string | undefined {
+  if (answer.kind === 'gone' && 'until' in answer) return NO_SUCH_POD;
+  return 'message' in answer ? answer.message : undefined;
+}
+
+/** What is left undone by a look, and when the next one is due. */
+export interface PodsLeft {
+  /** Looks in a row at which a pod had changed, or its eviction was not granted. */
+  readonly failures: number;
+  /** When something of it is tried again. */
+  readonly retryTime: EpochMs | undefined;
+  /** A pod changed between look and call: it is looked at again at once. */
+  readonly isAtOnce: boolean;
+  /** Which pods must not go and why, in words that stay the same while nothing changes. */
+  readonly texts: readonly string[];
+}
+
+/** Looks after which a PodDisruptionBudget is asked only as a safety net: its own event wakes the drain sooner. */
+const PATIENT_AFTER = 20;
+const PATIENT_RETRY = seconds(60);
+/** Fewer conflicts in a row are nothing to tell anybody about. */
+const CONFLICTS_SAID = 5;
+
+/**
+ * What the answers leave undone. A pod that changes between look and call is looked at again at once; the second time in a row it waits as one
+ * whose eviction is forbidden. What the API server asked for (`Retry-After`) is respected where it is longer.
+ *
+ * @param before `failures` of the look before
+ */
+export function leftAfter(before: number, ended: readonly EndedPod<PodEnd>[], now: EpochMs): PodsLeft {
+  const answers = ended.map(({ answer }) => answer);
+  const isChanged = answers.some(({ kind }) => kind === 'changed');
+  const isCounted = isChanged || answers.some(({ kind }) => kind === 'blocked');
+  const isNone = !isCounted && answers.every(({ kind }) => kind !== 'held');
+  const failures = isNone ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
+  const asked = answers.map(answer => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
+  const own = failures > PATIENT_AFTER ? PATIENT_RETRY : RETRY;
+  const counted = isCounted ? addDuration(now, toDurationMs(Math.max(own, ...asked))) : undefined;
+  const known = answers.map(answer => ('until' in answer ? answer.until : undefined)).reduce(earliest, undefined);
+  const retryTime = earliest(counted, known);
+  const texts = ended.flatMap(({ end: { pod }, answer }) => {
+    if (answer.kind === 'changed' && failures >= CONFLICTS_SAID)
+      return [`${nameOf(pod)}: each eviction ends in a conflict`];
+    return 'message' in answer ? [`${nameOf(pod)}: ${answer.message}`] : [];
+  });
+  return { failures, retryTime, isAtOnce: isChanged && failures === 1, texts };
+}
+
+/** Forgets what was refused of pods that are not there any more. */
+export function forgetPods(tries: Tries, refusals: Refusals | undefined, pods: readonly PodView[]): void {
+  const isThere = new Set(pods.map(({ uid }) => uid));
+  for (const key of Object.keys(refusals ?? {})) {
+    const uid = /^(?:evict|delete) pod (.+)$/.exec(key)?.[1];
+    if (uid !== undefined && !isThere.has(uid)) tries.forget(key);
+  }
+}
+
+const LISTED_MAX = 5;
+
+/** The first of them, and how many more there are. */
+export function listed(items: readonly string[]): string {
+  const more = items.length - LISTED_MAX;
+  return `${items.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** As audit lines and Events write it. */
+export const nameOf = ({ namespace, name }: Pick<PodView, 'namespace' | 'name'>): string => `${namespace}/${name}`;

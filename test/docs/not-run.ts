@@ -1,0 +1,64 @@
+/** Commands of the documents that no test of this folder runs. */
+
+/** What is not run, and why. */
+export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
+  [
+    /^npm (ci|test)\b|^npm run (check|lint:prose|bench|test:control-plane|test:slurm|test:moto|test:aws|test:browser|pictures|measure:page)\b|^bash \.ci\/run$/,
+    'installs, or is the gate itself',
+  ],
+  [/^(npm ci && )?npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
+  [/^npx node examples\/managed-database\//, 'needs its PostgreSQL: test/control-plane/managed-database.test.ts'],
+  [/^node test\/stored-items\/|^npx vitest run /, 'writes what is frozen, or runs the tests themselves'],
+  [/^curfew simulate FILE\b/, 'names a file of the reader: test/cli/simulate.test.ts'],
+  [/^jq .* day\.jsonl$/, 'needs a trace of the reader: test/simulator/trace'],
+  [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
+  [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
+  [/^npm run mutants\b/, 'an hour: test/simulator/mutants.test.ts has each with its known seed'],
+  [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
+  [
+    /^npm run (simulate|generate)$|^npm run curfew -- …|^npx curfew$|^npm run curfew --$|\[--|^go mod tidy$|gotemplate:vectors/,
+    'names a command, or its syntax',
+  ],
+  [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
+  [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
+  [/curfew (-- )?doctor\b/, 'needs a whole installation: test/cli/doctor.test.ts'],
+  [/^CURFEW_AWS_ACCOUNT=\d+ npm run test:aws$/, 'needs an AWS account'],
+  [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
+  [/^(for \w+ in [\w ]+; do )?aws |^for f in clusters\/|--stack NAME$/, 'needs an AWS account'],
+  [/^docker |^crane /, 'needs Docker, or a registry'],
+  [/^npm (ci && npm )?run release\b|curfew-(cli|cdk)-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
+  [/^npm (version|sbom)\b/, 'names a command, or changes the repository'],
+  [
+    /curfew (-- )?(compare|audit)\b/,
+    'needs files of the reader, or a deployment: test/cli/compare.test.ts, test/cli/audit.test.ts, test/cli/audit-of-deployment.test.ts',
+  ],
+  [/--html day\.html/, 'half a minute: test/browser'],
+  [/--seeds /, 'minutes: test/simulator/swarm'],
+  [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
+  [
+    /^(npx )?curfew (…|explain( node)?$|validate$|drain NODE$|uninstall$|redrive$)/,
+    'names a command; its full form is run',
+  ],
+  [/^curfew explain node NAME --at T$/, 'needs a scenario: test/cli/explain'],
+  [/^kubectl (apply|create|drain|auth|describe node|describe nodepool|-l)$/, 'names a command'],
+  [/explain policy NAME$/, 'needs a policy: test/cli/explain'],
+
+  [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
+  [/^helm /, 'needs Helm: test/control-plane/helm'],
+  [
+    /^kubectl delete (-k deploy\/|-f deploy\/crds )/,
+    'the commands after it need what it deletes: test/control-plane/install.test.ts, test/control-plane/helm',
+  ],
+  [/uninstall --definitions$/, 'the commands after it need what it deletes: test/cli/uninstall.test.ts'],
+  [/^kubectl apply -f -$/, 'takes what another command prints'],
+  [
+    /^kubectl (apply|get|wait|delete) .*(manageddatabase|orders\.yaml)/,
+    'needs the running example: test/control-plane/managed-database.test.ts',
+  ],
+  [
+    /^kubectl .*(logs|rollout|scale|annotate|describe|get pods|patch nodelifecyclepolicy NAME)/,
+    'needs pods that run, or an object of the reader',
+  ],
+];
+export const reasonNotToRun = (command: string): string | undefined =>
+  NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];

@@ -1,0 +1,46 @@
+/** The README: what a reader gets before the first command, and that its statements about versions and others are those of the repository. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { blocks, ROOT } from './documents.ts';
+import { documentOf, rowsOf } from './observability.ts';
+
+const readme = documentOf('README.md');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+/** The release that a file of Go modules pins for a module. */
+const pinned = (file: string, module: string): string =>
+  new RegExp(`${module.replaceAll('/', '\\/')} v(\\S+)`).exec(read(file))?.[1] ?? 'not found';
+
+describe('README.md', () => {
+  it('has its first command within one screen, below the picture, and the two that the gate runs', () => {
+    const lines = readme.text.split('\n');
+    const first = lines.findIndex(line => line.startsWith('```'));
+    expect(first).toBeLessThan(35);
+    expect(lines.slice(0, first).join('\n')).toContain('<picture>');
+    const commands = blocks(readme).flatMap(block => block.lines);
+    expect(commands.slice(0, 3)).toEqual([
+      'npm ci && npm start',
+      'npm start -- --serve',
+      'npx curfew simulate examples/scenarios/bad-day.yaml --html day.html',
+    ]);
+    expect(commands).toContain('npm ci && npm test');
+  });
+
+  it('names the releases that the tests pin', () => {
+    const status = new Map(rowsOf(readme, 'Status').map(([what = '', value = '']) => [what, value]));
+    const kubernetes = ['test/control-plane/oldest/go.mod', 'test/control-plane/go.mod'].map(file =>
+      pinned(file, 'k8s.io/kubernetes'),
+    );
+    expect(status.get('Kubernetes')).toContain(kubernetes.join(' and '));
+    expect(status.get('Karpenter')).toContain(pinned('test/control-plane/karpenter/go.mod', 'sigs.k8s.io/karpenter'));
+    const { version } = JSON.parse(read('package.json')) as { readonly version: string };
+    expect(status.get('maturity')).toContain(`${version},`);
+  });
+
+  it('compares with six others, each with its source, in a row each', () => {
+    const [own = [], ...others] = rowsOf(readme, 'Compared with others');
+    expect(own[0]).toBe('**Curfew**');
+    expect(others).toHaveLength(6);
+    expect(others.filter(([name = '']) => !/\]\(https:\/\//.test(name))).toEqual([]);
+  });
+});
