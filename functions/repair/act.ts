@@ -28,7 +28,7 @@ import type { Carried, Outcome, PassDeps } from './deps.ts';
 import { failureOf, withoutUndone } from './guards.ts';
 import { illsOf } from './illness.ts';
 import { allRungsOf, keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
-import { nextPause } from './launch-pause.ts';
+import { nextPause } from './replacement.ts';
 import type { Seen } from './look.ts';
 import { readableSettings } from './node-verdict.ts';
 import { type PoolRules, loadRules, readClaim } from './observe.ts';

@@ -29,9 +29,8 @@ import {
   withoutUndone,
 } from './guards.ts';
 import type { Rung } from './ladder.ts';
-import { nextPause, pauseAt } from './launch-pause.ts';
-import { type RepairRules, readableSettings } from './node-verdict.ts';
-import { ranked } from './rank.ts';
+import { type DueNode, type RepairRules, readableSettings } from './node-verdict.ts';
+import { nextPause, pauseAt } from './replacement.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
 import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
@@ -233,6 +232,25 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   });
 }
 
+const AGES_BY = minutes(30);
+
+/**
+ * Who comes first: the dense rank of priority among those that are due, and one more for each half hour that a node has been due, whatever
+ * held it. Of equal ones the less healthy node, then by name.
+ */
+export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
+  const score = scores(candidates, now);
+  return candidates.toSorted(
+    (a, b) =>
+      score(b.due) - score(a.due) || b.due.severity - a.due.severity || (a.look.node.name < b.look.node.name ? -1 : 1),
+  );
+}
+
+function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
+  const priorities = [...new Set(candidates.map(({ due }) => due.terms.priority))].toSorted((a, b) => a - b);
+  return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
+}
+
 function heldBy({ look, due }: Candidate, hold: Hold): Outcome {
   const { reason, message, basis, until } = hold;
   const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident: due.incident, message, basis };
@@ -279,7 +297,7 @@ function remembered(
     .map(({ node }) => node.uid);
   const terminations = before.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
   const hasFailed = looks.some(({ failedLaunch }) => failedLaunch !== undefined);
-  const pause = hasFailed ? nextPause(state.launchPause, now) : pauseAt(state.launchPause, now);
+  const pause = hasFailed ? nextPause(state.launchPause, now) : state.launchPause && pauseAt(state.launchPause, now);
   const { launchPause: _, ...rest } = state;
   const next: PoolRecord = {
     ...rest,

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
+import { isReserved, type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
 import {
   type RepairSettings,
   type RepairStatement,
@@ -29,7 +29,6 @@ import {
 import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
 import { isStopped, vetoOf } from './node-verdict.ts';
-import { isReserved } from './replacement.ts';
 import type { PoolRecord, Ramp } from './state.ts';
 import { HOLD_CHECK } from './times.ts';
 import type { Hold, NodeLook } from './verdict.ts';
@@ -98,7 +97,11 @@ export function surroundingsOf(around: Around): Surroundings {
     scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
     poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
     claimOf,
-    budget: disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, looks, activity, now }),
+    budget:
+      // Most NodePools say nothing.
+      which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
+        ? undefined
+        : disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, looks, activity, now }),
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),

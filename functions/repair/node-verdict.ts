@@ -11,7 +11,7 @@ import {
 } from '../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
 import type { Owner } from '../../shared/domain/node-owner.ts';
-import { DO_NOT_REPAIR_ANNOTATION, type NodeCondition, type NodeView } from '../../shared/domain/node.ts';
+import { DO_NOT_REPAIR_ANNOTATION, isReserved, type NodeCondition, type NodeView } from '../../shared/domain/node.ts';
 import {
   type DrainBound,
   type RepairAction,
@@ -31,7 +31,6 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 import { type Ill, judgeHealth } from './illness.ts';
-import { isReserved } from './replacement.ts';
 import type { Episode, RepairIncident } from './state.ts';
 
 export interface NodeObservation {

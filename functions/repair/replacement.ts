@@ -3,12 +3,9 @@
  * before the ill NodeClaim does, and from then on it stays, whatever becomes of the ill node. Pure.
  */
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
-import { addDuration, hours, type EpochMs } from '../../shared/domain/time.ts';
-import type { Replacement } from './state.ts';
-
-/** Keeps pods off it. */
-export const RESERVED_TAINT = 'curfew.dev/reserved';
+import { isReserved, type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
+import { addDuration, hours, isDue, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import type { LaunchPause, Replacement } from './state.ts';
 
 const LONGEST_NAME = 63;
 
@@ -58,9 +55,6 @@ export function replacementSeen(replacement: Replacement, seen: Seen, now: Epoch
   return { ...replacement, ...(uid !== undefined && { uid }), ...(releasedTime !== undefined && { releasedTime }) };
 }
 
-export const isReserved = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
-  taints?.some(({ key }) => key === RESERVED_TAINT) === true;
-
 /** A rule of node-readiness-controller, or a start-up taint of the pool, still keeps it closed. */
 const isStarting = ({ taints = [] }: NodeView, { startupTaints = [] }: NodeClaimView): boolean =>
   taints.some(({ key }) => key.startsWith('readiness.k8s.io/') || startupTaints.includes(key));
@@ -70,3 +64,16 @@ const MARKED_FOR = hours(1);
 /** From when on its marks are taken off although the ill node is still there; undefined: its taint is still on. */
 export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
   releasedTime && addDuration(releasedTime, MARKED_FOR);
+
+const FIRST_PAUSE = minutes(5);
+const LONGEST_PAUSE_DOUBLINGS = 4;
+
+export function nextPause(pause: LaunchPause | undefined, now: EpochMs): LaunchPause {
+  const failures = (pause?.failures ?? 0) + 1;
+  const doubled = FIRST_PAUSE * 2 ** Math.min(failures - 1, LONGEST_PAUSE_DOUBLINGS);
+  return { failures, until: addDuration(now, minutes(Math.min(doubled / minutes(1), 60))) };
+}
+
+/** Forgotten once it was of no use for a day. */
+export const pauseAt = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>
+  isDue(now, addDuration(pause.until, hours(24))) ? undefined : pause;

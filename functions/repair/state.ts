@@ -1,7 +1,6 @@
 /** What is remembered of a pool and of its nodes, without how it is stored (`record.ts`). Types, and how they begin. */
 import type { Refusals } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { LaunchPause } from './launch-pause.ts';
 
 interface Named {
   readonly name: string;
@@ -180,6 +179,12 @@ export interface Termination {
   readonly node?: string | undefined;
   /** A replacement stood there before. */
   readonly isReplaced?: true | undefined;
+}
+
+/** A pool whose launch failed launches nothing for a while: 5 minutes, twice as long after each failure, an hour at most. */
+export interface LaunchPause {
+  readonly failures: number;
+  readonly until: EpochMs;
 }
 
 export interface PoolRecord {

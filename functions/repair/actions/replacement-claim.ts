@@ -10,8 +10,7 @@ import type {
   KubernetesManifest,
   KubernetesObject,
 } from '../../../shared/domain/kubernetes-object.ts';
-import { REPLACES_ANNOTATION, type NodeView } from '../../../shared/domain/node.ts';
-import { RESERVED_TAINT } from '../replacement.ts';
+import { REPLACES_ANNOTATION, RESERVED_TAINT, type NodeView } from '../../../shared/domain/node.ts';
 
 /** As the ill node has them. */
 const KEPT_LABELS = ['topology.kubernetes.io/zone', 'karpenter.sh/capacity-type', 'kubernetes.io/arch'];

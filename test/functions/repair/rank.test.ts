@@ -1,7 +1,7 @@
 /** Who comes first, told here pair by pair: a higher priority is worth one rank, a half hour of waiting as much. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ranked } from '../../../functions/repair/rank.ts';
+import { ranked } from '../../../functions/repair/decide.ts';
 import type { Candidate } from '../../../functions/repair/verdict.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { aNode, at } from '../../builders/repair.ts';
