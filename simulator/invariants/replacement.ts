@@ -10,7 +10,7 @@ import type { MakeCheck } from './invariant.ts';
 import { REPLACES_ANNOTATION } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
 import { annotationOf, dig, labelOf, listOf, nameOf, textOf } from './reading.ts';
-import { conditionOf } from './illnesses.ts';
+import { conditionOf, isUnhealthy } from './illnesses.ts';
 
 const RESERVED = 'curfew.dev/reserved';
 const POOL = 'karpenter.sh/nodepool';
@@ -37,6 +37,12 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
     const node = nodeOf(claim);
     return node !== undefined && !isReservedIn(dig(node, 'spec', 'taints'));
   };
+
+  /** By which a node may be ill although the provider calls it well. */
+  const hasOwnConditions = (): boolean =>
+    [...mirror.all('nodepools').values(), ...mirror.all('nodelifecyclepolicies').values()].some(
+      object => listOf(dig(object, 'spec', 'repair', 'conditions')).length > 0,
+    );
 
   const judgeMade = (claim: KubernetesObject): void => {
     const uid = annotationOf(claim, REPLACES_ANNOTATION) ?? '';
@@ -108,7 +114,8 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
         const ill = mirror.all('nodes').get(annotationOf(claim, REPLACES_ANNOTATION) ?? '');
         const isLong = now() - (opened.get(uid) ?? now()) > HOUR;
         const isGoing = ill !== undefined && claimOf(ill, mirror)?.metadata.deletionTimestamp !== undefined;
-        const isWrong = isOpen(claim) ? ill === undefined || isLong : ill === undefined || isGoing;
+        const isWell = ill !== undefined && !isUnhealthy(ill) && !hasOwnConditions();
+        const isWrong = isOpen(claim) ? ill === undefined || isLong : ill === undefined || isGoing || isWell;
         if (!isWrong || quiet === undefined) {
           idle.delete(uid);
           continue;
@@ -118,7 +125,7 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
         if (now() - since <= LATE) continue;
         violate(
           'I7',
-          `${nameOf(claim)} still stands as a replacement, and its node is ${ill === undefined ? 'gone' : 'on its way'}`,
+          `${nameOf(claim)} still stands as a replacement, and its node is ${ill === undefined ? 'gone' : isWell ? 'well' : 'on its way'}`,
         );
         idle.set(uid, Infinity);
       }
