@@ -41,13 +41,6 @@ const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
 
 export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
   {
-    name: 'entry-without-priority',
-    mistake: 'lets the entry decide that is due first, whatever its priority',
-    breaks: ['I3'],
-    scenario: `${ENTRIES}#repair-highest-priority-decides-after-a-hold`,
-    mutation: entriesSeen({ priority: 0 }),
-  },
-  {
     name: 'entry-for-any-reason',
     mistake: 'takes an entry with a reason for one for every reason',
     breaks: ['I3', 'I5'],
@@ -153,17 +146,6 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
         return rules.lookAt({ ...context, launchesFrom: undefined }, node, forgetful);
       },
     })),
-  },
-  {
-    name: 'replacement-left-behind',
-    mistake: 'forgets the replacement of a node that is well again',
-    breaks: ['I7'],
-    scenario: `${REPLACES}#repair-replacement-not-needed`,
-    mutation: remembering(held => {
-      if (held.attempt?.action !== 'Replace') return held;
-      const { ours: _, attempt: __, ...rest } = held;
-      return rest;
-    }),
   },
   {
     name: 'replacement-doubled',
