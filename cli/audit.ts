@@ -16,7 +16,7 @@ import type { CommandOutput } from './command-output.ts';
 import { printComparison } from './compare.ts';
 import { reportingFailure } from './failure.ts';
 import { readLogGroups } from './operate/deployment.ts';
-import { readObjects } from './read-objects.ts';
+import { readValidObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface AuditOptions {
@@ -74,7 +74,7 @@ async function print({ lines, notices }: History, options: AuditOptions, output:
   for (const notice of notices) output.error(`${notice}\n`);
   const day = readDay(lines);
   if (policies.length > 0) {
-    const replayed = await replayOf(day, await readObjects(policies), fromAudit ?? stack);
+    const replayed = await replayOf(day, await readValidObjects(policies), fromAudit ?? stack);
     for (const notice of replayed.notices) output.error(`${notice}\n`);
     const names = ['as it was', policies.join(', ')] as const;
     const all = { ...options, notices: [...notices, ...replayed.notices] };

@@ -12,7 +12,7 @@ import type { PlacedManifest, Scenario } from '../simulator/scenario/scenario.ts
 import type { CommandOutput } from './command-output.ts';
 import { readScenario } from './explain/on-scenario.ts';
 import { reportingFailure } from './failure.ts';
-import { readObjects } from './read-objects.ts';
+import { readValidObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface CompareOptions {
@@ -53,8 +53,8 @@ async function readBoth(files: readonly string[], policies: readonly string[]): 
   if (first !== undefined && second === undefined && old !== undefined && next !== undefined && rest.length === 0) {
     const scenario = await readScenario(first);
     return [
-      { name: old, scenario: withObjects(scenario, await readObjects([old]), old) },
-      { name: next, scenario: withObjects(scenario, await readObjects([next]), next) },
+      { name: old, scenario: withObjects(scenario, await readValidObjects([old]), old) },
+      { name: next, scenario: withObjects(scenario, await readValidObjects([next]), next) },
     ];
   }
   throw new UsageError(

@@ -22,8 +22,10 @@ process.on('uncaughtException', error => {
   process.exit(exitCode);
 });
 
+const INTERRUPTED = 130;
 const { runCommandLine } = await import('./program.ts');
 const args = process.argv.slice(2);
 process.exitCode = await runCommandLine(args);
-// Nor does what a boot that failed left open; what other commands printed may still be on its way into a pipe.
+// Nor does what a boot that failed left open, nor the threads of what was interrupted; what other commands printed may still be on its way into a pipe.
 if (args[0] === 'start') process.exit();
+if (process.exitCode === INTERRUPTED) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

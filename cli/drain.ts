@@ -20,6 +20,7 @@ import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { describeMissing } from './explain/subject.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { reportFailure } from './failure.ts';
+import { wrapLines } from './wrap.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface DrainOptions {
@@ -75,7 +76,7 @@ async function run(cluster: Cluster, name: string, options: DrainOptions, output
   const isJson = options.output === 'json';
   /** Of JSON, standard output holds the result alone. */
   const say = (line: string): void =>
-    isJson ? output.error(`${onOneLine(line)}\n`) : output.out(`${onOneLine(line)}\n`);
+    isJson ? output.error(`${onOneLine(line)}\n`) : output.out(`${wrapLines(onOneLine(line), output.width)}\n`);
   const isHeld = plan.held !== undefined;
   const begins = isDryRun ? (isHeld ? 'would not be drained now' : 'would be drained') : 'is to be drained';
   const verb =
@@ -156,8 +157,8 @@ function conclude(followed: Followed, { name, options }: Drained, output: Comman
     case 'interrupted': {
       const { kubeconfig, context } = options;
       const cluster = `${kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`}${context === undefined ? '' : ` --context ${context}`}`;
-      const explain = `curfew explain node ${name}${cluster}`;
-      const drain = `curfew drain ${name}${cluster}`;
+      const explain = `npx curfew explain node ${name}${cluster}`;
+      const drain = `npx curfew drain ${name}${cluster}`;
       output.out(`the drain goes on. Follow it: ${drain}, or ${explain}. Cancel it: ${drain} --cancel\n`);
       return 130;
     }

@@ -1,26 +1,29 @@
-/** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`: on a cluster, or on a scenario at some moment of its run. */
+/** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`, and lists of the last two: on a cluster, or on a scenario at some moment of its run. */
 import { readUnderWay, requestedId } from '../functions/drain/node-annotations.ts';
 import { nodeOfRequest } from '../functions/repair/actions/drain.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';
+import { onOneLine } from '../shared/domain/printable.ts';
 import type { EpochMs } from '../shared/domain/time.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { loadConfiguration } from './drain/observe.ts';
 import { planDrain } from './drain/plan.ts';
 import { explainNode, explainPod, type NodeExplanation } from './explain/explain-node.ts';
 import { observeNode, type NodeObservation } from './explain/observation.ts';
-import { explainGroup, renderGroup } from './explain/group.ts';
+import { explainGroup, explainGroups, renderGroup, renderGroups } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
+import { readRefusals, renderRefusals } from './explain/refusals.ts';
 import { renderNode, renderPod } from './explain/render.ts';
 import { loadSaid, withSaid } from './explain/repair-events.ts';
-import { describeMissing, parseSubject, type ExplainSubject } from './explain/subject.ts';
+import { describeMissing, parseSubject, type ExplainedObject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
 import { reportFailure } from './failure.ts';
 import type { CommandOutput } from './command-output.ts';
 import type { Cluster, Look } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
+import { wrapLines } from './wrap.ts';
 import { objectOf } from '../shared/ports/read-answer.ts';
 
 export interface ExplainOptions {
@@ -34,6 +37,9 @@ export interface ExplainOptions {
   /** With `scenario`: when to look. */
   readonly at?: string;
   readonly output?: string;
+  /** The functions stack, whose records say what is refused; absent: they are not read. */
+  readonly stack?: string;
+  readonly region?: string;
 }
 
 /** Exit code 0: explained. 1: there is no such object. 2: the arguments, the file or the cluster cannot be used. */
@@ -45,21 +51,34 @@ export async function explainCommand(
 ): Promise<number> {
   try {
     const subject = parseSubject(kind, name, options.namespace);
+    const isJson = options.output === 'json';
+    const print = (text: string): 0 => {
+      output.out(`${isJson ? text : wrapLines(text, output.width)}\n`);
+      return 0;
+    };
     return await onCluster(options, async cluster => {
-      const text = await explain(cluster, subject, options.output === 'json');
-      if (text === undefined) output.error(`${await describeMissing(cluster.kubernetes, subject)}\n`);
-      else output.out(`${text}\n`);
-      return text === undefined ? 1 : 0;
+      if (subject.kind === 'policies' || subject.kind === 'nodepools')
+        return print(await list(cluster, subject.kind, isJson));
+      const text = await explain(cluster, subject, isJson);
+      if (text !== undefined) return print(text);
+      output.error(`${await describeMissing(cluster.kubernetes, subject)}\n`);
+      return 1;
     });
   } catch (error) {
     return reportFailure(error, output);
   }
 }
 
+/** A line for each policy or NodePool, or all of them as JSON. */
+async function list({ kubernetes, now }: Cluster, kind: 'policies' | 'nodepools', asJson: boolean): Promise<string> {
+  const groups = explainGroups(await observeLifecycle(kubernetes), await loadSaid(kubernetes), kind, now);
+  return asJson ? toJson(groups) : renderGroups(groups, kind);
+}
+
 /** The explanation as text or JSON; undefined when the object does not exist. */
 export async function explain(
-  { kubernetes, now }: Cluster,
-  subject: ExplainSubject,
+  { kubernetes, now, records }: Cluster,
+  subject: ExplainedObject,
   asJson: boolean,
 ): Promise<string | undefined> {
   const json = toJson;
@@ -75,7 +94,9 @@ export async function explain(
     const said = (await loadSaid(kubernetes, subject.name)).get(observation.node.uid);
     const known = withSaid(decided, observation.node, said, now);
     const lifecycle = await withDrain(kubernetes, withTermination(known, observation, node, now), observation, now);
-    return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
+    const refused = records && (await readRefusals(records, observation));
+    if (asJson) return json({ ...node, lifecycle, ...(refused && { refused }) });
+    return [renderNode(node, lifecycle), ...renderRefusals(refused ?? [], now).map(onOneLine)].join('\n');
   }
   const object = objectOf(
     await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name }),
@@ -138,5 +159,9 @@ async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): P
   }
   if (options.at !== undefined) throw new UsageError('--at needs --scenario: a cluster is always looked at now');
   const { onKubeconfig } = await import('./on-kubeconfig.ts');
-  return onKubeconfig(options, look);
+  const { stack, region } = options;
+  if (stack === undefined) return onKubeconfig(options, look);
+  const { readRecordsOf } = await import('./operate/records.ts');
+  const records = await readRecordsOf(stack, { ...(region !== undefined && { region }) });
+  return onKubeconfig(options, cluster => look({ ...cluster, records }));
 }

@@ -77,3 +77,10 @@ export function createProgress(stream: Terminal): Progress {
     },
   };
 }
+
+/** What Ctrl-C leaves: `stopped after 3 of 5 runs: all held`. */
+export function stoppedAfter(done: number, of: number, what: string, failed: number): string {
+  const whole = (count: number): string => count.toLocaleString('en');
+  const verdict = done === 0 ? 'nothing is known yet' : failed === 0 ? 'all held' : `${whole(failed)} did not hold`;
+  return `stopped after ${whole(done)} of ${whole(of)} ${what}${of === 1 ? '' : 's'}: ${verdict}`;
+}

@@ -16,10 +16,10 @@ import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
 import { scenarioRefusal } from './findings/refuse.ts';
 import { UsageError } from './usage-error.ts';
-import { createLateProgress, type Terminal } from './progress.ts';
+import { createLateProgress, stoppedAfter, type Terminal } from './progress.ts';
 import { readScenarioFile } from './scenario-file.ts';
 import { parseOnly, textOptions } from './simulation-text.ts';
-import { parseFaults, parseSeeds, SEEDS_RULE, type SeedOptions } from './simulation-options.ts';
+import { parseFaults, parseSeeds, type SeedOptions } from './simulation-options.ts';
 
 export interface SimulateOptions extends SeedOptions {
   readonly faults?: string;
@@ -30,6 +30,8 @@ export interface SimulateOptions extends SeedOptions {
   readonly writes?: boolean;
   /** Where to write the page of the run. */
   readonly html?: string;
+  /** Ctrl-C: the run that is under way ends, what those before it came to is said. */
+  readonly interrupted?: AbortSignal;
 }
 
 /** Takes two seconds and more to parse. */
@@ -37,7 +39,7 @@ const LONG_FILE_CHARS = 2_000_000;
 /** Actions of a run between two looks at the clock. */
 const ACTIONS_PER_LOOK = 200;
 
-/** Exit code 0: all ran and every expectation holds. 1: one does not. 2: a file or an option is not valid. */
+/** Exit code 0: all ran and every expectation holds. 1: one does not. 2: a file or an option is not valid. 130: interrupted. */
 export function simulateCommand(
   files: readonly string[],
   options: SimulateOptions,
@@ -45,11 +47,6 @@ export function simulateCommand(
 ): Promise<number> {
   return reportingFailure(output, async () => {
     const seeds = parseSeeds(options);
-    if (seeds === undefined) {
-      throw new UsageError(
-        `--seed takes a whole number, --seeds a range A..B of whole numbers, ${SEEDS_RULE}, not both`,
-      );
-    }
     const faults = parseFaults(options.faults);
     if (faults === undefined) throw new UsageError('--faults takes none, light or heavy');
     const scenarios = await readAll(files, process.stderr);
@@ -59,17 +56,17 @@ export function simulateCommand(
       throw new UsageError(`--html shows one run, and these are ${runs.length}: name one scenario and one seed`);
     const isOnly = runs.length === 1;
     const only = parseOnly(options.only);
-    let good = true;
+    const recordsObjects = options.output === 'jsonl' || html !== undefined || (isOnly && options.output !== 'json');
+    const { interrupted } = options;
+    let [done, failed] = [0, 0];
     for (const run of runs) {
-      const result = await runOne(
-        run,
-        {
-          faults,
-          recordsObjects: options.output === 'jsonl' || html !== undefined || (isOnly && options.output !== 'json'),
-        },
-        process.stderr,
-      );
-      good &&= isGood(result);
+      const result = await runOne(run, { faults, recordsObjects, interrupted }, process.stderr);
+      if (result === 'interrupted') {
+        output.error(`${stoppedAfter(done, runs.length, 'run', failed)}\n`);
+        return 130;
+      }
+      done += 1;
+      if (!isGood(result)) failed += 1;
       // First, since a reader of the text that has seen enough ends the process.
       if (html !== undefined) {
         const { writePage } = await import('./page/write.ts');
@@ -78,7 +75,7 @@ export function simulateCommand(
       print(result, { form: options.output, isOnly, only, hasWrites: options.writes !== false, output });
       if (html !== undefined) output.error(`the page is ${html}\n`);
     }
-    return good ? 0 : 1;
+    return failed === 0 ? 0 : 1;
   });
 }
 
@@ -87,12 +84,18 @@ interface Run {
   readonly seed: number;
 }
 
+interface RunOptions {
+  readonly faults: FaultMixName;
+  readonly recordsObjects: boolean;
+  readonly interrupted: AbortSignal | undefined;
+}
+
 /** Throws `UsageError` for an object that only the running cluster refuses. */
 async function runOne(
   { scenario, seed }: Run,
-  { faults, recordsObjects }: { readonly faults: FaultMixName; readonly recordsObjects: boolean },
+  { faults, recordsObjects, interrupted }: RunOptions,
   terminal: Terminal,
-): Promise<RunResult> {
+): Promise<RunResult | 'interrupted'> {
   const progress = createLateProgress(terminal);
   try {
     return await runScenario(scenario, {
@@ -100,11 +103,13 @@ async function runOne(
       faults: toFaultMix(faultsFor(scenario, faults)),
       recordsObjects,
       onProgress: every(ACTIONS_PER_LOOK, (now, end) => {
+        interrupted?.throwIfAborted();
         const part = { done: now - scenario.start, of: end - scenario.start };
         progress.say(`${scenario.name}, seed ${seed}: ${toIsoText(now)},`, part);
       }),
     });
   } catch (error) {
+    if (interrupted?.aborted === true) return 'interrupted';
     throw error instanceof UnusableObject ? scenarioRefusal([error.fault]) : error;
   } finally {
     progress.clear();

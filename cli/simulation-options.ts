@@ -1,5 +1,6 @@
 /** Options that the commands on virtual time share. */
 import type { FaultMixName } from '../simulator/faults/mix.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface SeedOptions {
   readonly seed?: string;
@@ -17,16 +18,23 @@ const DEFAULT_SEED = 1;
 
 /** More take days. */
 const MAX_SEEDS = 1_000_000;
-export const SEEDS_RULE = 'at most 1,000,000 seeds';
 
-/** The seeds to run; undefined: not valid, or more than `SEEDS_RULE` allows. */
-export function parseSeeds({ seed, seeds }: SeedOptions): number[] | undefined {
-  if (seed !== undefined && seeds !== undefined) return undefined;
-  if (seed !== undefined) return WHOLE_NUMBER.test(seed) ? [Number(seed)] : undefined;
+/** The seeds to run. Throws `UsageError` that names the option, what it was given, and what to write instead. */
+export function parseSeeds({ seed, seeds }: SeedOptions): number[] {
+  if (seed !== undefined && seeds !== undefined) throw new UsageError('give either --seed or --seeds, not both');
+  if (seed !== undefined) {
+    if (!WHOLE_NUMBER.test(seed)) throw new UsageError(`--seed must be a whole number, not ${JSON.stringify(seed)}`);
+    return [Number(seed)];
+  }
   if (seeds === undefined) return [DEFAULT_SEED];
-  const [from = '', to = '', ...rest] = seeds.split('..');
-  if (rest.length > 0 || !WHOLE_NUMBER.test(from) || !WHOLE_NUMBER.test(to) || Number(from) > Number(to))
-    return undefined;
-  if (Number(to) - Number(from) >= MAX_SEEDS) return undefined;
+  const [from = '', to = '', ...rest] = seeds.split(/\.\.|-/);
+  const isRange = rest.length === 0 && WHOLE_NUMBER.test(from) && WHOLE_NUMBER.test(to);
+  const instead = WHOLE_NUMBER.test(seeds) ? `1..${seeds}` : isRange ? inOrder(from, to) : '1..50';
+  if (!isRange || !seeds.includes('..') || Number(from) > Number(to))
+    throw new UsageError(`--seeds must be a range A..B, not ${JSON.stringify(seeds)}: write ${instead}`);
+  if (Number(to) - Number(from) >= MAX_SEEDS)
+    throw new UsageError(`--seeds must be at most 1,000,000 seeds, not ${JSON.stringify(seeds)}`);
   return Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index);
 }
+
+const inOrder = (a: string, b: string): string => (Number(a) <= Number(b) ? `${a}..${b}` : `${b}..${a}`);

@@ -11,6 +11,8 @@ export interface StartOptions {
   readonly serve?: true;
   readonly example?: string;
   readonly port?: string;
+  /** With `serve`: keeps its state. */
+  readonly data?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly enforce?: true;
@@ -54,7 +56,7 @@ async function run(options: StartOptions, timeline: Timeline, interrupted?: Prom
   }
   if (options.serve === true) {
     const { serve } = await import('./start/serve.ts');
-    return serve(timeline, port);
+    return serve(timeline, { port, data: options.data });
   }
   const { playDemo } = await import('./start/demo.ts');
   return playDemo(timeline);
@@ -63,7 +65,9 @@ async function run(options: StartOptions, timeline: Timeline, interrupted?: Prom
 /** Those of `examples/` that run on the local stack. */
 export const EXAMPLES = ['managed-database'] as const;
 
-function checkOptions({ serve, example, port, kubeconfig, context, enforce }: StartOptions): string | undefined {
+function checkOptions(options: StartOptions): string | undefined {
+  const { serve, example, port, data, kubeconfig, context, enforce } = options;
+  if (data !== undefined && serve !== true) return '--data goes with --serve';
   if (example !== undefined && !EXAMPLES.some(known => known === example))
     return `there is no example ${JSON.stringify(example)}: give one of ${EXAMPLES.join(', ')}`;
   if (example !== undefined && kubeconfig !== undefined)

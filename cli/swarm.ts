@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createProgress, type Terminal } from './progress.ts';
+import { createProgress, stoppedAfter, type Terminal } from './progress.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
 import { CI_NEWS_SEEDS, CI_SEEDS, CI_MORE_SEEDS, readRegressions } from '../simulator/swarm/ci.ts';
 import { formatFailing, formatTotals, whole } from '../simulator/swarm/report.ts';
@@ -15,7 +15,7 @@ import { sumUp } from '../simulator/swarm/totals.ts';
 import { printTrial, replayCommand } from '../simulator/swarm/trial-file.ts';
 import { clusterCatalog } from '../simulator/world.ts';
 import type { CommandOutput } from './command-output.ts';
-import { parseFaults, parseSeeds, SEEDS_RULE } from './simulation-options.ts';
+import { parseFaults, parseSeeds } from './simulation-options.ts';
 
 export interface SwarmOptions {
   readonly seeds?: string;
@@ -24,6 +24,8 @@ export interface SwarmOptions {
   readonly jobs?: string;
   /** Folder for what failed; default: a folder in the system's for temporary files. */
   readonly failures?: string;
+  /** Ctrl-C: no further seed is begun. */
+  readonly interrupted?: AbortSignal;
 }
 
 const DEFAULT_SEEDS = '1..200';
@@ -32,15 +34,15 @@ const REGRESSIONS = fileURLToPath(new URL('../examples/regressions', import.meta
 const SHRINK_RUNS = 800;
 const MAX_JOBS = 64;
 
-/** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. */
+/** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. 130: interrupted; what held so far is said. Throws `UsageError`. */
 export async function swarmCommand(options: SwarmOptions, output: CommandOutput): Promise<number> {
   const ciSeeds = `${CI_SEEDS.from}..${CI_SEEDS.to}`;
   const usualSeeds = options.ci === true ? ciSeeds : DEFAULT_SEEDS;
-  const seeds = parseSeeds({ seeds: options.seeds ?? usualSeeds });
-  if (seeds === undefined || (options.ci === true && options.seeds !== undefined)) {
-    output.error(`--seeds takes a range A..B of whole numbers, ${SEEDS_RULE}; --ci has its own\n`);
+  if (options.ci === true && options.seeds !== undefined) {
+    output.error('give either --seeds or --ci, which has its own\n');
     return 2;
   }
+  const seeds = parseSeeds({ seeds: options.seeds ?? usualSeeds });
   const mix = options.faults === undefined ? 'drawn' : parseFaults(options.faults);
   if (mix === undefined) {
     output.error('--faults takes none, light or heavy\n');
@@ -59,11 +61,13 @@ export async function swarmCommand(options: SwarmOptions, output: CommandOutput)
   }
   const regressionsHold = options.ci !== true || (await runRegressions(output));
   const all = options.ci === true ? [...seeds, ...CI_NEWS_SEEDS, ...CI_MORE_SEEDS] : seeds;
+  const { interrupted } = options;
   const swarmHolds = await runSeeds(
-    { seeds: all, jobs, folder, ...(mix !== 'drawn' && { mix }) },
+    { seeds: all, jobs, folder, interrupted, ...(mix !== 'drawn' && { mix }) },
     output,
     process.stderr,
   );
+  if (interrupted?.aborted === true) return 130;
   return regressionsHold && swarmHolds ? 0 : 1;
 }
 
@@ -72,10 +76,11 @@ interface Plan {
   readonly mix?: FaultMixName;
   readonly jobs: number;
   readonly folder: string;
+  readonly interrupted: AbortSignal | undefined;
 }
 
 async function runSeeds(
-  { seeds, mix, jobs, folder }: Plan,
+  { seeds, mix, jobs, folder, interrupted }: Plan,
   output: CommandOutput,
   terminal: Terminal,
 ): Promise<boolean> {
@@ -84,21 +89,35 @@ async function runSeeds(
   const reports: SeedReport[] = [];
   let failed = 0;
   const tasks = seeds.map(seed => ({ seed, ...(mix !== undefined && { mix }) }));
-  await runTasks(tasks, jobs, report => {
+  const run = runTasks(tasks, jobs, report => {
+    // What ends while it is interrupted is not said any more.
+    if (interrupted?.aborted === true) return 'stop';
     reports.push(report);
     if (report.failure !== undefined) failed += 1;
     const place = { done: reports.length, of: seeds.length };
     progress.say(`${whole(reports.length)} of ${whole(seeds.length)} seeds, ${failed} failed`, place);
     return 'continue';
   });
+  await Promise.race([run, aborted(interrupted)]);
   progress.clear();
   const totals = sumUp(reports);
-  output.out(`${formatTotals(totals, (performance.now() - start) / 1000)}\n`);
+  if (reports.length > 0) output.out(`${formatTotals(totals, (performance.now() - start) / 1000)}\n`);
+  if (interrupted?.aborted === true) {
+    output.error(`${stoppedAfter(reports.length, seeds.length, 'seed', failed)}\n`);
+    return failed === 0;
+  }
   const [first] = totals.failing;
   if (first === undefined) return true;
   await writeFailure(first, { folder, ...(mix !== undefined && { mix }) }, output, terminal);
   return false;
 }
+
+/** Resolves when it is; without a signal, never. */
+const aborted = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise(resolve => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 /** Makes the failure small and writes it as a scenario. */
 async function writeFailure(

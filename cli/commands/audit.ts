@@ -1,7 +1,7 @@
 /** `curfew audit`, on a deployment, the local stack, or a file. */
 import { Option } from 'commander';
 import type { AuditOptions } from '../audit.ts';
-import { onDeployment, withExamples, type Place } from './place.ts';
+import { onDeployment, onInterrupt, withExamples, type Place } from './place.ts';
 
 export function addAudit({ program, output, ends }: Place): void {
   const audit = onDeployment(program.command('audit'))
@@ -24,9 +24,8 @@ export function addAudit({ program, output, ends }: Place): void {
     .option('--html <file>', 'write it as a page (default: no page)')
     .action(async (options: AuditOptions) => {
       const { auditCommand } = await import('../audit.ts');
-      const interruption = new AbortController();
-      if (options.follow === true) process.once('SIGINT', () => interruption.abort());
-      ends(await auditCommand(options, output, { interrupted: interruption.signal }));
+      const interrupted = options.follow === true ? onInterrupt() : new AbortController().signal;
+      ends(await auditCommand(options, output, { interrupted }));
     });
   withExamples(audit, {
     'curfew audit --node ip-10-0-1-2.ec2.internal --since 2h':

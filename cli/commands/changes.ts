@@ -1,6 +1,6 @@
 /** Commands that change a cluster. */
 import { Option } from 'commander';
-import { onCluster, withExamples, type Place } from './place.ts';
+import { onCluster, onInterrupt, withExamples, type Place } from './place.ts';
 
 export function addChanges({ program, output, ends }: Place): void {
   program.commandsGroup('Change a cluster:');
@@ -19,9 +19,7 @@ export function addChanges({ program, output, ends }: Place): void {
     )
     .action(async (node: string, options: Record<string, string>) => {
       const { drainCommand } = await import('../drain.ts');
-      const interruption = new AbortController();
-      process.once('SIGINT', () => interruption.abort());
-      ends(await drainCommand(node, { ...options, interrupted: interruption.signal }, output));
+      ends(await drainCommand(node, { ...options, interrupted: onInterrupt() }, output));
     });
   withExamples(drain, {
     'curfew drain NODE --dry-run': 'every pod, what becomes of it, when, and what blocks it',

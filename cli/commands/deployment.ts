@@ -4,12 +4,14 @@ import type { OrphansOptions } from '../orphans.ts';
 import type { RedriveCommandOptions } from '../redrive.ts';
 import type { SwitchOptions } from '../stop-resume.ts';
 import { addAudit } from './audit.ts';
+import { addEvent } from './event.ts';
 import { onCluster, onDeployment, withExamples, type Place } from './place.ts';
 
 export function addDeployment(place: Place): void {
   const { program, output, ends } = place;
   program.commandsGroup('Operate a deployment:');
   addAudit(place);
+  addEvent(place);
   const stop = onDeployment(program.command('stop'))
     .description('stop all functions of a deployment: their event sources and ticks; nothing is lost')
     .action(async (options: SwitchOptions) => {

@@ -11,11 +11,19 @@ export function addLooks({ program, output, ends }: Place): void {
         'say what becomes of a node or pod and why: repair, drain, termination, protection; which policies are in force where',
       )
       .argument('<kind>', 'pod, node, nodepool or policy; also KIND/NAME in one')
-      .argument('[name]', 'NAMESPACE/NAME of a pod, NAME of anything else'),
+      .argument(
+        '[name]',
+        'NAMESPACE/NAME of a pod, NAME of anything else; of a nodepool or policy (default: a list of all)',
+      ),
   )
     .option('-n, --namespace <name>', 'of a pod that is named without one (default: "default")')
     .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')
     .option('--at <moment>', 'with --scenario: time since its start, or an RFC 3339 instant (default: its end)')
+    .option(
+      '--stack <name>',
+      'the functions stack, whose records say what is refused of a node (default: none is read)',
+    )
+    .option('--region <name>', 'with --stack: default: $AWS_REGION, else that of the AWS profile')
     .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
     .action(async (kind: string, name: string | undefined, options: Record<string, string>) => {
       const { explainCommand } = await import('../explain.ts');
@@ -23,7 +31,9 @@ export function addLooks({ program, output, ends }: Place): void {
     });
   withExamples(explain, {
     'curfew explain node ip-10-0-1-2.ec2.internal': 'why a node is held, drained, repaired or not',
+    'curfew explain policy': 'each policy: its mode, what it selects, how many nodes that is',
     'curfew explain pod web-0 -n prod': 'whether a pod is protected, until when and by what',
+    'curfew explain node n1 --stack Curfew': 'and which changes are refused, by whom, and when each is tried again',
     'curfew explain node n1 --scenario my.yaml --at 12m': 'the same in a simulation, twelve minutes after its start',
   });
 

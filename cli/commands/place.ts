@@ -9,9 +9,9 @@ export interface Place {
   readonly ends: (exitCode: number) => void;
 }
 
-/** What its help ends with: whole command lines, each with what it is for. */
+/** What its help ends with: whole command lines, as they are typed in a clone and after an installation, each with what it is for. */
 export function withExamples(command: Command, examples: Readonly<Record<string, string>>): Command {
-  const lines = Object.entries(examples).map(([line, purpose]) => `  # ${purpose}\n  ${line}\n`);
+  const lines = Object.entries(examples).map(([line, purpose]) => `  # ${purpose}\n  npx ${line}\n`);
   return command.addHelpText('after', `\nExamples:\n${lines.join('')}`);
 }
 
@@ -27,4 +27,11 @@ export function onDeployment(command: Command): Command {
   return command
     .option('--stack <name>', 'the functions stack; STACK/NAME where it has several deployments', 'Curfew')
     .option('--region <name>', 'default: $AWS_REGION, else that of the AWS profile');
+}
+
+/** Aborted by the first Ctrl-C; a second one ends the process at once. */
+export function onInterrupt(): AbortSignal {
+  const interruption = new AbortController();
+  process.once('SIGINT', () => interruption.abort());
+  return interruption.signal;
 }

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { CompareOptions } from '../compare.ts';
 import type { SimulateOptions } from '../simulate.ts';
-import { withExamples, type Place } from './place.ts';
+import { onInterrupt, withExamples, type Place } from './place.ts';
 
 export function addSimulation({ program, output, ends }: Place): void {
   program.commandsGroup('Simulate it:');
@@ -23,7 +23,7 @@ export function addSimulation({ program, output, ends }: Place): void {
     .option('--html <file>', 'write the run as a page: one file, which opens from disk (default: no page)')
     .action(async (files: string[], options: SimulateOptions) => {
       const { simulateCommand } = await import('../simulate.ts');
-      ends(await simulateCommand(files, options, output));
+      ends(await simulateCommand(files, { ...options, interrupted: onInterrupt() }, output));
     });
   withExamples(simulate, {
     'curfew simulate examples/scenarios/repair-empty-block-means-on.yaml':
@@ -83,7 +83,7 @@ export function addSimulation({ program, output, ends }: Place): void {
     )
     .action(async (options: Record<string, string>) => {
       const { swarmCommand } = await import('../swarm.ts');
-      ends(await swarmCommand(options, output));
+      ends(await swarmCommand({ ...options, interrupted: onInterrupt() }, output));
     });
   withExamples(swarm, {
     'curfew swarm --seeds 1..100': 'some minutes; a seed that fails is written as a small scenario',

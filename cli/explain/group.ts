@@ -69,6 +69,47 @@ function statusOf(object: KubernetesObject | undefined): readonly string[] {
     );
 }
 
+/** All policies, the most specific first, and those that cannot be read; or all NodePools by name. */
+export function explainGroups(
+  cluster: LifecycleCluster,
+  said: SaidOfNodes,
+  kind: 'policies' | 'nodepools',
+  now: EpochMs,
+): readonly GroupExplanation[] {
+  const { policies, faults } = cluster.policies;
+  const names =
+    kind === 'nodepools'
+      ? [...cluster.pools.keys()].toSorted()
+      : [...policies, ...faults].map(({ object }) => object.metadata.name);
+  const one = kind === 'nodepools' ? 'nodepool' : 'policy';
+  return names.flatMap(name => explainGroup(cluster, said, { kind: one, name }, now) ?? []);
+}
+
+/** A line each, in columns. */
+export function renderGroups(groups: readonly GroupExplanation[], kind: 'policies' | 'nodepools'): string {
+  if (groups.length === 0) return kind === 'policies' ? 'there is no NodeLifecyclePolicy' : 'there is no NodePool';
+  const rows = groups.map(group => [
+    group.name,
+    group.kind === 'nodepool' ? '' : group.fault === undefined ? (group.mode ?? '') : 'not in force',
+    counted(group.nodes.length),
+    `${group.nodes.filter(({ lifecycle }) => lifecycle.repair.dueTime !== undefined).length} unhealthy`,
+    group.kind === 'nodepool' ? `policies: ${policiesOf(group)}` : `selects ${selection(group)}`,
+  ]);
+  const widths = [0, 1, 2, 3].map(column => Math.max(...rows.map(row => row[column]?.length ?? 0)));
+  return rows
+    .map(row =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .filter(cell => cell !== '')
+        .join('  '),
+    )
+    .map(onOneLine)
+    .join('\n');
+}
+
+const policiesOf = ({ rules }: GroupExplanation): string =>
+  rules === undefined || rules.policies.length === 0 ? 'none' : rules.policies.map(({ name }) => name).join(', ');
+
 /** Unhealthy nodes have a line each; the others are counted. */
 export function renderGroup(group: GroupExplanation, now: EpochMs): string {
   const { kind, name, mode, fault, status, rules, nodes } = group;

@@ -12,8 +12,8 @@ import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { readAnswer, requestedId, type Answer } from '../../functions/drain/node-annotations.ts';
 import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
-import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
-import { effectiveTermination } from '../../functions/finalizer/settings.ts';
+import { TERMINATING_CONDITION } from '../../functions/finalizer/termination/conditions.ts';
+import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
 import { decidePool } from '../../functions/repair/decide.ts';
 import { lookAt } from '../../functions/repair/follow.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';

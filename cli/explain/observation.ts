@@ -5,7 +5,7 @@ import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { findNodeClaims, loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
-import { effectiveTermination } from '../../functions/finalizer/settings.ts';
+import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';

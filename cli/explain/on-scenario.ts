@@ -6,6 +6,7 @@ import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { addDuration, parseTimestamp, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import type { RecordStore } from '../../shared/ports/record-store.ts';
 import type { Look } from '../cluster.ts';
 import { readScenarioFile } from '../scenario-file.ts';
 import { scenarioRefusal } from '../findings/refuse.ts';
@@ -22,8 +23,17 @@ export async function onScenario<Answer>(file: string, at: string | undefined, l
     const span = `${toIsoText(scenario.start)} to ${toIsoText(scenario.end)}`;
     throw new UsageError(`--at ${at} lies outside the scenario, ${span}`);
   }
-  const { core } = await runScenario({ ...scenario, end, expectations: [] });
-  return look({ kubernetes: createInProcessKubernetesApi(core, 'explain'), now: end });
+  let records: RecordStore | undefined;
+  const { core } = await runScenario(
+    { ...scenario, end, expectations: [] },
+    {
+      parts: parts => {
+        ({ records } = parts.store);
+        return parts;
+      },
+    },
+  );
+  return look({ kubernetes: createInProcessKubernetesApi(core, 'explain'), now: end, records });
 }
 
 /** The first scenario of a file, or the one that is named after a `#`. Throws `UsageError`. */

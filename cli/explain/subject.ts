@@ -10,10 +10,16 @@ export type ExplainSubject =
   | { readonly kind: 'node'; readonly name: string }
   | { readonly kind: 'nodepool'; readonly name: string }
   | { readonly kind: 'policy'; readonly name: string }
-  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string };
+  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string }
+  /** All of a kind. */
+  | { readonly kind: 'nodepools' }
+  | { readonly kind: 'policies' };
+
+/** One object. */
+export type ExplainedObject = Extract<ExplainSubject, { readonly name: string }>;
 
 /** The names of a kind that kubectl takes, too. */
-const KINDS: ReadonlyMap<string, ExplainSubject['kind']> = new Map([
+const KINDS: ReadonlyMap<string, ExplainedObject['kind']> = new Map([
   ...(['pod', 'pods', 'po'] as const).map(name => [name, 'pod'] as const),
   ...(['node', 'nodes', 'no'] as const).map(name => [name, 'node'] as const),
   ...(['nodepool', 'nodepools'] as const).map(name => [name, 'nodepool'] as const),
@@ -21,7 +27,7 @@ const KINDS: ReadonlyMap<string, ExplainSubject['kind']> = new Map([
     name => [name, 'policy'] as const,
   ),
 ]);
-const USAGE = 'explain pod NAMESPACE/NAME, node NAME, nodepool NAME or policy NAME';
+const USAGE = 'explain pod NAMESPACE/NAME, node NAME, nodepool [NAME] or policy [NAME]';
 
 /**
  * Reads `KIND NAME` or `KIND/NAME`. Throws `UsageError`.
@@ -31,7 +37,9 @@ export function parseSubject(kindText: string, nameText: string | undefined, nam
   const [kindName = '', ...rest] = nameText === undefined ? kindText.split('/') : [kindText];
   const name = nameText ?? rest.join('/');
   const kind = KINDS.get(kindName.toLowerCase());
-  if (kind === undefined) throw new UsageError(`${USAGE}, not ${kindName}${suggestion(kindName, [...KINDS.keys()])}`);
+  if (kind === undefined) throw new UsageError(`${USAGE}, not ${kindName}${didYouMean(nearestKind(kindName))}`);
+  if (name === '' && kind === 'policy') return { kind: 'policies' };
+  if (name === '' && kind === 'nodepool') return { kind: 'nodepools' };
   if (name === '') throw new UsageError(`${USAGE}: a name is missing`);
   if (kind !== 'pod') return { kind, name };
   const parts = name.split('/');
@@ -42,6 +50,12 @@ export function parseSubject(kindText: string, nameText: string | undefined, nam
   return { kind, namespace: where, name: pod };
 }
 
+/** What begins as the word does is nearer than what is as many letters away. */
+function nearestKind(word: string): string | undefined {
+  const names = [...KINDS.keys()];
+  return names.find(name => word.length > 2 && name.startsWith(word.toLowerCase())) ?? nearestName(word, names);
+}
+
 const TYPES = {
   pod: RESOURCES.Pod,
   node: RESOURCES.Node,
@@ -50,7 +64,7 @@ const TYPES = {
 } as const;
 
 /** That there is no such object, and which is near; a pod of that name in another namespace is nearest. */
-export async function describeMissing(kubernetes: KubernetesApi, subject: ExplainSubject): Promise<string> {
+export async function describeMissing(kubernetes: KubernetesApi, subject: ExplainedObject): Promise<string> {
   // Who may get one object and not list all gets no hint.
   const answer = await orNotKnown(kubernetes.list(TYPES[subject.kind]));
   const objects = answer.kind === 'there' ? answer.objects : [];

@@ -2,6 +2,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import {
+  CLUSTER_OUTPUT,
   EVENT_BUS_OUTPUT,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
@@ -67,6 +68,10 @@ export const readRecordsTable = (stack: string, options: ClientOptions): Promise
 /** The name of the deployment's bus. Throws `UsageError` as `readDeployment` does. */
 export const readBusName = (stack: string, options: ClientOptions): Promise<string> =>
   readOutput(stack, EVENT_BUS_OUTPUT, options);
+
+/** The name of the deployment's cluster. Throws `UsageError` as `readDeployment` does. */
+export const readClusterName = (stack: string, options: ClientOptions): Promise<string> =>
+  readOutput(stack, CLUSTER_OUTPUT, options);
 
 async function readOutput(stack: string, output: string, options: ClientOptions): Promise<string> {
   const value = (await readOutputs(stack, options)).get(output);

@@ -173,7 +173,7 @@ function report(stack: LocalStack, timeline: Timeline, { happened, began, over }
   timeline.heading('Where to look next');
   timeline.plain('  npm start -- --serve                      the same stack, for kubectl');
   timeline.plain('  npm start -- --kubeconfig FILE            your cluster: decides and reports, changes nothing');
-  timeline.plain('  npm run --silent simulate -- FILE         a policy on virtual time (examples/scenarios/)');
+  timeline.plain('  npx curfew simulate FILE                  a policy on virtual time (examples/scenarios/)');
   timeline.plain('  README.md, ARCHITECTURE.md, docs/         what, why and how');
   return failures === 0 ? 0 : 1;
 }

@@ -10,6 +10,8 @@ import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/a
 import type { OtherFunction } from '../../packages/local-aws/src/other-functions.ts';
 import { clientConfigFile } from '../../packages/local-aws/src/client-environment.ts';
 import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
+import type { AcceptedEntry } from '../../packages/local-aws/src/put-events.ts';
+import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -48,6 +50,10 @@ export interface LocalStackOptions {
   /** More variables for every function, e.g. another endpoint of a service. */
   readonly extraEnv?: Readonly<Record<string, string>>;
   readonly onLog?: (line: LogLine) => void;
+  /** Every event that the bus takes. */
+  readonly onEvent?: (event: AcceptedEntry) => void;
+  /** Called with the cluster before anything else looks at it; what it answers is called when all others have stopped. */
+  readonly onCluster?: (core: ApiServerCore) => () => void;
   readonly onProblem: (message: string) => void;
   /** Says what is being done, for a progress line. */
   readonly onStep?: (step: string) => void;
@@ -68,6 +74,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   // First, so that a port in use is said at once.
   const cluster = await startEmbeddedCluster(systemClock, options.port ?? 0, token => userOf?.(token));
   parts.defer(() => cluster.close());
+  if (options.onCluster !== undefined) parts.defer(options.onCluster(cluster.core));
   const { hookFunctions = [] } = options;
   await synthesize(assemblyDir, { tempDir: folder, hookFunctions: hookFunctions.map(({ name }) => name) });
   const writePrivate = (name: string, text: string): string => {
@@ -88,6 +95,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     otherFunctions: hookFunctions,
     ...(options.extraEnv && { extraEnv: options.extraEnv }),
     ...(options.onLog && { onLog: options.onLog }),
+    ...(options.onEvent && { onEvent: options.onEvent }),
     onProblem: problem => options.onProblem(problem.message),
   });
   parts.defer(() => aws.stop());

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
-import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
+import { FUNCTION_NAMES, HOOK_ANSWERED, SOURCES } from '../../shared/contract/names.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { Timeline, Voice } from './timeline.ts';
 
 const auditSchema = z.object({
@@ -55,4 +56,31 @@ export function narrateWrite(timeline: Timeline, write: ObservedWrite): void {
 
 function describeBody({ verb, body }: ObservedWrite): string {
   return verb === 'patch' && body !== undefined ? ` ${JSON.stringify(body).slice(0, 160)}` : '';
+}
+
+/** These are told as writes and decisions. */
+const UNTOLD: readonly string[] = [SOURCES.forwarder, SOURCES.timer];
+
+/** One line for an event on the bus, with the key by which a worker answers it. */
+export function narrateEvent(timeline: Timeline, { source, detailType, detail }: BusEvent): void {
+  if (UNTOLD.includes(source) || source.startsWith('aws.')) return;
+  const sender = FUNCTION_NAMES.find(name => source === `curfew.${name}`);
+  const { key, id, status } = detail;
+  const facts = Object.entries({ key, id, status, node: nodeOf(detail) }).flatMap(([name, value]) =>
+    typeof value === 'string' && value !== '' ? [`${name} ${value}`] : [],
+  );
+  const from = sender === undefined ? ` from ${source}` : '';
+  timeline.line(sender ?? 'bus', `event ${detailType}${from}: ${facts.join(', ')}`);
+  if (typeof key === 'string' && detailType !== HOOK_ANSWERED)
+    timeline.plain(`            npx curfew event send ${HOOK_ANSWERED} --key ${key} --result succeed   answers it`);
+}
+
+function nodeOf({ nodeName, node }: BusEvent['detail']): unknown {
+  return nodeName ?? (isJsonObject(node) ? node['name'] : undefined);
+}
+
+interface BusEvent {
+  readonly source: string;
+  readonly detailType: string;
+  readonly detail: Readonly<Record<string, unknown>>;
 }

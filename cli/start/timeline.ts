@@ -7,7 +7,7 @@ import { onOneLine, printable } from '../../shared/domain/printable.ts';
 import { colors as c } from '../../simulator/terminal-colors.ts';
 
 /** Who a line is by: a function, or what stands around Curfew. */
-export type Voice = FunctionName | 'you' | 'cluster' | 'forwarder' | 'karpenter' | 'curfew' | 'controller';
+export type Voice = FunctionName | 'you' | 'cluster' | 'forwarder' | 'karpenter' | 'curfew' | 'controller' | 'bus';
 
 export interface Output {
   readonly isTTY: boolean;
@@ -46,6 +46,7 @@ export function createTimeline(output: Output, now: () => number): Timeline {
     finalizer: c.cyan,
     'grace-period': c.cyan,
     controller: c.green,
+    bus: c.blue,
   };
   let origin: number | undefined;
   let hasProgress = false;

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { tiesOf } from '../../shared/policies/policy-ties.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { terminationFault } from './settings.ts';
+import { terminationFault } from './termination/settings.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
 interface Parts {

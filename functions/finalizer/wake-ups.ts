@@ -2,6 +2,7 @@
  * What a change elsewhere affects: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
  * ask for or do not ask for any more. A burst of changes costs one round (`shared/policies/rounds.ts`).
  */
+import { providerIDOf } from './instances.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
@@ -14,10 +15,10 @@ import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { decide } from './decide.ts';
-import { isRegistered, providerIDOf, toTerminated } from './objects.ts';
+import { decide } from './termination/decide.ts';
+import { isRegistered, toTerminated } from './termination/objects.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
-import { effectiveTermination, TERMINATION, type EffectiveTermination } from './settings.ts';
+import { effectiveTermination, TERMINATION, type EffectiveTermination } from './termination/settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 

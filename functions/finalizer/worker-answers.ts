@@ -4,9 +4,9 @@ import { hookAnswerOf, type HookAnswer } from '../../shared/contract/hook-answer
 import { TerminalError } from '../../shared/errors.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
-import { openNodeRecord, type Target } from './observe.ts';
-import { TERMINATION_CODEC } from './record.ts';
-import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
+import { openNodeRecord, type Target } from './termination/observe.ts';
+import { TERMINATION_CODEC } from './termination/record.ts';
+import { reconcileTarget, type TargetParts } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './rules/record.ts';
 import { reconcileObject, type RuleParts } from './rules/reconcile-object.ts';
 

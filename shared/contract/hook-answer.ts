@@ -9,7 +9,8 @@ export type HookAnswer =
   /** Taken on; the worker answers later by an event. */
   | { readonly kind: 'pending' };
 
-const answerSchema = z.object({
+/** Wire form of an answer. */
+export const hookAnswerSchema = z.object({
   /** `notFound`: there is nothing left to do, which is success. `pending`: at work, and a heartbeat. */
   result: z.enum(['succeed', 'notFound', 'fail', 'pending']),
   message: z._default(z.string(), ''),
@@ -22,7 +23,7 @@ export function failedAnswer(message: string): HookAnswer {
 
 /** Garbage is a failure with a message, never a success (I1). @param who answered, for that message */
 export function hookAnswerOf(value: unknown, who: string): HookAnswer {
-  const answer = parsed(answerSchema.safeParse(value), 'answer');
+  const answer = parsed(hookAnswerSchema.safeParse(value), 'answer');
   if (!answer.ok) return failedAnswer(`${who} answered what is no answer: ${answer.message}`);
   const { result, message } = answer.value;
   switch (result) {

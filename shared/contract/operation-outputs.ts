@@ -4,6 +4,8 @@ export const OPERATION_OUTPUTS = ['EventSource', 'Schedule', 'Inbox', 'DeadLette
 export const RECORDS_TABLE_OUTPUT = 'RecordsTableName';
 /** The output with the name of the bus: `EVENT_BUS_NAME` of the forwarder. */
 export const EVENT_BUS_OUTPUT = 'EventBusName';
+/** The output with the name of the cluster: `cluster` of every event. */
+export const CLUSTER_OUTPUT = 'Cluster';
 /** The output with the version of what is deployed. */
 export const VERSION_OUTPUT = 'Version';
 export type OperationOutput = (typeof OPERATION_OUTPUTS)[number];

@@ -83,8 +83,7 @@ async function claim(
   const record = openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp);
   const subject = subjectOf(work.name);
   let claimed: RoundState | undefined;
-  let asked = requested;
-  let lost = 0;
+  let [asked, lost] = [requested, 0];
   const save = async (wanted: Parameters<typeof record.save>[0]): Promise<Turn> => {
     const saved = await record.save(wanted);
     if (!saved.written) lost += 1;

@@ -27,6 +27,8 @@ export function checkDrainNews(
   const opened = new Set<string>();
   /** Requests that a drain has ended for, by name of the node and id. */
   const ended = new Set<string>();
+  /** The same that a drain took. */
+  const taken = new Set<string>();
   /** UIDs by name. */
   const nodes = new Map<string, string>();
   const standing = (name: string): readonly string[] =>
@@ -47,7 +49,8 @@ export function checkDrainNews(
       if (!isCordoned(before) || isCordoned(after)) return;
       const { name } = after.metadata;
       opened.add(name);
-      const [id] = standing(name);
+      // Of one whose message is still on its way nobody knows.
+      const id = standing(name).find(each => taken.has(`${name} ${each}`));
       if (id !== undefined) violate('I7', `drain opens ${nameOf(after)}, although the fault of ${id} is not over`);
     },
     onAudit({ function: by, decision, reason, name, details }) {
@@ -55,13 +58,14 @@ export function checkDrainNews(
       if (decision === 'end' || decision === 'cancel') {
         for (const id of listOf(dig(details, 'ids'))) ended.add(`${name} ${String(id)}`);
       }
-      const taken = decision === 'take' ? textOf(dig(details, 'id')) : undefined;
-      if (taken !== undefined && !ended.has(`${name} ${taken}`)) requests.onTaken(name, taken);
+      const asked = decision === 'take' ? textOf(dig(details, 'id')) : undefined;
+      if (asked !== undefined) taken.add(`${name} ${asked}`);
+      if (asked !== undefined && !ended.has(`${name} ${asked}`)) requests.onTaken(name, asked);
       if (decision !== 'answer' || !PUT_ASIDE.includes(reason)) return;
       const id = dig(details, 'id');
-      const asked = requests.open(name, Infinity).find(each => each.id === id);
-      if (asked !== undefined)
-        violate('I9', `drain puts ${asked.id} of ${name} aside as ${reason}, which asks for a drain`);
+      const open = requests.open(name, Infinity).find(each => each.id === id);
+      if (open !== undefined)
+        violate('I9', `drain puts ${open.id} of ${name} aside as ${reason}, which asks for a drain`);
     },
     onBuried(by, reason, explanation) {
       if (by === 'drain' && explanation.includes('HealthEvent')) {

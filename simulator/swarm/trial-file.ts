@@ -30,7 +30,7 @@ export function printTrial({ scenario, seed, faults }: Trial, failure: Failure, 
 }
 
 export function replayCommand(file: string, seed: number, mix: FaultMixName): string {
-  return `npm run --silent simulate -- ${file} --seed ${seed} --faults ${mix}`;
+  return `npx curfew simulate ${file} --seed ${seed} --faults ${mix}`;
 }
 
 /** The trial that a file describes. Without annotations: seed 1, no faults. */

@@ -140,8 +140,8 @@ describe('curfew drain', () => {
     expect(code).toBe(130);
     expect(annotation(REQUESTED)).toMatch(/^manual-\d+-[0-9a-f]{6}$/);
     expect(out).toContain(`asked for drain ${annotation(REQUESTED)}`);
-    expect(out).toContain('the drain goes on. Follow it: curfew drain n1');
-    expect(out).toContain(`Cancel it: curfew drain n1 --kubeconfig ${kubeconfig} --cancel`);
+    expect(out).toContain('the drain goes on. Follow it: npx curfew drain n1');
+    expect(out).toContain(`Cancel it: npx curfew drain n1 --kubeconfig ${kubeconfig} --cancel`);
   });
 
   it('says as a process of its own how it goes, and leaves the drain running at Ctrl-C', async () => {
@@ -156,9 +156,9 @@ describe('curfew drain', () => {
       stderr: '',
     });
     expect(stdout).toMatch(
-      /asked for drain manual-.*\n7 pods on the node\n[^]*the drain goes on\. Follow it: curfew drain n1/,
+      /asked for drain manual-.*\n7 pods on the node\n[^]*the drain goes on\. Follow it: npx curfew drain n1/,
     );
-    expect(stdout).toContain(`Cancel it: curfew drain n1 --kubeconfig ${kubeconfig} --cancel`);
+    expect(stdout).toContain(`Cancel it: npx curfew drain n1 --kubeconfig ${kubeconfig} --cancel`);
     expect(annotation(REQUESTED)).toMatch(/^manual-/);
     expect(annotation('curfew.dev/drain')).toBeDefined();
   });

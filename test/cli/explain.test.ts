@@ -45,6 +45,53 @@ describe('curfew explain', () => {
     expect(out).toContain('policies: none selects this node');
   });
 
+  it('says which changes are refused, to whom, since when, and when each is tried again', async () => {
+    const scenario = 'examples/scenarios/refused-pods-and-instances.yaml#drain-whose-eviction-is-refused';
+    const { out } = await run('node', 'n1', { scenario, at: '12m' });
+    expect(out.split('\n').filter(line => line.startsWith('  refused: '))).toEqual([
+      expect.stringMatching(
+        /^  refused: evict pod prod\/a, to drain, 4 times since 2024-11-01T15:01:00Z \(.*\); tried again at 2024-11-01T15:16:00Z \(in 4m0s\): evicting pods prod\/a: 422 Invalid/,
+      ) as string,
+    ]);
+    const json = await run('node', 'n1', { scenario, at: '12m', output: 'json' });
+    expect(JSON.parse(json.out)).toMatchObject({
+      refused: [{ by: 'drain', change: 'evict pod prod/a', count: 4, since: '2024-11-01T15:01:00Z' }],
+    });
+    expect((await run('node', 'n1', { scenario, at: '30s' })).out).not.toContain('refused:');
+  });
+
+  it('lists policies and NodePools where no name is given', async () => {
+    const scenario = 'examples/scenarios/bad-day.yaml';
+    const { code, out } = await run('policy', undefined, { scenario, at: '0s' });
+    expect(code).toBe(0);
+    const names = out
+      .trimEnd()
+      .split('\n')
+      .map(line => line.split(/ {2,}/));
+    expect(names.length).toBeGreaterThan(1);
+    expect(
+      names.every(
+        ([, mode, nodes, , selects = '']) =>
+          mode === 'Enforce' && nodes?.endsWith('nodes') && selects.startsWith('selects '),
+      ),
+    ).toBe(true);
+    expect((await run('nodepools', undefined, { scenario, at: '0s' })).out).toMatch(
+      /^\S+ +\d+ nodes +0 unhealthy +policies: /,
+    );
+    const json: unknown = JSON.parse((await run('policies', undefined, { scenario, at: '0s', output: 'json' })).out);
+    expect(json).toHaveLength(names.length);
+    expect((await run('policy', undefined, { scenario: UNHEALTHY })).out).toBe('there is no NodeLifecyclePolicy\n');
+  });
+
+  it.each([
+    ['nod', 'node'],
+    ['polic', 'policy'],
+    ['pdo', 'pod'],
+  ])('means by %s a %s', async (kind, meant) => {
+    const { code, error } = await run(kind, 'x', { scenario: UNHEALTHY });
+    expect({ code, error }).toEqual({ code: 2, error: expect.stringContaining(`did you mean "${meant}"?`) });
+  });
+
   it('prints instants in RFC 3339 as JSON', async () => {
     const { out } = await run('node', 'n1', { scenario: UNHEALTHY, at: '10m', output: 'json' });
     expect(JSON.parse(out)).toMatchObject({
@@ -312,14 +359,14 @@ spec:
     ],
     ['pod', 'e2e', { scenario: TIMELINE, at: '1s' }, 1, 'pod default/e2e does not exist, did you mean "ci/e2e"?\n'],
     ['polcy', 'x', {}, 2, 'not polcy, did you mean "policy"?\n'],
-    ['node', undefined, {}, 2, 'node NAME, nodepool NAME or policy NAME: a name is missing\n'],
+    ['node', undefined, {}, 2, 'node NAME, nodepool [NAME] or policy [NAME]: a name is missing\n'],
     ['pod', 'a/b/c', {}, 2, 'a pod is NAMESPACE/NAME, not a/b/c\n'],
     [
       'deployment',
       'web',
       {},
       2,
-      'explain pod NAMESPACE/NAME, node NAME, nodepool NAME or policy NAME, not deployment\n',
+      'explain pod NAMESPACE/NAME, node NAME, nodepool [NAME] or policy [NAME], not deployment\n',
     ],
     ['node', 'n1', { at: '1h' }, 2, '--at needs --scenario'],
     ['node', 'n1', { scenario: EXAMPLES, at: '100h' }, 2, '--at 100h lies outside the scenario'],

@@ -26,7 +26,14 @@ describe('the help of each command', () => {
     async words => {
       const [, examples = ''] = (await helpOf(words)).split('Examples:\n');
       const lines = examples.split('\n').filter(line => line !== '');
-      const typed = lines.filter(line => !line.startsWith('  # ')).map(line => line.trim().replace(/ > \S+$/, ''));
+      const typed = lines
+        .filter(line => !line.startsWith('  # '))
+        .map(line =>
+          line
+            .trim()
+            .replace(/ > \S+$/, '')
+            .replace(/^npx /, ''),
+        );
       expect(typed.length).toBeGreaterThan(0);
       expect(lines).toHaveLength(2 * typed.length);
       for (const line of typed) {
@@ -51,6 +58,32 @@ describe('the help of each command', () => {
       }
     }
     expect(quiet).toEqual([]);
+  });
+
+  it.each([
+    [['help', 'nope'], "error: unknown command 'nope'"],
+    [['help', 'simulte'], '(Did you mean simulate?)'],
+    [['help', 'policies', 'admision'], '(Did you mean admission?)'],
+  ])('of a command that there is not is one sentence: %j', async (args, sentence) => {
+    let said = '';
+    const output = { out: (text: string) => (said += text), error: (text: string) => (said += text) };
+    expect(await runCommandLine(args, output)).toBe(2);
+    expect(said).toContain(sentence);
+    expect(said.split('\n').length).toBeLessThan(5);
+  });
+
+  it('fits a narrow terminal', async () => {
+    for (const words of ['', 'simulate', 'policies admission']) {
+      let said = '';
+      const output = { out: (text: string) => (said += text), error: () => undefined, width: 40 };
+      expect(await runCommandLine([...words.split(' ').filter(Boolean), '--help'], output)).toBe(0);
+      const [text = ''] = said.split('Examples:');
+      // A word that is longer stays whole.
+      const long = text
+        .split('\n')
+        .filter(line => line.length > 40 && line.trim().includes(' ') && !line.startsWith('Usage:'));
+      expect(long).toEqual([]);
+    }
   });
 
   // The whole help is longer than a screen, and what was wrong would be out of sight.
@@ -84,7 +117,11 @@ it('lists each command under what it is for', async () => {
     { heading: 'Look, and change nothing:', commands: ['explain', 'validate', 'snapshot'] },
     { heading: 'Print what you apply:', commands: ['policies', 'rbac', 'crd-patch'] },
     { heading: 'Change a cluster:', commands: ['drain', 'uninstall', 'republish'] },
-    { heading: 'Operate a deployment:', commands: ['audit', 'stop', 'resume', 'doctor', 'redrive', 'orphans'] },
+    {
+      heading: 'Operate a deployment:',
+      commands: ['audit', 'event', 'stop', 'resume', 'doctor', 'redrive', 'orphans'],
+    },
+    { heading: 'Your shell:', commands: ['completion'] },
     { heading: 'Commands:', commands: ['help'] },
   ]);
 });

@@ -69,6 +69,30 @@ beforeAll(async () => {
   writeFileSync(at('untoken'), kubeconfig(url, { tokenFile: 'no-token' }));
   writeFileSync(at('unproxied'), kubeconfig(url, {}, { 'proxy-url': 'http://127.0.0.1:1' }));
   writeFileSync(at('nowhere'), kubeconfig('not a url', { token: 't' }));
+  const policy = (name: string, spec: string): string =>
+    `apiVersion: curfew.dev/v1alpha1\nkind: NodeLifecyclePolicy\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
+  const both = 'nodePoolSelector: {}, mode: Enforce';
+  const scenario = (rest: string): string =>
+    `apiVersion: curfew.dev/v1alpha1\nkind: Scenario\nmetadata: { name: s }\nspec:\n${rest}`;
+  const start = '  start: "2024-11-01T15:00:00Z"\n';
+  const texts = {
+    'good.yaml': scenario(`${start}  duration: 1h\n`),
+    'typo.yaml': scenario(`${start}  dauer: 1h\n`),
+    'tabs.yaml': scenario(`\tstart: x\n`),
+    'twice.yaml': scenario(`${start}  start: x\n`),
+    'unit.yaml': scenario(`${start}  duration: 5d\n`),
+    'enforce.yaml': policy('p', '{ nodePoolSelector: {}, mode: enforce, repair: {} }'),
+    'days.yaml': policy('p', `{ ${both}, repair: { defaultTolerationDuration: 4d } }`),
+    'kind.yaml': policy('p', `{ ${both}, repair: {} }`).replace('Lifecycle', 'Lifecyle'),
+    'version.yaml': policy('p', `{ ${both}, repair: {} }`).replace('v1alpha1', 'v1'),
+    'reach.yaml': policy('p', '{ repair: {} }'),
+    'zero.yaml': policy('p', `{ ${both}, repair: { maxUnhealthy: 0 } }`),
+    'same.yaml': `${policy('p', `{ ${both}, repair: {} }`)}---\n${policy('p', `{ ${both}, protection: {} }`)}`,
+    'bad.toml': '[[userNamespaces]]\nname = "*"\nmode = "immediate"\n',
+    'comma.json': '{ "apiVersion": "curfew.dev/v1alpha1", "kind": "NodeLifecyclePolicy", }\n',
+  };
+  for (const [name, text] of Object.entries(texts)) writeFileSync(at(name), text);
+  writeFileSync(at('nobody'), kubeconfig('http://127.0.0.1:1', { token: 't' }));
   writeFileSync(at('list.yaml'), '- 1\n- 2\n');
   writeFileSync(at('binary.yaml'), Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 7) % 256)));
   writeFileSync(at('latin1.yaml'), Buffer.from([0x6e, 0x61, 0x6d, 0x65, 0x3a, 0x20, 0xe9, 0x0a]));
@@ -85,7 +109,95 @@ afterAll(() => {
 });
 
 /** `{}` stands for the folder, `{port}` for the port of the server that answers HTML. */
+const EACH_COMMAND: readonly (readonly [string, string])[] = [
+  // Wrong commands, arguments and options: with the nearest one.
+  ['simulte x.yaml', "error: unknown command 'simulte'"],
+  ['help nope', "error: unknown command 'nope'"],
+  ['policies admision', "error: unknown command 'admision'"],
+  ['explain', "error: missing required argument 'kind'"],
+  ['explain nod x', 'not nod, did you mean "node"?'],
+  ['explain node', 'a name is missing'],
+  ['explain pod a/b/c', 'a pod is NAMESPACE/NAME, not a/b/c'],
+  ['explain node n1 --at 5m', '--at needs --scenario: a cluster is always looked at now'],
+  ['explain node n1 --scenario {}/good.yaml --at 5d', '--at takes a Go duration or an RFC 3339 instant'],
+  ['explain node n1 --scenario {}/good.yaml --at 3h', '--at 3h lies outside the scenario'],
+  ['explain node n1 --scenario {}/good.yaml#nope', '{}/good.yaml holds no scenario nope'],
+  ['explain node n1 --outptu json', "error: unknown option '--outptu'"],
+  ['explain node n1 --output yaml', 'Allowed choices are text, json'],
+  ['simulate {}/good.yaml --seed abc', '--seed must be a whole number, not "abc"'],
+  ['simulate {}/good.yaml --seeds 5', '--seeds must be a range A..B, not "5": write 1..5'],
+  ['simulate {}/good.yaml --seeds 9..2', '--seeds must be a range A..B, not "9..2": write 2..9'],
+  ['simulate {}/good.yaml --faults medium', 'Allowed choices are none, light, heavy'],
+  ['simulate {}/good.yaml --only web-1', '--only takes'],
+  ['simulate {}/good.yaml --seeds 1..2 --html {}/d.html', '--html shows one run, and these are 2'],
+  ['compare {}/good.yaml', 'compare takes two scenarios, or one with two --policies'],
+  ['compare {}/good.yaml {}/none.yaml', '{}/none.yaml does not exist'],
+  ['swarm --jobs 0', '--jobs takes a whole number from 1 to 64'],
+  ['swarm --ci --seeds 1..2', 'give either --seeds or --ci, which has its own'],
+  ['explore repiar', 'there are no situations for repiar: choose of '],
+  ['validate', "error: missing required argument 'paths'"],
+  ['validate {}/none.yaml', '{}/none.yaml: there is no such file'],
+  ['validate {}/good.yaml --event {}/none.json', '{}/none.json: there is no such file'],
+  ['completion tcsh', 'Allowed choices are bash, zsh, fish'],
+  ['crd-patch nodepools', 'Allowed choices are nodepool'],
+  ['policies admission {}/none.yaml', '{}/none.yaml: there is no such file'],
+  ['policies admission {}/good.yaml --context c', 'give either files or a cluster'],
+  ['rbac hooks {}/none.yaml', '{}/none.yaml: there is no such file'],
+  ['start --example nope', 'there is no example "nope": give one of managed-database'],
+  ['start --enforce', '--enforce goes with --kubeconfig'],
+  ['start --context c', '--context goes with --kubeconfig'],
+  ['start --port 80', '--port goes with --serve and --example'],
+  ['start --data {}', '--data goes with --serve'],
+  ['start --serve --kubeconfig {}/html', 'give either --serve or --kubeconfig'],
+  ['drain', "error: missing required argument 'node'"],
+  ['redrive', "error: required option '--function <name>' not specified"],
+  ['event send HealthEvnt --node n1', 'Allowed choices are HealthEvent, DrainRequested, TerminationHookAnswered'],
+  ['event send HealthEvent', 'HealthEvent needs --node, or the whole detail by --file'],
+  ['event send DrainRequested --node n1 --healthy', '--healthy does not go with DrainRequested'],
+  // Files that hold something else, or a slip.
+  ['simulate {}/typo.yaml', '{}/typo.yaml:6:3: error: spec.dauer: unknown field'],
+  ['simulate {}/tabs.yaml', '{}/tabs.yaml:5:1: error: is indented with a tab: YAML takes blanks'],
+  ['simulate {}/twice.yaml', '{}/twice.yaml:6:3: error: stands twice in its block: keys must be unique'],
+  ['simulate {}/unit.yaml', 'error: spec.duration: '],
+  ['compare {}/typo.yaml {}/good.yaml', '{}/typo.yaml:6:3: error: spec.dauer: unknown field'],
+  [
+    'compare {}/good.yaml --policies {}/enforce.yaml {}/days.yaml',
+    '{}/enforce.yaml:4:37: error: spec.mode: must be one of Enforce, Observe, not "enforce", did you mean "Enforce"?',
+  ],
+  ['explain node n1 --scenario {}/typo.yaml', '{}/typo.yaml:6:3: error: spec.dauer: unknown field'],
+  ['policies admission {}/twice.yaml', '{}/twice.yaml:6:3: error: stands twice in its block'],
+  // Clusters that cannot be used.
+  ['explain node n1 --kubeconfig {}/nobody', 'http://127.0.0.1:1'],
+  ['drain n1 --kubeconfig {}/nobody', 'http://127.0.0.1:1'],
+  ['uninstall --kubeconfig {}/nobody', 'http://127.0.0.1:1'],
+  ['explain node n1 --kubeconfig {}/nobody --context prd', 'has no context prd'],
+  ['explain node n1 --kubeconfig {}/none', '{}/none'],
+  ['drain n1 --kubeconfig {}/forbids', 'have this granted to your user, or choose another one by --context'],
+];
+
+/** What `curfew validate`, `explain` and others answer with 1: it can be done, and the answer is no. */
+const ANSWERS: readonly (readonly [string, string])[] = [
+  ['validate {}/typo.yaml', '{}/typo.yaml:6:3: error: spec.dauer: unknown field'],
+  [
+    'validate {}/enforce.yaml',
+    'error: spec.mode: must be one of Enforce, Observe, not "enforce", did you mean "Enforce"?',
+  ],
+  ['validate {}/days.yaml', 'must be a duration such as 24h, 10m or 1h30m, not "4d": there is no unit "d"'],
+  ['validate {}/kind.yaml', 'error: kind: there is no curfew.dev/v1alpha1 NodeLifecylePolicy, did you mean'],
+  ['validate {}/version.yaml', 'error: apiVersion: there is no curfew.dev/v1 NodeLifecyclePolicy, did you mean'],
+  [
+    'validate {}/reach.yaml --strict',
+    'warning: spec: enforces on all NodePools (no nodePoolSelector, no mode): state both',
+  ],
+  ['validate {}/zero.yaml --strict', 'warning: spec.repair.maxUnhealthy: is 0: nothing is ever repaired'],
+  ['validate {}/same.yaml --strict', 'warning: metadata.name: NodeLifecyclePolicy p stands at {}/same.yaml:3 too'],
+  ['validate {}/bad.toml', 'error: userNamespaces[0].mode: must be one of Immediate, '],
+  ['validate {}/comma.json', 'error: is no JSON: '],
+  ['explain node n2 --scenario {}/good.yaml', 'node n2 does not exist'],
+];
+
 const CASES: readonly (readonly [string, string])[] = [
+  ...EACH_COMMAND,
   ['snapshot --kubeconfig {}/html --output {}/none/s.yaml', 'the folder {}/none does not exist: create it'],
   ['snapshot --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
   ['explain node n1 --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
@@ -163,6 +275,19 @@ describe('what a user can put right', () => {
     60_000,
   );
 
+  it.each(ANSWERS)(
+    '%s is answered with 1',
+    async (line, message) => {
+      const { code, stdout, stderr } = await runHere(line.replaceAll('{}', folder).split(' '));
+      const said = stdout + stderr;
+      expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining(message.replaceAll('{}', folder)) });
+      expect(said).not.toMatch(/^\s+at /m);
+    },
+    60_000,
+  );
+
+  it('are more than 60', () => expect(CASES.length + ANSWERS.length).toBeGreaterThan(100));
+
   it('prints no more than a few of the mistakes of one file', async () => {
     const { code, stderr } = await runHere(['simulate', at('faults.yaml')]);
     expect(code).toBe(2);
@@ -212,12 +337,12 @@ describe('what a user can put right', () => {
   });
 });
 
-/** What it says, without the lines of the file that it shows. */
+/** What it says, without the lines of the file that it shows, and hints in brackets. */
 const sentences = (stderr: string): readonly string[] =>
   stderr
     .trimEnd()
     .split('\n')
-    .filter(line => !/^ +\d* \| /.test(line));
+    .filter(line => !/^ +\d* \| |^\(.*\)$/.test(line));
 
 async function withTempDir(path: string, run: () => Promise<Ended>): Promise<Ended> {
   vi.stubEnv('TMPDIR', path);

@@ -151,10 +151,32 @@ describe('curfew simulate', () => {
     expect(traces[0]?.out).toBe(traces[1]?.out);
   });
 
-  it.each([{ seed: 'x' }, { seeds: '3..1' }, { seeds: '1-3' }, { seed: '1', seeds: '1..2' }])(
-    'refuses %j',
-    async options => {
-      expect((await run(['good.yaml'], options)).code).toBe(2);
-    },
-  );
+  it('says at Ctrl-C what held so far, and ends the run that is under way', async () => {
+    const interruption = new AbortController();
+    let out = '';
+    let error = '';
+    const output = {
+      out: (text: string) => {
+        out += text;
+        if (out.trimEnd().split('\n').length === 2) interruption.abort();
+      },
+      error: (text: string) => (error += text),
+    };
+    const files = [join(folder, 'good.yaml')];
+    const code = await simulateCommand(files, { seeds: '1..5', interrupted: interruption.signal }, output);
+    expect({ code, error }).toEqual({ code: 130, error: 'stopped after 2 of 5 runs: all held\n' });
+    expect(out.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    [{ seed: 'x' }, '--seed must be a whole number, not "x"\n'],
+    [{ seeds: '5' }, '--seeds must be a range A..B, not "5": write 1..5\n'],
+    [{ seeds: '3..1' }, '--seeds must be a range A..B, not "3..1": write 1..3\n'],
+    [{ seeds: '1-3' }, '--seeds must be a range A..B, not "1-3": write 1..3\n'],
+    [{ seeds: 'all' }, '--seeds must be a range A..B, not "all": write 1..50\n'],
+    [{ seed: '1', seeds: '1..2' }, 'give either --seed or --seeds, not both\n'],
+  ])('refuses %j', async (options, message) => {
+    const { code, error } = await run(['good.yaml'], options);
+    expect({ code, error }).toEqual({ code: 2, error: message });
+  });
 });

@@ -105,11 +105,15 @@ describe('a command in a document exists', () => {
     expect(scriptsNamed.filter(({ script }) => !(script in scripts))).toEqual([]);
   });
 
+  it('of curfew in one spelling: npx curfew', () => {
+    expect(all.filter(({ command }) => /^npm run (--silent )?(curfew|simulate)\b/.test(command))).toEqual([]);
+  });
+
   it('subcommand and options of curfew', () => {
     const calls = all.flatMap(({ file, command }) => {
-      const call = /^npm run curfew -- (\w.*)/.exec(command)?.[1] ?? /^curfew (\w.*)/.exec(command)?.[1];
+      const call = /^(?:npx )?curfew (\w.*)/.exec(command)?.[1];
       if (call !== undefined) return [{ file, call }];
-      const script = /^npm (?:run (?:--silent )?)?(start|simulate|simulate:swarm) -- (.*)/.exec(command);
+      const script = /^npm (?:run (?:--silent )?)?(start|simulate:swarm) -- (.*)/.exec(command);
       return script === null
         ? []
         : [{ file, call: `${script[1] === 'simulate:swarm' ? 'swarm' : script[1]} ${script[2]}` }];

@@ -28,7 +28,7 @@ const inDocuments: readonly Shown[] = DOCUMENTS.flatMap(document =>
   }),
 );
 const inFiles: readonly Shown[] = globSync(
-  '{deploy/samples,examples/policies,examples/*/manifests,examples/scenarios/bad-day}/*.yaml',
+  '{deploy/samples,examples/policies,examples/playground,examples/*/manifests,examples/scenarios/bad-day}/*.yaml',
   { cwd: ROOT },
 ).map(file => ({ where: file, text: readFileSync(join(ROOT, file), 'utf8') }));
 

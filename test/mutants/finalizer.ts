@@ -1,7 +1,11 @@
 /** Mistakes in the end of a node: its deadline, its instance, its finalizer. */
-import { decide, type TerminationDecision, type TerminationObservation } from '../../functions/finalizer/decide.ts';
-import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
-import { releaseObjects } from '../../functions/finalizer/steps/release.ts';
+import {
+  decide,
+  type TerminationDecision,
+  type TerminationObservation,
+} from '../../functions/finalizer/termination/decide.ts';
+import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
+import { releaseObjects } from '../../functions/finalizer/termination/steps/release.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

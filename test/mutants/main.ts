@@ -88,7 +88,6 @@ function parseCommand(): Command | string {
     if (unknown !== undefined) return `There is no mutant ${unknown}.`;
     const mutants = positionals.length === 0 ? MUTANTS : MUTANTS.filter(({ name }) => positionals.includes(name));
     const seeds = parseSeeds({ seeds: values.seeds });
-    if (seeds === undefined) return '--seeds takes a range A..B of whole numbers';
     const jobs = Number(values.jobs);
     if (!Number.isInteger(jobs) || jobs < 1) return '--jobs takes a whole number from 1';
     return { mutants, isList: values.list, seeds, jobs };

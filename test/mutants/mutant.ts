@@ -3,7 +3,7 @@ import {
   createReconciler as createFinalizer,
   type Rules as FinalizerRuleSet,
 } from '../../functions/finalizer/reconcile.ts';
-import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
+import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { decidePool } from '../../functions/repair/decide.ts';
 import { lookAt } from '../../functions/repair/follow.ts';
 import { decideNode } from '../../functions/repair/node-verdict.ts';

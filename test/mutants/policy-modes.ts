@@ -3,7 +3,7 @@ import { decide as decideDrain } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/decision.ts';
 import type { DrainObservation } from '../../functions/drain/observation.ts';
 import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
-import { decide as decideTermination } from '../../functions/finalizer/decide.ts';
+import { decide as decideTermination } from '../../functions/finalizer/termination/decide.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { withFinalizerRules, withListed, withRecords, type Mutant } from './mutant.ts';

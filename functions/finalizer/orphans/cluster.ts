@@ -1,8 +1,8 @@
 /** The instances that the cluster has: those that a NodeClaim or a Node names. Always live reads. */
+import { providerIDOf } from '../instances.ts';
+import type { TerminationDeps } from '../deps.ts';
 import { projectNode, projectNodeClaim } from '../../../shared/cluster/lists.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { providerIDOf } from '../objects.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 
 export interface HeldInstances {
   readonly byClaims: ReadonlySet<string | undefined>;

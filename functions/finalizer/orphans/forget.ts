@@ -1,4 +1,5 @@
 /** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
+import type { TerminationDeps } from '../deps.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
@@ -8,7 +9,6 @@ import { settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Held } from '../../../shared/lifecycle/record-codec.ts';
 import { openRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CODEC, type LedgerEntry } from '../rules/record.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 

@@ -1,4 +1,6 @@
 /** One instance that may have been left behind: look, decide, say it or close its entry. */
+import type { TerminationDeps } from '../deps.ts';
+import { isGone, isUnknownYet } from '../instances.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -7,8 +9,6 @@ import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
-import type { TerminationDeps } from '../steps/context.ts';
-import { isGone, isUnknownYet } from '../steps/instance.ts';
 import { listHeldInstances } from './cluster.ts';
 import { decideOrphan, ORPHAN_CHECK, type HeldBy, type OrphanDecision } from './decide.ts';
 import { instanceSubject, ORPHAN_CODEC, type OrphanEntry } from './record.ts';

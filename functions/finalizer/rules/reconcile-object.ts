@@ -2,6 +2,7 @@
  * One object of a kind that a FinalizerRule names: ledger → finalizer → clean-up → release. The finalizer goes only after the ledger
  * says that the clean-up succeeded (I1), so the next run completes one that dies anywhere.
  */
+import type { TerminationDeps } from '../deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -10,7 +11,6 @@ import { createTries, isRefusal, type Tries } from '../../../shared/lifecycle/re
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 import { callEnded, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, FOLLOWED_BY, keepAnswer } from './clean-up.ts';
 import type { decideRule, RuleDecision } from './decide.ts';
@@ -68,10 +68,9 @@ export async function reconcileObject(
       },
       decide: look => parts.decideRule(look.observation),
       // An answer of a worker is written down first, whatever is refused.
-      apply: (decision, look) =>
-        run.answer === undefined
-          ? applyUnlessRefused({ ...parts, tries }, decision, look, () => apply(parts, run, decision, look))
-          : apply(parts, run, decision, look),
+      apply: async (decision, look) =>
+        (await takeAnswer(parts, run, look)) ??
+        applyUnlessRefused({ ...parts, tries }, decision, look, () => apply(parts, run, decision, look)),
     });
   }
   for (const rule of known) {
@@ -119,17 +118,22 @@ function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): str
   return `FinalizerRule ${rule} is not what it was${standing.kind === 'invalid' ? `: ${standing.message}` : ''}`;
 }
 
-async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: ObjectLook): Promise<Turn> {
-  const { record, entry, object, observation, inForce } = look;
-  const { rule } = observation;
+/** Writes the answer in hand down; undefined: there is none that anybody waits for. */
+async function takeAnswer(parts: RuleParts, run: Run, look: ObjectLook): Promise<Turn | undefined> {
+  const { entry, inForce } = look;
   const { answer } = run;
   run.answer = undefined;
-  if (answer?.rule === inForce.object.metadata.name && entry !== undefined && isAnswered(entry, answer)) {
-    if (entry.phase === 'orphaned') await reportLateSuccess(parts, look);
-    const turn = await keepAnswer(parts, look, entry, answer);
-    if (turn.kind === 'again') run.answer = 'written' in turn ? answer : undefined;
-    return turn;
-  }
+  if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !isAnswered(entry, answer))
+    return undefined;
+  if (entry.phase === 'orphaned') await reportLateSuccess(parts, look);
+  const turn = await keepAnswer(parts, look, entry, answer);
+  if (turn.kind === 'again') run.answer = 'written' in turn ? answer : undefined;
+  return turn;
+}
+
+async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: ObjectLook): Promise<Turn> {
+  const { record, entry, object, observation } = look;
+  const { rule } = observation;
   switch (decision.kind) {
     case 'ignore':
       return DONE;

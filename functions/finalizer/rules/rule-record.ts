@@ -1,11 +1,11 @@
 /** The record of a rule that is being deleted, or of which a change was refused: until then its timer, and what must not be lost. */
+import type { TerminationDeps } from '../deps.ts';
 import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 
 const schema = z.object({
   /** Changes of the rule that are refused. Records of before have the text alone, as `refused`. */

@@ -2,6 +2,7 @@
  * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
+import type { TerminationDeps } from '../deps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -11,7 +12,6 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import type { TerminationDeps } from '../steps/context.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { seenIn } from './hidden.ts';
 import type { LedgerEntry } from './record.ts';

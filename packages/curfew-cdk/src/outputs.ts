@@ -5,6 +5,7 @@ import type { Schedule } from 'aws-cdk-lib/aws-scheduler';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../../../shared/contract/names.ts';
 import {
+  CLUSTER_OUTPUT,
   EVENT_BUS_OUTPUT,
   OPERATION_OUTPUTS,
   operationOutputId,
@@ -19,6 +20,8 @@ import { required } from './required.ts';
 
 export interface Deployed {
   readonly name: string;
+  /** Name of the cluster. */
+  readonly clusterName: string;
   readonly state: CurfewState;
   readonly table: Pick<ITable, 'tableName'>;
   readonly functions: ReadonlyMap<FunctionName, FunctionWithInbox>;
@@ -28,13 +31,14 @@ export interface Deployed {
 /** The id of a construct that is all of its stack, for logical ids as well as for the names of outputs. */
 const ALL_OF_ITS_STACK = 'Default';
 
-export function createOutputs(scope: Construct, { name, state, table, functions, ticks }: Deployed): void {
+export function createOutputs(scope: Construct, { name, clusterName, state, table, functions, ticks }: Deployed): void {
   const prefix = scope.node.id === ALL_OF_ITS_STACK ? '' : name;
   // The construct of that id would stand beside the function's own; the logical id is what is read.
   const add = (id: string, props: CfnOutputProps): void => {
     new CfnOutput(scope, `OutputOf${id}`, props).overrideLogicalId(`${prefix}${id}`);
   };
   add(EVENT_BUS_OUTPUT, { description: 'EVENT_BUS_NAME of the forwarder', value: state.bus.eventBusName });
+  add(CLUSTER_OUTPUT, { description: '`cluster` of every event', value: clusterName });
   add(RECORDS_TABLE_OUTPUT, { value: table.tableName });
   add(VERSION_OUTPUT, { description: 'Version of Curfew', value: VERSION });
   for (const [functionName, { eventSourceMappingId, inbox, logGroup }] of functions) {

@@ -29,6 +29,8 @@ export interface EventBusOptions {
   readonly send: (queueName: string, body: string, attributes?: Readonly<Record<string, string>>) => Promise<void>;
   /** What the policies of queues let rules do; without it everything is allowed. */
   readonly mayDeliver?: MayDeliver;
+  /** Every event that a bus takes, before it is delivered. */
+  readonly onEvent?: (event: AcceptedEntry) => void;
   /** An event did not reach its target: what `FailedInvocations` counts. */
   readonly onProblem?: (problem: Error) => void;
   /** Who may do what; without it everything is allowed. */
@@ -74,6 +76,7 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
   }
 
   async function deliver(accepted: AcceptedEntry): Promise<string> {
+    options.onEvent?.(accepted);
     const event = toEvent(accepted, options);
     const matching = rules.filter(({ rule, matches }) => rule.busName === accepted.busName && matches(event));
     const body = JSON.stringify(event);

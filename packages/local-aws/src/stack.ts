@@ -25,6 +25,7 @@ import { startLambda } from './lambda-runtime.ts';
 import { startLogs } from './logs.ts';
 import type { LogLine } from './log-lines.ts';
 import type { AwsModel } from './model.ts';
+import type { AcceptedEntry } from './put-events.ts';
 import { toFunctionModel, type OtherFunction } from './other-functions.ts';
 import { startPoller } from './poller.ts';
 import { startScheduler } from './scheduler.ts';
@@ -48,6 +49,8 @@ export interface LocalAwsOptions {
   /** Keeps the table over runs; without it a temporary folder that is removed at the end. */
   readonly dataDir?: string;
   readonly onLog?: (line: LogLine) => void;
+  /** Every event that a bus takes. */
+  readonly onEvent?: (event: AcceptedEntry) => void;
   /** What went wrong outside of the functions' own logs, e.g. a function that was killed or ran out of time. */
   readonly onProblem?: (problem: Error) => void;
   /** Of the bus and the scheduler; functions, SQS delays and DynamoDB run on the machine's. */
@@ -125,6 +128,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     send: (queueName, body, attributes) => sqs.send(queueName, body, attributes),
     mayDeliver: createQueuePolicies(model),
     onProblem: report,
+    ...(options.onEvent && { onEvent: options.onEvent }),
   });
   parts.defer(() => bus.stop());
   const ec2 = await startEc2({ model, clock, access, publish: event => bus.publish(event) });

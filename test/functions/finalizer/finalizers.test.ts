@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { showProgress } from '../../../functions/finalizer/conditions.ts';
+import { showProgress } from '../../../functions/finalizer/termination/conditions.ts';
 import { setFinalizers } from '../../../functions/finalizer/finalizers.ts';
-import type { TerminationContext } from '../../../functions/finalizer/steps/context.ts';
+import type { TerminationContext } from '../../../functions/finalizer/termination/steps/context.ts';
 import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import type { KubernetesApi, ObjectPatch, WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';

@@ -1,0 +1,52 @@
+/** Changes of a node and its pods that are refused, as the records of the functions remember them. */
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { nextTry } from '../../shared/domain/refusal.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
+import type { RecordKey, RecordStore } from '../../shared/ports/record-store.ts';
+import { instant } from './instant.ts';
+import type { NodeObservation } from './observation.ts';
+
+export interface RefusedChange {
+  readonly by: FunctionName;
+  /** Which change of the subject, such as `evict pod prod/web-0`. */
+  readonly change: string;
+  readonly message: string;
+  /** Refusals in a row. */
+  readonly count: number;
+  readonly since: EpochMs;
+  /** When it is tried again; a change of the object or of a setting brings that forward. */
+  readonly until: EpochMs;
+}
+
+/** Those of the node, of its NodeClaims and of its pods; the oldest first. What a newer version wrote is left out. */
+export async function readRefusals(
+  records: Pick<RecordStore, 'get'>,
+  { node, nodeClaims, pods }: Pick<NodeObservation, 'node' | 'nodeClaims' | 'pods'>,
+): Promise<readonly RefusedChange[]> {
+  const ids = [`node/${node.uid}`, ...nodeClaims.map(({ uid }) => `nodeclaim/${uid}`)];
+  const keys = OWNERS.flatMap(owner => ids.map((id): RecordKey & { owner: FunctionName } => ({ owner, id })));
+  const named = new Map(pods.map(({ uid, namespace, name }) => [uid, `${namespace}/${name}`]));
+  const found = await Promise.all(
+    keys.map(async ({ owner: by, id }) => {
+      const state = (await records.get({ owner: by, id }))?.state ?? {};
+      const { data = {} } = refusalsSchema.safeParse(state['refusals'] ?? {});
+      return Object.entries(data).map(([key, refusal]): RefusedChange => {
+        const { message, count, firstTime: since } = refusal;
+        const change = key.replace(/[\w-]+$/, uid => named.get(uid) ?? uid);
+        return { by, change, message, count, since, until: nextTry(refusal) };
+      });
+    }),
+  );
+  return found.flat().toSorted((a, b) => a.since - b.since);
+}
+
+/** Who keeps a record of a node or of its NodeClaim. */
+const OWNERS = ['drain', 'finalizer', 'grace-period'] as const satisfies readonly FunctionName[];
+
+/** A line each. */
+export const renderRefusals = (refused: readonly RefusedChange[], now: EpochMs): readonly string[] =>
+  refused.map(
+    ({ by, change, message, count, since, until }) =>
+      `  refused: ${change}, to ${by}, ${count === 1 ? 'once' : `${count} times`} since ${instant(since, now)}; tried again ${until <= now ? 'with the next look' : `at ${instant(until, now)}`}: ${message}`,
+  );

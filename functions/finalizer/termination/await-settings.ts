@@ -1,0 +1,52 @@
+/**
+ * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). It is said at once and
+ * every hour, until they can be read or the deadline forces.
+ */
+import type { TerminationDeps } from '../deps.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import type { TerminationDecision } from './decide.ts';
+import { storedOrEmpty, type Look } from './observe.ts';
+import { objectsOf } from './steps/context.ts';
+
+interface Parts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+}
+
+const SAID_EVERY = hours(1);
+const CHECK = minutes(5);
+
+/** Says it before it is recorded, so that a run that dies in between says it again (I9). */
+export async function awaitSettings(
+  { deps, reporter }: Parts,
+  { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
+  look: Look,
+): Promise<Turn> {
+  const { object, record, stored, now } = look;
+  const { kind, apiVersion, metadata } = object;
+  const end =
+    deadline === undefined
+      ? 'no deadline is known, for it may stand there too: a person has to correct it'
+      : `the deadline ${toTimestamp(deadline.time)} (${deadline.source}) forces it`;
+  const text = `${message}: the termination waits until that can be read; ${end}`;
+  const before = stored?.unreadable;
+  const isNews = before?.message !== text;
+  const isSaid = isNews || isDue(now, addDuration(before.saidTime, SAID_EVERY));
+  if (isSaid) {
+    const reason = EVENT_REASONS.terminationAwaitsSettings;
+    const event = { type: 'Warning' } as const;
+    const [first = object, ...others] = objectsOf({ look });
+    await reporter.report({ about: first, decision: 'wait', reason, message: text, isRepeated: !isNews, event });
+    for (const about of others) await deps.events.record({ ...event, reason, message: text, about });
+  }
+  const unreadable = { message: text, saidTime: isSaid ? now : before.saidTime };
+  const saidAgain = addDuration(unreadable.saidTime, SAID_EVERY);
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const value = { ...storedOrEmpty({ stored }), unreadable };
+  // An edit is an event of its own; what the API server did not answer, it may by now.
+  const next = earliest(saidAgain, addDuration(now, CHECK)) ?? saidAgain;
+  return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) ?? next });
+}

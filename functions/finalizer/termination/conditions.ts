@@ -1,0 +1,94 @@
+/**
+ * How far a termination has come, as conditions on NodeClaim and Nodes: what `kubectl describe` shows. On a NodeClaim that Karpenter
+ * terminates too, Karpenter's own conditions are Karpenter's. A condition that cannot be written is written with the next change.
+ */
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { cutText } from '../../../shared/domain/cut-text.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import { KARPENTER_FINALIZER } from './decide.ts';
+import { setConditions, type Condition } from '../set-condition.ts';
+import type { TerminationContext } from './steps/context.ts';
+import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
+
+/** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
+export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
+
+/** Writes what the steps have reached. Called when that has changed. */
+export async function showProgress(
+  context: TerminationContext,
+  outcome: Exclude<StepsOutcome, { kind: 'done' }>,
+): Promise<void> {
+  const { claim, nodes } = context.look;
+  const message = outcome.kind === 'notYet' ? outcome.on : outcome.message;
+  const own: Condition = { type: TERMINATING_CONDITION, status: 'True', reason: reasonOf(outcome.step), message };
+  if (claim !== undefined) {
+    // At the deadline the steps before are skipped: they are not said to be done.
+    const isOurs = !context.forced && claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) !== true;
+    await write(context, claim, [own, ...(isOurs ? karpenterConditions(outcome.step, message) : [])]);
+  }
+  for (const node of nodes) await write(context, node, [own]);
+}
+
+/** A reason is one word: `Hooks:before-drain` is `HooksBeforeDrain`. */
+function reasonOf(step: string): string {
+  return step
+    .split(/[^A-Za-z]/)
+    .map(word => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+const ORDER: readonly string[] = ['Drain', 'DetachVolumes', 'Hooks:before-terminate', 'TerminateInstance'];
+
+/** Names, statuses and reasons of Karpenter. */
+function karpenterConditions(step: string, message: string): readonly Condition[] {
+  const reached = ORDER.indexOf(step);
+  const shown: Condition[] = [];
+  if (reached === 0) shown.push({ type: 'Drained', status: 'Unknown', reason: 'Draining', message });
+  if (reached > 0) shown.push({ type: 'Drained', status: 'True', reason: 'Drained', message: '' });
+  if (reached === 1) {
+    shown.push({ type: 'VolumesDetached', status: 'Unknown', reason: 'AwaitingVolumeDetachment', message });
+  }
+  if (reached > 1) shown.push({ type: 'VolumesDetached', status: 'True', reason: 'VolumesDetached', message: '' });
+  if (reached === 3) {
+    shown.push({ type: 'InstanceTerminating', status: 'True', reason: 'InstanceTerminating', message: '' });
+  }
+  return shown;
+}
+
+/** At the deadline volumes are not waited for: what is still attached, as Karpenter says it (N29). */
+export async function showVolumesLeft(context: TerminationContext, message: string): Promise<void> {
+  const { claim } = context.look;
+  if (claim === undefined || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true) return;
+  await write(context, claim, [
+    { type: 'VolumesDetached', status: 'False', reason: 'TerminationGracePeriodElapsed', message },
+  ]);
+}
+
+async function write(context: TerminationContext, seen: KubernetesObject, shown: readonly Condition[]): Promise<void> {
+  const { deps, now } = context;
+  const { name, uid } = seen.metadata;
+  const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
+  // Read again: the steps have changed it, and a kubelet writes conditions, too.
+  const answer = await orNotKnown(deps.kubernetes.get(ref));
+  if (answer.kind === 'notKnown') return sayUnwritten(context, seen, shown, answer);
+  // Out of sight there is nobody to show it to.
+  const object = answer.kind === 'there' ? answer.object : undefined;
+  if (object?.metadata.uid !== uid) return;
+  const written = await orNotKnown(
+    setConditions(deps, ref, object, { conditions: shown, now }).then(kind => ({ kind })),
+  );
+  if (written.kind === 'notKnown') await sayUnwritten(context, seen, shown, written);
+}
+
+/** Conditions inform: none holds what it tells of. */
+async function sayUnwritten(
+  { reporter }: TerminationContext,
+  about: KubernetesObject,
+  shown: readonly Condition[],
+  { error }: NotKnown,
+): Promise<void> {
+  const texts = shown.map(({ type, reason, message }) => `${type}: ${reason}, ${message}`);
+  const message = cutText(`${error.message}; not shown: ${texts.join('; ')}`);
+  await reporter.report({ about, decision: 'passOver', reason: 'ConditionNotWritten', message });
+}

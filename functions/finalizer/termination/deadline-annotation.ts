@@ -1,0 +1,27 @@
+/**
+ * The deadline that the NodeClaim's own `terminationGracePeriod` sets, written down in Karpenter's annotation, where `kubectl describe`
+ * and others find it, as Karpenter does. What NodePool and policy say can be edited later, and the annotation would stand above it: that is
+ * not written down.
+ */
+import { KARPENTER } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { toTimestamp } from '../../../shared/domain/time.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { OF_CLAIM } from './decide.ts';
+import type { TerminationContext } from './steps/context.ts';
+
+const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
+
+/**
+ * Answers whether the NodeClaim was written, or has changed: the next look starts from there. One that has a value keeps it, whatever it
+ * is. Where that cannot be written, the deadline holds without it.
+ */
+export async function writeDeadline({ deps, look, deadline, forced }: TerminationContext): Promise<boolean> {
+  const { claim } = look;
+  if (claim?.metadata.deletionTimestamp === undefined || forced || deadline?.source !== OF_CLAIM) return false;
+  const { name, uid, resourceVersion, annotations = {} } = claim.metadata;
+  if (annotations[ANNOTATION] !== undefined) return false;
+  const body = { metadata: { uid, resourceVersion, annotations: { [ANNOTATION]: toTimestamp(deadline.time) } } };
+  const outcome = await orNotKnown(deps.kubernetes.patch({ type: RESOURCES.NodeClaim, name }, { type: 'merge', body }));
+  return outcome.kind !== 'notKnown';
+}

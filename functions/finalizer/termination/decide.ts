@@ -1,0 +1,199 @@
+/**
+ * The rule of terminations (docs/terminations.md; I1, I5, I7):
+ * which finalizers a NodeClaim and its Nodes carry while they live, and what a deletion asks for. Pure: no I/O, no clock.
+ */
+import {
+  deadlineInForce,
+  DEFAULT_TERMINATION_FINALIZER,
+  type Deadline,
+  type GracePeriod,
+  type TerminationScope,
+  type TerminationSettings,
+} from '../../../shared/domain/termination.ts';
+import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+
+/** What of a NodeClaim or Node the rule looks at. */
+export interface TerminatedObject {
+  readonly kind: 'NodeClaim' | 'Node';
+  readonly name: string;
+  readonly uid: string;
+  readonly finalizers: readonly string[];
+  /** The name that we noted on the object when we put our finalizer on (annotation `curfew.dev/termination-finalizer`). */
+  readonly mark: string | undefined;
+  readonly deletionTime: EpochMs | undefined;
+}
+
+type SettingsOfPool =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'invalid'; readonly message: string; readonly gracePeriod: GracePeriod | undefined }
+  | { readonly kind: 'custom'; readonly settings: TerminationSettings };
+
+export interface TerminationObservation {
+  readonly now: EpochMs;
+  /** The NodeClaim, where there is exactly one. */
+  readonly claim: TerminatedObject | undefined;
+  /** The NodeClaim has registered its Node: a Node of one that has not stays when the NodeClaim is deleted. */
+  readonly isRegistered: boolean;
+  readonly claimGracePeriod: DurationMs | undefined;
+  /** Value of Karpenter's deadline annotation on the NodeClaim. */
+  readonly terminationTimestamp: string | undefined;
+  /** Its Nodes; or the one Node without a NodeClaim. */
+  readonly nodes: readonly TerminatedObject[];
+  readonly settings: SettingsOfPool & {
+    readonly mode: 'Enforce' | 'Observe';
+    /** The brake alone makes it `Observe`. */
+    readonly isBraked: boolean;
+  };
+  /** Of the termination under way. */
+  readonly storedDeadline: Deadline | undefined;
+  /** The NodePool or policy that set it was edited and sets none any more. */
+  readonly takesBackDeadline: boolean;
+  /** It has begun: its settings are in its record. */
+  readonly hasBegun: boolean;
+  /** Names under which an earlier look knew our finalizer on these objects. */
+  readonly storedNames: readonly string[];
+}
+
+/** The finalizers and the mark of one object as they must be. */
+export interface FinalizerChange {
+  readonly object: TerminatedObject;
+  readonly finalizers: readonly string[];
+  readonly mark: string | undefined;
+}
+
+export type TerminationDecision =
+  | { readonly kind: 'ignore'; readonly reason: 'HandsOff' | 'AsWanted' }
+  | { readonly kind: 'refuse'; readonly message: string }
+  | { readonly kind: 'prepare'; readonly changes: readonly FinalizerChange[] }
+  | { readonly kind: 'wouldTerminate'; readonly deadline: Deadline | undefined }
+  /** What it has to do before the end cannot be read. Without a deadline it may have one there, so only a person can tell. */
+  | { readonly kind: 'awaitSettings'; readonly message: string; readonly deadline: Deadline | undefined }
+  | {
+      readonly kind: 'terminate';
+      readonly deadline: Deadline | undefined;
+      /** No waiting for grace, volumes or hooks any more. */
+      readonly forced: boolean;
+      /** The names of our finalizer on these objects. */
+      readonly finalizerNames: readonly string[];
+      /** Set when the deadline annotation cannot be read: it counts as absent. */
+      readonly badTimestamp: string | undefined;
+    };
+
+/** What set a deadline that stands in Karpenter's annotation. */
+const ANNOTATION = 'annotation';
+/** What set a deadline that is the NodeClaim's own grace period. */
+export const OF_CLAIM = 'NodeClaim';
+
+/** Karpenter's own: never ours, whatever a mark says (I7). */
+export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
+
+/**
+ * A deletion counts while our finalizer is on one of the objects that go, and is then seen through whatever became of the
+ * settings; in mode Observe it is only said, but where the brake alone says so and it has begun. One that would begin while the settings cannot be read waits (I6).
+ */
+export function decide(observation: TerminationObservation): TerminationDecision {
+  const { claim, nodes, settings } = observation;
+  const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
+  const names = ourNames(observation, objects);
+  const isLeft = claim?.deletionTime !== undefined && !observation.isRegistered;
+  const isHeld = ({ finalizers, deletionTime }: TerminatedObject): boolean =>
+    finalizers.some(name => names.includes(name)) && !(isLeft && deletionTime === undefined);
+
+  if (objects.some(object => object.deletionTime !== undefined) && objects.some(isHeld)) {
+    const { deadline, badTimestamp } = resolveDeadline(observation);
+    // The brake holds what would begin, whatever settings there are for it.
+    const goesOn = settings.isBraked && observation.hasBegun;
+    if (settings.mode === 'Observe' && !goesOn) return { kind: 'wouldTerminate', deadline };
+    const forced = deadline !== undefined && isDue(observation.now, deadline.time);
+    if (settings.kind === 'invalid' && !forced && !observation.hasBegun) {
+      return { kind: 'awaitSettings', message: settings.message, deadline };
+    }
+    return { kind: 'terminate', deadline, forced, finalizerNames: names, badTimestamp };
+  }
+  if (settings.kind === 'invalid') return { kind: 'refuse', message: settings.message };
+  if (settings.kind === 'custom' && settings.mode === 'Observe') return { kind: 'ignore', reason: 'HandsOff' };
+  const changes = objects.flatMap(object => changeOf(object, settings, names) ?? []);
+  if (changes.length > 0) return { kind: 'prepare', changes };
+  return { kind: 'ignore', reason: settings.kind === 'none' ? 'HandsOff' : 'AsWanted' };
+}
+
+/** What our finalizer is called on these objects: by what is in force, by the mark, by default. */
+function ourNames(
+  { settings, storedNames }: TerminationObservation,
+  objects: readonly TerminatedObject[],
+): readonly string[] {
+  const inForce = settings.kind === 'custom' ? [settings.settings.finalizerName] : [];
+  const marks = objects.flatMap(({ mark }) => mark ?? []);
+  const names = new Set([DEFAULT_TERMINATION_FINALIZER, ...inForce, ...marks, ...storedNames]);
+  names.delete(KARPENTER_FINALIZER);
+  return [...names].toSorted();
+}
+
+/** The change that a living object needs; undefined: none. A finalizer cannot be added once the deletion has begun. */
+function changeOf(
+  object: TerminatedObject,
+  settings: Exclude<TerminationObservation['settings'], { kind: 'invalid' }>,
+  names: readonly string[],
+): FinalizerChange | undefined {
+  const { finalizers, mark, deletionTime, kind } = object;
+  if (deletionTime !== undefined) return undefined;
+  const wanted =
+    settings.kind === 'custom' && inScope(kind, settings.settings.scope) ? settings.settings.finalizerName : undefined;
+  // I1: where ours is the only one that ends the instance, it stays when nobody asks for it any more; a deletion runs our steps.
+  if (wanted === undefined && !finalizers.includes(KARPENTER_FINALIZER)) return undefined;
+  // I7: what somebody else put on stays. The default name and the marked one are ours; so is the one that is asked for.
+  const ours = names.filter(name => name === DEFAULT_TERMINATION_FINALIZER || name === mark);
+  const kept = finalizers.filter(name => name === wanted || !ours.includes(name));
+  const next = wanted === undefined || kept.includes(wanted) ? kept : [...kept, wanted];
+  const isSame = next.length === finalizers.length && mark === wanted;
+  return isSame ? undefined : { object, finalizers: next, mark: wanted };
+}
+
+function inScope(kind: TerminatedObject['kind'], scope: TerminationScope): boolean {
+  return scope === 'NodeClaimAndNode' || (scope === 'NodeOnly' && kind === 'Node');
+}
+
+/**
+ * Karpenter's annotation first: it is absolute, and repair forces by it. Else the deletion plus the NodeClaim's own grace period, else
+ * that of NodePool or policy. What was in force before counts as in `deadlineInForce`.
+ */
+function resolveDeadline(observation: TerminationObservation): {
+  deadline: Deadline | undefined;
+  badTimestamp: string | undefined;
+} {
+  const { claim, nodes, terminationTimestamp, claimGracePeriod, settings, storedDeadline } = observation;
+  const declared = terminationTimestamp === undefined ? undefined : parseTimestamp(terminationTimestamp);
+  const badTimestamp = declared === undefined ? terminationTimestamp : undefined;
+  const deletion = claim?.deletionTime ?? earliestOf(nodes.map(({ deletionTime }) => deletionTime));
+  const ofSettings =
+    settings.kind === 'custom'
+      ? settings.settings.gracePeriod
+      : settings.kind === 'invalid'
+        ? settings.gracePeriod
+        : undefined;
+  const grace: GracePeriod | undefined =
+    claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: OF_CLAIM };
+  const current =
+    declared !== undefined
+      ? { time: declared, source: ANNOTATION }
+      : deletion === undefined || grace === undefined
+        ? undefined
+        : endOf(grace, deletion);
+  // Who takes the annotation off takes back what it asked for; one that cannot be read does not.
+  const isTakenBack =
+    observation.takesBackDeadline ||
+    (claim !== undefined && storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);
+  return { deadline: deadlineInForce(isTakenBack ? undefined : storedDeadline, current), badTimestamp };
+}
+
+const endOf = ({ period, ...by }: GracePeriod, deletion: EpochMs): Deadline => ({
+  time: addDuration(deletion, period),
+  ...by,
+});
+
+function earliestOf(instants: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+  return instants
+    .filter(instant => instant !== undefined)
+    .toSorted((a, b) => a - b)
+    .at(0);
+}

@@ -1,0 +1,121 @@
+/**
+ * What a drain does next with the pods of a node, as Karpenter does: protection first, then
+ * PodDisruptionBudgets, group by group; at a deadline whatever is left. Pure: the API server's answers to evictions are the caller's.
+ */
+import {
+  DRAIN_GROUPS,
+  drainGroupOf,
+  drainStanding,
+  stuckTime,
+  type DrainGroup,
+  type PassedOver,
+} from '../../../shared/domain/drainable-pod.ts';
+import { forcedGraceSeconds, forceTime, isForced } from '../../../shared/domain/forced-deletion.ts';
+import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
+import {
+  isActive,
+  protectedWait,
+  protectionOf,
+  type Protection,
+  type ProtectionPolicy,
+} from '../../../shared/domain/protection.ts';
+import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
+
+export interface DrainSituation {
+  readonly now: EpochMs;
+  /** All pods that are bound to the node. */
+  readonly pods: readonly PodView[];
+  /** When everything must be gone; undefined: the drain waits as long as it takes. */
+  readonly deadline: EpochMs | undefined;
+  readonly protection: ProtectionPolicy;
+}
+
+export type PodStep =
+  | { readonly kind: 'evict'; readonly pod: PodView; readonly group: DrainGroup }
+  /** Deleted because of the deadline. `overrides`: the protection that would hold otherwise; the audit says so (I2). */
+  | {
+      readonly kind: 'delete';
+      readonly pod: PodView;
+      readonly gracePeriodSeconds: number;
+      readonly overrides: Protection | undefined;
+    }
+  | {
+      readonly kind: 'wait';
+      readonly pod: PodView;
+      readonly because: 'Protected' | 'Terminating' | 'LaterGroup';
+      /** When that ends by itself; undefined: not known. */
+      readonly until: EpochMs | undefined;
+    };
+
+export interface DrainPlan {
+  /** No pod is left that counts. */
+  readonly drained: boolean;
+  /** One per pod that counts. */
+  readonly steps: readonly PodStep[];
+  readonly passedOver: readonly { readonly pod: PodView; readonly because: PassedOver }[];
+  /** The earliest instant at which this plan changes by time alone; undefined: only an event changes it. */
+  readonly nextLook: EpochMs | undefined;
+  /** When the next pod is deleted because of the deadline; undefined: none is left. */
+  readonly nextForce: EpochMs | undefined;
+}
+
+/** The plan for what is seen now. */
+export function planDrain({ now, pods, deadline, protection }: DrainSituation): DrainPlan {
+  const passedOver: { pod: PodView; because: PassedOver }[] = [];
+  const counted: { pod: PodView; group: DrainGroup }[] = [];
+  for (const pod of pods) {
+    const standing = drainStanding(pod, now);
+    const isWaitedFor =
+      standing.kind === 'passedOver' &&
+      standing.because === 'ToleratesDisruption' &&
+      protectedWait(protectionOf(pod, protection), now) !== undefined;
+    // That it may stay on a tainted Node does not mean that it may end with the instance (I2).
+    if (isWaitedFor) counted.push({ pod, group: drainGroupOf(pod) });
+    else if (standing.kind === 'passedOver') passedOver.push({ pod, because: standing.because });
+    else counted.push({ pod, group: standing.group });
+  }
+  // Forced pods of all groups go at once; the order is for those that still have a choice.
+  const graceful = counted.filter(({ pod }) => !isForced(pod, deadline, now));
+  const current = DRAIN_GROUPS.find(group => graceful.some(member => member.group === group));
+  const steps = counted.map(({ pod, group }): PodStep => {
+    if (deadline !== undefined && isForced(pod, deadline, now)) {
+      const overridden = protectionOf(pod, protection);
+      return {
+        kind: 'delete',
+        pod,
+        gracePeriodSeconds: forcedGraceSeconds(pod, deadline, now),
+        overrides: isActive(overridden, now) ? overridden : undefined,
+      };
+    }
+    return gracefulStep(pod, group, { now, current, protection });
+  });
+  const nextForce = nextForceOf(steps, now, deadline);
+  return { drained: steps.length === 0, steps, passedOver, nextLook: earliest(nextEnd(steps), nextForce), nextForce };
+}
+
+function gracefulStep(
+  pod: PodView,
+  group: DrainGroup,
+  { now, current, protection }: { now: EpochMs; current: DrainGroup | undefined; protection: ProtectionPolicy },
+): PodStep {
+  if (isTerminating(pod)) return { kind: 'wait', pod, because: 'Terminating', until: stuckTime(pod) };
+  if (group !== current) return { kind: 'wait', pod, because: 'LaterGroup', until: undefined };
+  const wait = protectedWait(protectionOf(pod, protection), now);
+  return wait === undefined ? { kind: 'evict', pod, group } : { kind: 'wait', pod, because: 'Protected', ...wait };
+}
+
+/** When the first of the waits ends by itself. */
+function nextEnd(steps: readonly PodStep[]): EpochMs | undefined {
+  let next: EpochMs | undefined;
+  for (const step of steps) if (step.kind === 'wait') next = earliest(next, step.until);
+  return next;
+}
+
+function nextForceOf(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs | undefined): EpochMs | undefined {
+  let next: EpochMs | undefined;
+  for (const step of steps) {
+    const forced = forceTime(step.pod, deadline);
+    if (forced !== undefined && forced > now) next = earliest(next, forced);
+  }
+  return next;
+}

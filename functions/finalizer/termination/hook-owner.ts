@@ -1,0 +1,57 @@
+/**
+ * In which termination the hooks of an instance are called: one instance, one call of each (I4). A NodeClaim notes that in the records of its
+ * Nodes before it notes the first call down. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
+ * Node that calls them again.
+ */
+import type { TerminationDeps } from '../deps.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { addDuration, hours } from '../../../shared/domain/time.ts';
+import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { openNodeRecord } from './observe.ts';
+import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import type { HookOwner, TerminationContext } from './steps/context.ts';
+
+/** A Node that lives on is looked at this often, should the event of its end be lost. */
+export const LEFT_CHECK = hours(24);
+
+/** Whether the record of a Node says no more than that its hooks are called in the termination of this NodeClaim. */
+export const isNoteOf = (value: TerminationRecord, claimUid: string | undefined): boolean =>
+  value.hooksOf !== undefined && value.hooksOf === claimUid && value.reported === undefined;
+
+/** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
+export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
+  const held = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
+  const isUnderWay = held.kind === 'held' && held.value.orphanedTime === undefined && held.value.unheld !== true;
+  return isUnderWay ? held.stored.subject : undefined;
+}
+
+/** Makes this termination the one that calls the hooks, where none has. Asked before its first call. */
+export async function ownHooks(context: TerminationContext): Promise<HookOwner> {
+  const { deps, look, finalizerNames, settings } = context;
+  const { claim, nodes, stored } = look;
+  const { hooks } = context.progress();
+  if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
+  if (claim === undefined) return stored?.hooksOf === undefined ? { kind: 'ours' } : { kind: 'over' };
+  const held = nodes.filter(({ metadata: { finalizers = [] } }) =>
+    finalizers.some(name => finalizerNames.includes(name)),
+  );
+  for (const { metadata } of held) {
+    const record = openNodeRecord(deps, metadata.uid);
+    const loaded = await record.load();
+    const value = loaded.kind === 'held' ? loaded.value : EMPTY_TERMINATION;
+    const { hooksOf } = value;
+    if (hooksOf === claim.metadata.uid) continue;
+    if (hooksOf !== undefined) {
+      const other = await claimUnderWay(deps, hooksOf);
+      return other === undefined ? { kind: 'over' } : { kind: 'underWay', of: `NodeClaim ${other.name}` };
+    }
+    // It has begun one of its own, when no NodeClaim was seen to stand for it.
+    if (value.reported !== undefined) return { kind: 'underWay', of: `Node ${metadata.name}` };
+    const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
+    const wakeTime = addDuration(look.now, LEFT_CHECK);
+    const noted = { ...value, hooksOf: claim.metadata.uid };
+    const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
+    if (!saved.written) return { kind: 'changed' };
+  }
+  return { kind: 'ours' };
+}

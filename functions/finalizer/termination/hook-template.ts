@@ -1,0 +1,65 @@
+/**
+ * The template of a hook's custom resource: Go's text/template, a key of the ConfigMap `curfew-config`. It gets `.Hook`, `.At`,
+ * `.ProviderID`, `.Deadline` (RFC 3339), `.Forced` (a boolean) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
+ * owner of what it renders are ours.
+ */
+import { renderObject } from '../../../shared/custom-resource/render.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+
+export interface HookTemplateData {
+  readonly hook: string;
+  readonly at: string;
+  readonly providerID: string | undefined;
+  readonly deadline: string;
+  /** Made at a deadline or for a forceful repair: nothing waits for it. */
+  readonly forced: boolean;
+  readonly claim: KubernetesObject | undefined;
+  readonly node: KubernetesObject | undefined;
+  /** The object that the termination is about: it owns the resource, which goes with it. */
+  readonly owner: KubernetesObject;
+}
+
+export type RenderedHook =
+  { readonly ok: true; readonly manifest: KubernetesManifest } | { readonly ok: false; readonly message: string };
+
+/** Never throws. */
+export function renderHookResource(template: string, file: string, data: HookTemplateData): RenderedHook {
+  const { hook, at, providerID, deadline, forced, claim, node, owner } = data;
+  const rendered = renderObject(
+    { name: file, text: template },
+    {
+      Hook: hook,
+      At: at,
+      ProviderID: providerID ?? '',
+      Deadline: deadline,
+      Forced: forced,
+      NodeClaim: asJson(claim),
+      Node: asJson(node),
+    },
+  );
+  if (!rendered.ok) return { ok: false, message: `template ${file}: ${rendered.message}` };
+  const { apiVersion, kind, metadata, ...rest } = rendered.value;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    return { ok: false, message: `template ${file} rendered an object without apiVersion and kind` };
+  }
+  const given = isJsonObject(metadata) ? metadata : {};
+  const { uid, name } = owner.metadata;
+  return {
+    ok: true,
+    manifest: {
+      ...rest,
+      apiVersion,
+      kind,
+      metadata: {
+        ...given,
+        name: `${hook}-${uid}`,
+        ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name, uid }],
+      },
+    },
+  };
+}
+
+/** As it came: nothing but JSON. */
+const asJson = (object: KubernetesObject | undefined): JsonObject | null =>
+  object === undefined ? null : JSON.parse(JSON.stringify(object));

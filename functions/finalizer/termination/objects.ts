@@ -1,0 +1,53 @@
+/** The parts of NodeClaims and Nodes that terminations look at. Pure. */
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { DEFAULT_TERMINATION_FINALIZER } from '../../../shared/domain/termination.ts';
+import type { TerminatedObject } from './decide.ts';
+
+/**
+ * When its instance was launched, as far as NodeClaim and Nodes say: the NodeClaim's condition `Launched`, else the creation of the NodeClaim,
+ * or of the first Node; undefined: nobody says.
+ */
+export function launchTimeOf({
+  claim,
+  nodes,
+}: {
+  readonly claim: KubernetesObject | undefined;
+  readonly nodes: readonly KubernetesObject[];
+}): EpochMs | undefined {
+  const launched = readConditions(claim?.status?.['conditions']).find(
+    ({ type, status }) => type === 'Launched' && status === 'True',
+  );
+  const [first] = claim === undefined ? nodes : [claim];
+  return launched?.lastTransitionTime ?? parseTimestamp(first?.metadata.creationTimestamp ?? '');
+}
+
+/** Whether it is not being deleted. */
+export const isLive = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp === undefined;
+
+/** Whether the NodeClaim has registered its Node: Nodes of one that has not are left alone (L42). */
+export function isRegistered({ status }: KubernetesObject): boolean {
+  const registered = readConditions(status?.['conditions']).find(({ type }) => type === 'Registered');
+  return registered === undefined ? typeof status?.['nodeName'] === 'string' : registered.status === 'True';
+}
+
+/** Whether a finalizer of ours is on it, or was: where there is no record and no block, that is by its mark or the default name. */
+export function isMarked(object: KubernetesObject): boolean {
+  const { mark, finalizers } = toTerminated(object);
+  return mark !== undefined || finalizers.includes(DEFAULT_TERMINATION_FINALIZER);
+}
+
+/** What the rule looks at. */
+export function toTerminated({ kind, metadata }: KubernetesObject): TerminatedObject {
+  const { name, uid, finalizers = [], annotations, deletionTimestamp } = metadata;
+  return {
+    kind: kind === 'Node' ? 'Node' : 'NodeClaim',
+    name,
+    uid,
+    finalizers,
+    mark: annotations?.[ANNOTATIONS.terminationFinalizer],
+    deletionTime: deletionTimestamp === undefined ? undefined : parseTimestamp(deletionTimestamp),
+  };
+}

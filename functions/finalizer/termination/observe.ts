@@ -1,0 +1,211 @@
+/**
+ * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
+ * stands for, or several do, is a subject of its own, as in Karpenter. Always live reads.
+ */
+import { providerIDOf } from '../instances.ts';
+import { KARPENTER } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
+import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { findSubject } from '../../../shared/lifecycle/subject.ts';
+import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { loadPolicySets } from '../../../shared/cluster/kept-policies.ts';
+import {
+  effectiveProtection,
+  PROTECTION,
+  type EffectiveProtection,
+} from '../../../shared/policies/protection-settings.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { ClaimHints } from './claim-hints.ts';
+import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
+import { isMarked } from './objects.ts';
+import { loadPool } from '../../../shared/cluster/known-pool.ts';
+import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import type { PolicySet } from '../../../shared/policies/policy-set.ts';
+import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';
+import { objectOf, orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+/** Which object a termination is about: a NodeClaim, or a Node that has none. */
+export interface Target {
+  readonly kind: 'NodeClaim' | 'Node';
+  readonly name: string;
+  readonly uid: string | undefined;
+  /** The Node whose event led here. */
+  readonly viaNode?: string | undefined;
+  /** The event says that it is gone: without a record there is nothing to close. */
+  readonly onlyIfKnown?: boolean | undefined;
+}
+
+export interface Look {
+  readonly now: EpochMs;
+  readonly target: Target;
+  readonly object: KubernetesObject;
+  readonly claim: KubernetesObject | undefined;
+  /** Those with the NodeClaim's providerID; the Node itself where there is no NodeClaim. */
+  readonly nodes: readonly KubernetesObject[];
+  /** Other NodeClaims with that providerID: the instance is not this one's alone. */
+  readonly sharedWith: readonly string[];
+  readonly providerID: string | undefined;
+  readonly pool: string | undefined;
+  /** As it is, or as it was before it went. */
+  readonly nodePool: KubernetesObject | undefined;
+  readonly termination: EffectiveTermination;
+  /** What set the deadline so far was edited and sets none any more. */
+  readonly takesBackDeadline: boolean;
+  readonly protection: EffectiveProtection;
+  readonly record: TimedRecord<TerminationRecord>;
+  /** undefined: no termination is under way. */
+  readonly stored: TerminationRecord | undefined;
+  /** When the record's timer comes. */
+  readonly armed: EpochMs | undefined;
+}
+
+export type Seen =
+  | { readonly kind: 'here'; readonly look: Look }
+  /** Gone, and a termination of it was not closed. */
+  | {
+      readonly kind: 'gone';
+      readonly record: TimedRecord<TerminationRecord>;
+      readonly value: TerminationRecord;
+      readonly subject: Subject;
+    }
+  | { readonly kind: 'nothing' };
+
+const OWNER = 'finalizer';
+const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
+
+/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at, and of which object once that is found */
+export function createObserver(
+  deps: Deps,
+  wakeUp: UsedWakeUp | undefined,
+  onRecord: (record: TimedRecord<TerminationRecord>, object?: KubernetesObject) => void = () => undefined,
+) {
+  const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
+  const recordOf = (kind: Target['kind']) => (uid: string) => {
+    const record = records(`${kind.toLowerCase()}/${uid}`);
+    onRecord(record);
+    return record;
+  };
+
+  return async (target: Target): Promise<Seen> => {
+    const { kind, name, uid, onlyIfKnown } = target;
+    const ref = { type: TYPES[kind], name };
+    const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: recordOf(kind) });
+    if (found.kind === 'notOurs') return { kind: 'nothing' };
+    if (found.kind === 'gone') {
+      const { value, stored } = found.held;
+      return { kind: 'gone', record: found.record, value, subject: stored.subject };
+    }
+    const { object, record, held } = found;
+    onRecord(record, object);
+    const stored = held.kind === 'held' ? held.value : undefined;
+    const providerID = providerIDOf(object);
+    const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
+    const named = { stored, viaNode: target.viaNode };
+    const [namedNodes, ofPool, ofPolicies] = await inParallel([
+      kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
+      orNotKnown(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
+      orNotKnown(loadPolicySets(deps, OWNER, READERS).then(value => ({ kind: 'known', value }) as const)),
+    ]);
+    const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'notKnown');
+    const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
+    const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
+    const unread = failure && unreadSettings(deps, failure, { stored, objects: [object, ...namedNodes] });
+    const termination = unread ?? effectiveTermination(poolObject, policies);
+    // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
+    const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isMarked);
+    const [itsNodes, sharedWith] =
+      kind === 'Node' || !isOurs ? [namedNodes, []] : await allThatShare(deps, object, { ...named, namedNodes, pool });
+    // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
+    const nodes = sharedWith.length > 0 ? [] : withoutStrays(object, itsNodes);
+    const look: Look = {
+      now: deps.clock.now(),
+      target,
+      object,
+      claim: kind === 'NodeClaim' ? object : undefined,
+      nodes,
+      sharedWith,
+      providerID,
+      pool,
+      nodePool: poolObject,
+      termination,
+      takesBackDeadline: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
+      protection: effectiveProtection(poolObject, protections),
+      record,
+      stored,
+      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
+    };
+    return { kind: 'here', look };
+  };
+}
+
+/** What fails for longer than this is no matter of seconds: it is said, and remembered. */
+const PASSES_WITHIN = minutes(5);
+
+/**
+ * NodePool or policies that nobody gets to see. A termination that has begun ends by its deadline with the settings that its record keeps:
+ * undefined. One that would begin waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own deadline at
+ * once. Throws what goes back to the queue.
+ */
+function unreadSettings(
+  { clock }: Pick<Deps, 'clock'>,
+  { error }: NotKnown,
+  {
+    stored,
+    objects,
+  }: { readonly stored: TerminationRecord | undefined; readonly objects: readonly KubernetesObject[] },
+): EffectiveTermination | undefined {
+  const now = clock.now();
+  const isUnderWay = stored !== undefined && hasBegun(stored);
+  if (isUnderWay && stored.deadline !== undefined && isDue(now, stored.deadline.time)) return undefined;
+  const [object] = objects;
+  const begin = parseTimestamp(object?.metadata.deletionTimestamp ?? '');
+  const isWaiting = !isUnderWay && begin !== undefined && objects.some(isMarked);
+  const claim = object?.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
+  const isForced = begin !== undefined && claim !== undefined && isDue(now, addDuration(begin, claim));
+  const lasts = begin !== undefined && isDue(now, addDuration(begin, PASSES_WITHIN));
+  if (error instanceof OutOfSight || !isWaiting || !(lasts || isForced)) throw error;
+  return {
+    kind: 'invalid',
+    message: error.message,
+    source: '',
+    gracePeriod: undefined,
+    mode: 'Enforce',
+    isBraked: false,
+  };
+}
+
+const READERS = [TERMINATION, PROTECTION] as const;
+const NO_POLICIES: PolicySet = { policies: [], faults: [] };
+
+/** The record of a Node that has no NodeClaim. */
+export function openNodeRecord(deps: Deps, uid: string): TimedRecord<TerminationRecord> {
+  return openRecord(deps, TERMINATION_CODEC, `node/${uid}`);
+}
+
+/**
+ * The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node, or it is not being deleted while
+ * only one that is matters.
+ */
+export async function targetOfNode(
+  deps: Pick<Deps, 'kubernetes' | 'clock'>,
+  hints: ClaimHints,
+  { name, onlyIfGoing }: { readonly name: string; readonly onlyIfGoing: boolean },
+): Promise<Target | undefined> {
+  const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  if (node === undefined || (onlyIfGoing && node.metadata.deletionTimestamp === undefined)) return undefined;
+  const claims = await claimsOf(deps, hints, node);
+  const [claim] = claims;
+  const isIts = claim !== undefined && claims.length === 1 && !(await isStray(deps, claim, node));
+  return isIts
+    ? { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name }
+    : { kind: 'Node', name, uid: node.metadata.uid };
+}
+
+/** The record of a termination under way, or that of one which begins. */
+export const storedOrEmpty = ({ stored }: Pick<Look, 'stored'>): TerminationRecord => stored ?? EMPTY_TERMINATION;

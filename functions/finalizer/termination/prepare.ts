@@ -1,0 +1,77 @@
+/** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
+import type { TerminationDeps } from '../deps.ts';
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { isRefusal, warn, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { TerminationDecision } from './decide.ts';
+import { setFinalizers } from '../finalizers.ts';
+import { rest } from './gone.ts';
+import { storedOrEmpty, type Look } from './observe.ts';
+import { rememberPool } from '../known-pools.ts';
+
+interface Parts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+  readonly tries: Tries;
+}
+
+/**
+ * Writes with the UID and version that were looked at; one that has changed since ends the turn, which begins again.
+ * What an admission policy refuses is said and tried again.
+ */
+export async function prepare(
+  { deps, reporter, tries }: Parts,
+  { changes }: Extract<TerminationDecision, { kind: 'prepare' }>,
+  look: Look,
+): Promise<Turn> {
+  const isPutOn = changes.some(({ mark }) => mark !== undefined);
+  if (isPutOn && look.nodePool !== undefined) await rememberPool(deps, look.nodePool);
+  const refusals: Refused[] = [];
+  let changed: string | undefined;
+  await oneByOne(changes, async ({ object, finalizers, mark }) => {
+    const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
+    if (source === undefined || changed !== undefined) return;
+    const outcome = await tries.make(
+      {
+        key: object.uid,
+        stored: look.stored?.refusals,
+        restsOn: [source, finalizers, mark],
+        say: warn(reporter, source, EVENT_REASONS.nodeChangeRefused),
+      },
+      () => setFinalizers(deps, source, finalizers, mark),
+    );
+    if (outcome === 'changed') changed = `${object.kind} ${object.name} changed`;
+    if (outcome === 'changed') return;
+    if (isRefusal(outcome)) {
+      refusals.push(outcome);
+      return;
+    }
+    await reporter.report({
+      about: source,
+      decision: 'prepare',
+      reason: mark === undefined ? 'FinalizerRemoved' : 'FinalizerAdded',
+      message: mark === undefined ? 'no termination of ours applies any more' : `the finalizer ${mark} is on`,
+      details: { finalizers: [...finalizers] },
+    });
+  });
+  if (changed !== undefined) return again(changed);
+  return refusals.length === 0 ? rest(look) : tryAgain(tries, refusals, look);
+}
+
+/** Keeps what is refused in mind. Throws what goes back to the queue. */
+async function tryAgain(tries: Tries, refused: readonly Refused[], look: Look): Promise<Turn> {
+  const { object, stored, record } = look;
+  const { kind, apiVersion, metadata } = object;
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const refusals = tries.after(stored?.refusals);
+  const why = refused.map(({ message }) => message).join('; ');
+  const value = { ...storedOrEmpty({ stored }), refused: why, ...(refusals !== undefined && { refusals }) };
+  const wakeTime = refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined) ?? look.now;
+  const saved = await record.save({ subject, value, wakeTime });
+  const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
+  if (goesBack !== undefined) throw goesBack;
+  return saved;
+}

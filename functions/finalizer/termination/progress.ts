@@ -1,0 +1,65 @@
+/** The record of one termination within one turn: its value as it stands, what the turn sets out to do, and how it is written together with its timer. */
+import { addDuration, earliest, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import { withAnswers } from './answers.ts';
+import { launchTimeOf } from './objects.ts';
+import { storedOrEmpty, type Look } from './observe.ts';
+import type { TerminationRecord } from './record.ts';
+import type { TerminationContext } from './steps/context.ts';
+
+export interface Progress {
+  /** As it was last read or written. */
+  value(): TerminationRecord;
+  /** While steps are at work: should this run die, the sweep brings the next one. */
+  saveMeanwhile(value: TerminationRecord): Promise<Saved>;
+  /** With the timer of what is waited for. */
+  save(value: TerminationRecord, wakeTime: EpochMs): Promise<Saved>;
+}
+
+/** A failed write leaves `value` as it was: the turn begins again. */
+export function openProgress(look: Look, tries: Tries): Progress {
+  let value = storedOrEmpty(look);
+  let { armed } = look;
+  /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
+  const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
+    const { kind, apiVersion, metadata } = look.object;
+    const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+    const wakeTime = earliest(wanted, isAhead(armed, look.now)) ?? wanted;
+    const { refusals: stored, ...rest } = next;
+    const refusals = tries.after(stored);
+    const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
+    const saved = await look.record.save({ subject, value: tried, wakeTime, punctual: punctual || wakeTime === armed });
+    if (saved.written) {
+      value = tried;
+      armed = wakeTime;
+    }
+    return saved;
+  };
+  return {
+    value: () => value,
+    saveMeanwhile: next => save(next, addDuration(look.now, minutes(1)), false),
+    save: (next, wakeTime) => save(next, wakeTime, true),
+  };
+}
+
+const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
+  armed !== undefined && armed > now ? armed : undefined;
+
+/** The record with what this turn sets out to do. */
+export function begun(before: TerminationRecord, context: TerminationContext): TerminationRecord {
+  const { look, run, deadline, finalizerNames, settings } = context;
+  const { observed: _, refused: __, unreadable: ___, ...rest } = before;
+  const launchTime = launchTimeOf(look);
+  const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
+  return {
+    ...rest,
+    finalizerNames: [...finalizerNames],
+    nodes: { ...before.nodes, ...nodes },
+    hooks: withAnswers(before.hooks, run.answers, look.now),
+    ...(deadline !== undefined && { deadline }),
+    ...(look.providerID !== undefined && { providerID: look.providerID }),
+    ...(launchTime !== undefined && { launchTime }),
+    ...(settings !== undefined && { settings }),
+  };
+}

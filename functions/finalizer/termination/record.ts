@@ -1,0 +1,151 @@
+/** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
+import { instant } from '../../../shared/contract/instant.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import {
+  HOOK_POINTS,
+  ON_TIMEOUTS,
+  TERMINATION_SCOPES,
+  type TerminationHook,
+  type TerminationSettings,
+} from '../../../shared/domain/termination.ts';
+import { toDurationMs, type DurationMs } from '../../../shared/domain/time.ts';
+import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
+import { heldEvictionsSchema } from '../../../shared/pods/drain-pods.ts';
+
+/** A call that may happen once only (I4). */
+const attempt = z.object({
+  number: z.int().check(z.positive()),
+  phase: z.enum(['intended', 'accepted']),
+  intendedTime: instant,
+});
+
+const hookProgress = z.object({
+  /**
+   * `intended`: the call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `timedOut`: it holds or has forced
+   * the termination; `passed`: the termination went on without it.
+   */
+  phase: z.enum(['intended', 'pending', 'succeeded', 'failed', 'timedOut', 'passed']),
+  firstInvokedTime: instant,
+  /** Of the last call or heartbeat. */
+  lastSeenTime: instant,
+  attempts: z.int().check(z.positive()),
+  message: z.exactOptional(z.string()),
+  /** It was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
+  unawaited: z.exactOptional(z.enum(['forced', 'once'])),
+  /** The custom resource that stands for the call, as it was last seen. */
+  resource: z.exactOptional(
+    z.object({
+      group: z.string(),
+      version: z.string(),
+      resource: z.string(),
+      namespace: z.exactOptional(z.string()),
+      name: z.string(),
+      seenVersion: z.string(),
+    }),
+  ),
+});
+
+const duration = z.pipe(
+  z.number(),
+  z.transform((ms: number): DurationMs => toDurationMs(ms)),
+);
+
+const hook = z.pipe(
+  z.object({
+    name: z.string(),
+    at: z.enum(HOOK_POINTS),
+    target: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('lambda'), functionName: z.string() }),
+      z.object({ kind: z.literal('event'), detailType: z.string() }),
+      z.object({ kind: z.literal('customResource'), template: z.string(), conditionType: z.string() }),
+    ]),
+    deadline: duration,
+    heartbeat: z.optional(duration),
+    onTimeout: z.enum(ON_TIMEOUTS),
+  }),
+  z.transform(
+    ({
+      heartbeat,
+      ...rest
+    }: Omit<TerminationHook, 'heartbeat'> & { heartbeat?: DurationMs | undefined }): TerminationHook => ({
+      ...rest,
+      heartbeat,
+    }),
+  ),
+);
+
+const schema = z.object({
+  /** The names of our finalizer on these objects. */
+  finalizerNames: z.array(z.string()),
+  deadline: z.exactOptional(z.object({ time: instant, source: z.string(), sourceUid: z.exactOptional(z.string()) })),
+  providerID: z.exactOptional(z.string()),
+  /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
+  nodes: z.record(
+    z.string(),
+    z.object({
+      name: z.string(),
+      /** It went before it was released, which was reported. */
+      stripped: z.exactOptional(z.boolean()),
+    }),
+  ),
+  instance: z.exactOptional(attempt),
+  /** By hook name. */
+  hooks: z.record(z.string(), hookProgress),
+  /** At which points the hooks that nobody waits for were called, which was said. */
+  hooksSaid: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
+  /** When the instance was launched, as far as the objects said. */
+  launchTime: z.exactOptional(instant),
+  /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
+  keyUid: z.exactOptional(z.string()),
+  /** Of a Node: the UID of the NodeClaim in whose termination the hooks of their instance are called. */
+  hooksOf: z.exactOptional(z.string()),
+  /** Looks in a row at which an eviction was not granted, or a pod had changed. */
+  refusedEvictions: z.number(),
+  /** Evictions that are not asked for again for a moment. */
+  heldEvictions: z.exactOptional(heldEvictionsSchema),
+  /** The last audit line: step, and what it waits on. */
+  reported: z.exactOptional(z.string()),
+  /** The settings when they were last valid: they stay in force when NodePool and policy go, or become unreadable. */
+  settings: z.exactOptional(
+    z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.readonly(z.array(hook)) }),
+  ),
+  /** That it is past its time was reported. */
+  overdue: z.exactOptional(z.boolean()),
+  /** Of records before there was a ledger of instances: the object went before its termination was over, and since when that is known. */
+  orphanedTime: z.exactOptional(instant),
+  /** Mode is Observe: nothing has begun, and that was said. */
+  observed: z.exactOptional(z.boolean()),
+  /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
+  unheld: z.exactOptional(z.boolean()),
+  /** Steps that fail, without which it went on past its deadline, as that was said. */
+  passedOver: z.exactOptional(z.readonly(z.array(z.string()))),
+  /** The value of the deadline annotation that could not be read, as it was said. */
+  badTimestamp: z.exactOptional(z.string()),
+  /** Nothing has begun, for the settings cannot be read: what was said of that, and when. */
+  unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
+  /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
+  refused: z.exactOptional(z.string()),
+  /** Changes and steps that are refused, by UID of the object, name of the step, or verb and UID of the pod. */
+  refusals: z.exactOptional(refusalsSchema),
+});
+
+export type TerminationRecord = z.output<typeof schema>;
+export type CallAttempt = z.output<typeof attempt>;
+/** What of the settings a termination holds on to; its deadline stands beside them. */
+export type KeptSettings = Pick<TerminationSettings, 'finalizerName' | 'scope' | 'hooks'>;
+export type HookProgress = z.output<typeof hookProgress>;
+
+export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
+
+export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec('finalizer', schema, 3);
+
+/**
+ * Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written,
+ * nor for hooks that are called elsewhere.
+ */
+export const hasBegun = (value: TerminationRecord): boolean =>
+  value.observed !== true &&
+  value.refused === undefined &&
+  value.unreadable === undefined &&
+  !(value.hooksOf !== undefined && value.reported === undefined);

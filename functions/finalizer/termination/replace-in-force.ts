@@ -1,0 +1,49 @@
+/**
+ * Whether `builtin: Replace` is in force for a NodeClaim: the admission policy that the command line prints turns Karpenter's finalizer into
+ * ours in every write. A NodeClaim that still carries Karpenter's is written once without a change; if it comes back with it, there is no
+ * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
+ */
+import type { TerminationDeps } from '../deps.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { KARPENTER_FINALIZER } from './decide.ts';
+import { isLive } from './objects.ts';
+import type { Look } from './observe.ts';
+import { setConditions } from '../set-condition.ts';
+
+/** On a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
+const CONDITION = 'curfew.dev/ReplaceNotInForce';
+
+/** Says it once on the NodeClaim, and takes it back when it is no longer so. What the API server refuses here holds nothing up. */
+export async function checkReplace(
+  { deps, reporter }: { readonly deps: TerminationDeps; readonly reporter: Reporter },
+  { claim, termination, now }: Look,
+): Promise<void> {
+  if (claim === undefined || !isLive(claim)) return;
+  const ref = { type: RESOURCES.NodeClaim, name: claim.metadata.name };
+  const isSaid = readConditions(claim.status?.['conditions']).some(({ type }) => type === CONDITION);
+  const isAsked =
+    termination.kind === 'custom' &&
+    termination.mode === 'Enforce' &&
+    termination.settings.builtin === 'Replace' &&
+    claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
+  if (!isAsked) {
+    const absent = { conditions: [{ type: CONDITION, status: 'absent' as const }], now };
+    if (isSaid) await setConditions(deps, ref, claim, absent);
+    return;
+  }
+  if (isSaid) return;
+  const { uid, resourceVersion } = claim.metadata;
+  const body = { metadata: { uid, resourceVersion } };
+  const outcome = await orRefused(deps.kubernetes.patch(ref, { type: 'merge', body }));
+  if (outcome.kind !== 'ok' || outcome.object.metadata.finalizers?.includes(KARPENTER_FINALIZER) !== true) return;
+  const message = `builtin: Replace is not in force here: ${KARPENTER_FINALIZER} is still on it, and Karpenter terminates it; "curfew policies admission" prints what replaces it`;
+  const reason = EVENT_REASONS.replaceNotInForce;
+  // Said first: a run that dies in between says it again (I9).
+  await reporter.report({ about: claim, decision: 'warn', reason, message, event: { type: 'Warning' } });
+  const said = { type: CONDITION, status: 'True', reason, message } as const;
+  await setConditions(deps, ref, outcome.object, { conditions: [said], now });
+}

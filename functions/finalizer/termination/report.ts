@@ -1,0 +1,155 @@
+/** What a termination says on its way: audit line, metric, Event. */
+import type { TerminationDeps } from '../deps.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toTimestamp } from '../../../shared/domain/time.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { TerminationDecision } from './decide.ts';
+import { objectsOf, tell, type TerminationContext } from './steps/context.ts';
+
+/** What the steps wait on. */
+export type Waiting = Exclude<StepsOutcome, { kind: 'done' }>;
+
+export const messageOfWait = (outcome: Waiting): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
+
+/** Once; after a run that died before this was recorded, again (I9). */
+export async function reportStart(context: TerminationContext): Promise<void> {
+  const { deadline } = context;
+  const end =
+    deadline === undefined ? 'without a deadline' : `until ${toTimestamp(deadline.time)} (${deadline.source})`;
+  await tell(context, {
+    decision: 'terminate',
+    reason: EVENT_REASONS.terminationStarted,
+    message: `the termination has begun, ${end}`,
+    details: { deadline: deadline === undefined ? null : toTimestamp(deadline.time), nodes: nodesOf(context) },
+    metric: { name: 'TerminationStarted' },
+    event: { type: 'Normal' },
+  });
+}
+
+/** @param shown the annotation's value */
+export async function reportBadTimestamp(context: TerminationContext, shown: string): Promise<void> {
+  const { deadline } = context;
+  const end = deadline === undefined ? 'there is no deadline' : `the deadline is ${toTimestamp(deadline.time)}`;
+  await tell(context, {
+    decision: 'refuse',
+    reason: EVENT_REASONS.invalidTerminationTimestamp,
+    message: `the deadline annotation ${JSON.stringify(shown)} is not RFC 3339 and counts as absent: ${end}`,
+    event: { type: 'Warning' },
+  });
+}
+
+/** When the deadline has come: once, or again as in `reportStart`. */
+export async function reportForce(context: TerminationContext): Promise<void> {
+  const { deadline } = context;
+  const which = deadline === undefined ? '' : ` ${toTimestamp(deadline.time)} (${deadline.source})`;
+  await tell(context, {
+    decision: 'force',
+    reason: EVENT_REASONS.terminationForced,
+    message: `the deadline${which} has come: pods, volumes and hooks are not waited for${hooksLeft(context)}`,
+    metric: { name: TERMINATION_METRICS.forced },
+    event: { type: 'Warning' },
+  });
+}
+
+/** What becomes of the hooks, which Events of their own say. */
+function hooksLeft(context: TerminationContext): string {
+  const { hooks } = context.progress();
+  const left = (context.settings?.hooks ?? [])
+    .filter(({ name }) => !Object.hasOwn(hooks, name))
+    .map(({ name }) => name);
+  return left.length === 0 ? '' : `; ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} called now`;
+}
+
+/** What is refused was said when it was tried. */
+export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
+  if (outcome.kind === 'failed') return;
+  const { step, until, on: message } = outcome;
+  const reason = REASONS[step] ?? 'Waiting';
+  const details = { step, until: toTimestamp(until) };
+  await tell(context, { decision: 'wait', reason, message, details });
+  const { claim, nodes } = context.look;
+  const about = nodes[0] ?? claim;
+  const isBlocked = step === 'Drain' && message.includes('must not go');
+  if (about === undefined || (!isBlocked && step !== 'DetachVolumes')) return;
+  await context.deps.events.record({ type: isBlocked ? 'Warning' : 'Normal', reason, message, about });
+}
+
+/** Per step: the reason of the wait, as Karpenter names it where it does. */
+const REASONS: Readonly<Record<string, string>> = {
+  Drain: EVENT_REASONS.failedDraining,
+  DetachVolumes: EVENT_REASONS.awaitingVolumeDetachment,
+  TerminateInstance: 'AwaitingInstanceTermination',
+};
+
+/** @param waitsOn the step that is not done, in words */
+export async function reportOverdue(context: TerminationContext, waitsOn: string): Promise<void> {
+  const { deadline } = context;
+  const since =
+    deadline === undefined ? 'for a day without a deadline' : `long past its deadline ${toTimestamp(deadline.time)}`;
+  await tell(context, {
+    decision: 'overdue',
+    reason: EVENT_REASONS.terminationOverdue,
+    message: `the termination is under way ${since}: ${waitsOn}`,
+    metric: { name: TERMINATION_METRICS.overdue },
+    event: { type: 'Warning' },
+  });
+}
+
+/** A Node went while its termination was under way: only the end of its finalizer lets it. */
+export async function reportStripped(context: TerminationContext, names: readonly string[]): Promise<void> {
+  await tell(context, {
+    decision: 'stripped',
+    reason: EVENT_REASONS.finalizerStripped,
+    message: `Node ${names.join(', ')} went before its termination was over: somebody else took the finalizer off; its pods were not waited for`,
+    details: { nodes: [...names] },
+    metric: { name: TERMINATION_METRICS.finalizerStripped },
+    event: { type: 'Warning' },
+  });
+}
+
+/** When our finalizer is off every object. `forced` in the audit line says that the deadline did it (I1). */
+export async function reportFinish(context: TerminationContext): Promise<void> {
+  const { look, finalizerNames } = context;
+  const found = objectsOf(context);
+  // A run that took over finds none: whichever it was is off.
+  const own = finalizerNames.filter(name => found.some(({ metadata }) => metadata.finalizers?.includes(name)));
+  const names = own.length === 0 ? finalizerNames : own;
+  const { hooks } = context.progress();
+  const notCalled = (context.settings?.hooks ?? [])
+    .filter(({ name }) => !Object.hasOwn(hooks, name))
+    .map(({ name }) => name);
+  const { claim, nodes } = look;
+  // Its NodeClaim was released before.
+  const about = context.progress().unheld === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
+  if (about === undefined) return;
+  await context.reporter.report({
+    about,
+    decision: 'release',
+    reason: EVENT_REASONS.terminationFinished,
+    message: `everything is done: ${names.join(', ')} is off${notCalled.length === 0 ? '' : `; hooks ${notCalled.join(', ')} were not called: no instance ended with it`}`,
+    details: { providerID: look.providerID ?? null, forced: context.forced, nodes: nodesOf(context) },
+    metric: { name: 'TerminationFinished' },
+  });
+}
+
+/** The Nodes that go with it, those that are gone too: one that nothing holds is gone without a line of its own. */
+const nodesOf = (context: TerminationContext): readonly string[] =>
+  Object.values(context.progress().nodes ?? {}).map(({ name }) => name);
+
+/** Said once, when the deletion is first seen. */
+export async function reportObserved(
+  { reporter, deps: { events } }: { readonly reporter: Reporter; readonly deps: Pick<TerminationDeps, 'events'> },
+  [first, ...others]: readonly KubernetesObject[],
+  { deadline }: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
+): Promise<void> {
+  if (first === undefined) return;
+  const end = deadline === undefined ? '' : `; its deadline is ${toTimestamp(deadline.time)}`;
+  const reason = EVENT_REASONS.terminationObserved;
+  const message = `mode is Observe: nothing is done, the deletion waits${end}`;
+  const event = { type: 'Normal' } as const;
+  await reporter.report({ about: first, decision: 'wouldTerminate', reason, message, event });
+  for (const about of others) await events.record({ ...event, reason, message, about });
+}

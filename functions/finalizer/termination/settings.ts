@@ -1,0 +1,149 @@
+/**
+ * Which termination settings are in force for a pool: what the NodePool says of itself wins field by field over the `termination`
+ * block of a NodeLifecyclePolicy; of the policies the most specific one, ties by name. Its mode is that of the policy that decides about
+ * terminations. Pure.
+ */
+import type { Mode } from '../../../shared/contract/policy-schema.ts';
+import {
+  parsePoolTermination,
+  parseTerminationBlock,
+  type TerminationBlock,
+} from '../../../shared/contract/termination-schema.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import {
+  isSetBy,
+  type Deadline,
+  type GracePeriod,
+  type TerminationSettings,
+} from '../../../shared/domain/termination.ts';
+import { faultIn } from '../../../shared/cluster/kept-policies.ts';
+import { decisionFor, states, type BlockReader } from '../../../shared/policies/deciding-policy.ts';
+import { unreadableMaybeFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
+
+/** How a `termination` block is read. */
+export const TERMINATION: BlockReader = { block: 'termination', parse: parseTerminationBlock };
+
+export type EffectiveTermination = TerminationInForce & {
+  readonly mode: Mode;
+  /** The brake alone makes it `Observe`: a termination that has begun goes on. */
+  readonly isBraked: boolean;
+};
+
+type TerminationInForce =
+  /** No block applies: hands off. */
+  | { readonly kind: 'none' }
+  /** One applies that cannot be read: nothing is put on or taken off until it can be (I6). */
+  | {
+      readonly kind: 'invalid';
+      readonly message: string;
+      readonly source: string;
+      /** Of the NodePool, which comes before what cannot be read; undefined: it has none, or it cannot be read. */
+      readonly gracePeriod: GracePeriod | undefined;
+    }
+  | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly source: string };
+
+const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
+
+/** The settings for the NodeClaims and Nodes of a pool; `undefined` stands for those without a NodePool. */
+export function effectiveTermination(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveTermination {
+  const { mode, isBraked, holder } = decisionFor(pool, 'termination', policySet);
+  return { ...inForce(pool, policySet, holder?.object), mode, isBraked };
+}
+
+function inForce(
+  pool: KubernetesObject | undefined,
+  policySet: PolicySet,
+  holder: KubernetesObject | undefined,
+): TerminationInForce {
+  const ofPool = parsePoolTermination(pool?.spec?.['disruption'], 'spec.disruption');
+  if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message, undefined);
+  const fromPool = ofPool.ok ? ofPool.value : undefined;
+
+  const unreadable = unreadableMaybeFor(pool, policySet);
+  const ofPoolItself = gracePeriodOf(pool, fromPool?.terminationGracePeriod, undefined, undefined);
+  if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message, ofPoolItself);
+  const block = holder && parseTerminationBlock(holder.spec?.['termination'], 'spec.termination');
+  if (holder !== undefined && block?.ok === false) return invalid(holder, block.message, ofPoolItself);
+  const fromPolicy = block?.ok === true ? block.value : undefined;
+
+  const named = fromPool?.customFinalizerName;
+  if (named === undefined && fromPolicy === undefined) return { kind: 'none' };
+  const base: TerminationBlock = fromPolicy ?? DEFAULT_BLOCK;
+  const sourceOfName = pool !== undefined && named !== undefined ? pool : holder;
+  return {
+    kind: 'custom',
+    source: sourceOfName === undefined ? '' : nameOf(sourceOfName),
+    settings: {
+      finalizerName: named ?? base.finalizerName,
+      scope: base.scope,
+      builtin: base.builtin,
+      hooks: base.hooks,
+      gracePeriod: gracePeriodOf(pool, fromPool?.terminationGracePeriod, holder, fromPolicy?.terminationGracePeriod),
+    },
+  };
+}
+
+/** A NodePool that names a finalizer turns terminations on by itself, with the defaults of a block. */
+const DEFAULT_BLOCK: TerminationBlock = {
+  finalizerName: '',
+  scope: 'NodeClaimAndNode',
+  builtin: 'Keep',
+  hooks: [],
+  terminationGracePeriod: undefined,
+};
+
+function gracePeriodOf(
+  pool: KubernetesObject | undefined,
+  ofPool: TerminationBlock['terminationGracePeriod'],
+  policy: KubernetesObject | undefined,
+  ofPolicy: TerminationBlock['terminationGracePeriod'],
+): TerminationSettings['gracePeriod'] {
+  if (pool !== undefined && ofPool !== undefined) return setBy(pool, ofPool);
+  return policy === undefined || ofPolicy === undefined ? undefined : setBy(policy, ofPolicy);
+}
+
+const setBy = (object: KubernetesObject, period: GracePeriod['period']): GracePeriod => ({
+  period,
+  source: nameOf(object),
+  sourceUid: object.metadata.uid,
+});
+
+/**
+ * Whether the NodePool or policy that set a deadline is there, can be read, and sets none any more: somebody edited it. One that went, or
+ * that an edit broke, takes nothing back.
+ */
+export function takesBackDeadline(
+  deadline: Deadline,
+  pool: KubernetesObject | undefined,
+  { policies }: PolicySet,
+): boolean {
+  const isIts = (object: KubernetesObject): boolean => isSetBy(deadline, nameOf(object), object.metadata.uid);
+  if (pool !== undefined && isIts(pool)) {
+    const ofPool = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
+    return ofPool.ok && ofPool.value.terminationGracePeriod === undefined;
+  }
+  const policy = policies.find(({ object }) => isIts(object))?.object;
+  if (policy === undefined) return false;
+  const block = policy.spec?.['termination'];
+  if (block === undefined) return true;
+  const parsed = parseTerminationBlock(block, 'spec.termination');
+  return parsed.ok && parsed.value.terminationGracePeriod === undefined;
+}
+
+const invalid = (
+  object: KubernetesObject,
+  message: string,
+  gracePeriod: GracePeriod | undefined,
+): TerminationInForce => ({
+  kind: 'invalid',
+  gracePeriod,
+  message: `${nameOf(object)}: ${message}`,
+  source: nameOf(object),
+});
+
+/** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
+export function terminationFault({ kind, spec = {} }: KubernetesObject): string | undefined {
+  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, TERMINATION) : undefined;
+  const result = parsePoolTermination(spec['disruption'], 'spec.disruption');
+  return result.ok ? undefined : result.message;
+}

@@ -1,0 +1,25 @@
+/** Notices that somebody took our finalizer off a Node in the middle of its termination. */
+import { DONE } from '../../../shared/lifecycle/settle.ts';
+import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import { isRegistered } from './objects.ts';
+import type { Progress } from './progress.ts';
+import { reportStripped } from './report.ts';
+import type { TerminationContext } from './steps/context.ts';
+
+/** Says which Nodes went while there is still something to do before they may: nobody but us releases them. */
+export async function noticeStripped(context: TerminationContext, progress: Progress): Promise<Saved> {
+  const { look } = context;
+  const value = progress.value();
+  const isShared = look.claim === undefined || look.sharedWith.length > 0 || !isRegistered(look.claim);
+  const here = new Set(look.nodes.map(({ metadata }) => metadata.uid));
+  const stripped = isShared
+    ? []
+    : Object.entries(value.nodes).filter(([uid, node]) => !here.has(uid) && node.stripped !== true);
+  if (stripped.length === 0) return { ...DONE, written: true };
+  await reportStripped(
+    context,
+    stripped.map(([, { name }]) => name),
+  );
+  const gone = Object.fromEntries(stripped.map(([uid, node]) => [uid, { ...node, stripped: true }]));
+  return await progress.saveMeanwhile({ ...value, nodes: { ...value.nodes, ...gone } });
+}

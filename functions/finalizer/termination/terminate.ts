@@ -1,0 +1,197 @@
+/**
+ * One termination, turn by turn: note down that it has begun → the steps in order, up to the first that is not done → what was
+ * reached, as record, conditions and audit line. Every run starts at the first step; each step looks at the live state, so a run that
+ * dies anywhere is made up for by the next one.
+ */
+import type { TerminationDeps } from '../deps.ts';
+import { cutText } from '../../../shared/domain/cut-text.ts';
+import { nextTry } from '../../../shared/domain/refusal.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  parseTimestamp,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { Step } from '../../../shared/lifecycle/steps.ts';
+import { showProgress } from './conditions.ts';
+import { writeDeadline } from './deadline-annotation.ts';
+import type { TerminationDecision } from './decide.ts';
+import { closeFinished } from './gone.ts';
+import { ownHooks } from './hook-owner.ts';
+import { settingsInForce } from './kept-settings.ts';
+import type { Look } from './observe.ts';
+import { begun, openProgress, type Progress } from './progress.ts';
+import {
+  messageOfWait,
+  reportBadTimestamp,
+  reportFinish,
+  reportForce,
+  reportOverdue,
+  reportStart,
+  reportWait,
+  type Waiting,
+} from './report.ts';
+import { noticeStripped } from './stripped.ts';
+import { FORCED, type RunMemory, type TerminationContext } from './steps/context.ts';
+import { deleteObjects, deleteUnheldClaim } from './steps/delete-objects.ts';
+import { drainNodes } from './steps/drain.ts';
+import { deleteDuePods } from './steps/due-pods.ts';
+import { hooksAt } from './steps/hooks.ts';
+import { reportAnswers } from './steps/hook-reports.ts';
+import { terminateInstance } from './steps/instance.ts';
+import { unlessInstanceGone } from './steps/missing-instance.ts';
+import { runUnlessRefused } from './steps/refusals.ts';
+import { releaseObjects } from './steps/release.ts';
+import { taintNodes } from './steps/taint.ts';
+import { awaitVolumes } from './steps/volumes.ts';
+
+/** The order that docs/terminations.md promises. */
+export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
+  deleteObjects,
+  taintNodes,
+  hooksAt('before-drain'),
+  unlessInstanceGone(drainNodes),
+  unlessInstanceGone(awaitVolumes),
+  hooksAt('before-terminate'),
+  terminateInstance,
+  hooksAt('after-terminate'),
+  deleteUnheldClaim,
+  releaseObjects,
+];
+
+/** Whatever is waited for, a termination is looked at this often (I5). */
+const SAFETY_NET = minutes(5);
+
+export interface TerminateOptions {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+  readonly run: RunMemory;
+  readonly steps: readonly Step<TerminationContext>[];
+}
+
+type Terminate = Extract<TerminationDecision, { kind: 'terminate' }>;
+
+/** One turn: the intent into the record, what is new said, the steps. Throws the error of a step. */
+export async function terminate(
+  { deps, reporter, run, steps }: TerminateOptions,
+  decision: Terminate,
+  look: Look,
+): Promise<Turn> {
+  const { deadline, forced, finalizerNames } = decision;
+  const progress = openProgress(look, run.tries);
+  const before = progress.value();
+  const context: TerminationContext = {
+    deps,
+    hookOwner: { kind: 'ours' },
+    look,
+    now: look.now,
+    deadline,
+    forced,
+    finalizerNames,
+    settings: settingsInForce(look.termination, look.stored),
+    reporter,
+    run,
+    progress: () => progress.value(),
+    remember: async change => (await progress.saveMeanwhile({ ...progress.value(), ...change })).written,
+  };
+  // Before anything else, so that the intent is in the record when the first call is made (I4).
+  const saved = await progress.saveMeanwhile(begun(before, context));
+  if (!saved.written) return saved;
+  await reportAnswers(context, before.hooks);
+  run.answers.clear();
+  if (before.reported === undefined) {
+    await reportStart(context);
+    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: STARTED });
+    if (!marked.written) return marked;
+    run.progressed = true;
+    return DONE;
+  }
+  const wasForced = before.reported?.startsWith(FORCED) ?? false;
+  if (forced && !wasForced) {
+    await reportForce(context);
+    // At once: the steps may fail for hours, and what was said is not said again.
+    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: FORCED });
+    if (!marked.written) return marked;
+  }
+
+  const shown = decision.badTimestamp && cutText(decision.badTimestamp, SHOWN_CHARS);
+  if (shown !== undefined && shown !== before.badTimestamp) {
+    await reportBadTimestamp(context, shown);
+    const marked = await progress.saveMeanwhile({ ...progress.value(), badTimestamp: shown });
+    if (!marked.written) return marked;
+  }
+
+  if (await writeDeadline(context)) {
+    run.progressed = true;
+    return DONE;
+  }
+
+  // Here and not in a step: what our own records do not answer ends the run, also past the deadline (I6).
+  const hookOwner = await ownHooks(context);
+  if (hookOwner.kind === 'changed') return again('another run noted down who calls the hooks');
+  const outcome = await runUnlessRefused(steps, { ...context, hookOwner });
+  if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
+    const noticed = await noticeStripped(context, progress);
+    if (!noticed.written) return noticed;
+  }
+  if (run.progressed) return DONE;
+  if (outcome.kind !== 'done') return wait(context, outcome, progress, await deleteDuePods(context, outcome));
+  await reportFinish(context);
+  return closeFinished(deps, look, progress.value());
+}
+
+const STARTED = 'started';
+/** Of a value that cannot be read. */
+const SHOWN_CHARS = 64;
+
+/**
+ * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as
+ * reported afterwards, so that the next run repeats it after one that dies in between (I9).
+ */
+async function wait(
+  context: TerminationContext,
+  outcome: Waiting,
+  progress: Progress,
+  podsDue: EpochMs | undefined,
+): Promise<Turn> {
+  const { forced } = context;
+  const value = progress.value();
+  const mark = `${forced ? FORCED : ''}${outcome.step}: ${messageOfWait(outcome)}`;
+  const isNews = value.reported !== mark;
+  const becomesOverdue = value.overdue !== true && isOverdue(context);
+  if (isNews) await showProgress(context, outcome);
+  const refusal = value.refusals?.[outcome.step];
+  const until = outcome.kind === 'notYet' ? outcome.until : refusal && nextTry(refusal);
+  const wakeTime = wakeTimeOf(context, earliest(until, podsDue));
+  const turn = await progress.save(value, wakeTime);
+  if (!turn.written) return turn;
+  if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
+  if (isNews) await reportWait(context, outcome);
+  if (!isNews && !becomesOverdue) return turn;
+  const said = await progress.save({ ...value, ...(becomesOverdue && { overdue: true }), reported: mark }, wakeTime);
+  return said.written ? turn : said;
+}
+
+/** Past its deadline by this much, somebody should look; without a deadline after a day. */
+const OVERDUE_AFTER_DEADLINE = minutes(15);
+const OVERDUE_WITHOUT_DEADLINE = hours(24);
+
+function isOverdue({ now, deadline, look }: TerminationContext): boolean {
+  const deletion = parseTimestamp(look.object.metadata.deletionTimestamp ?? '') ?? now;
+  const due =
+    deadline === undefined || deadline.time < deletion
+      ? addDuration(deletion, deadline === undefined ? OVERDUE_WITHOUT_DEADLINE : OVERDUE_AFTER_DEADLINE)
+      : addDuration(deadline.time, OVERDUE_AFTER_DEADLINE);
+  return isDue(now, due);
+}
+
+function wakeTimeOf({ now, deadline }: TerminationContext, until: EpochMs | undefined): EpochMs {
+  const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
+  const net = addDuration(now, SAFETY_NET);
+  return earliest(earliest(until, atDeadline), net) ?? net;
+}

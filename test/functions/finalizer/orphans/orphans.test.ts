@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { candidates, decideOrphan, type OrphanObservation } from '../../../../functions/finalizer/orphans/decide.ts';
+import {
+  addDuration,
+  hours,
+  minutes,
+  seconds,
+  toDurationMs,
+  toEpochMs,
+  type DurationMs,
+} from '../../../../shared/domain/time.ts';
+import { at } from '../../../builders/repair.ts';
+
+const NOW = at('2024-11-01T15:00:00Z');
+const ago = (duration: DurationMs) => toEpochMs(NOW - duration);
+
+describe('candidates', () => {
+  const instance = (providerID: string, age: DurationMs) => ({ providerID, launchTime: ago(age) });
+
+  it('are the instances that nothing has, 15 minutes after their launch', () => {
+    const [held, young, old] = [
+      instance('held', hours(1)),
+      instance('young', seconds(15 * 60 - 1)),
+      instance('old', minutes(15)),
+    ];
+    expect(candidates(NOW, [held, young, old], new Set(['held', undefined, 'other']))).toEqual([old]);
+  });
+});
+
+describe('decideOrphan', () => {
+  const seen = (fields: Partial<OrphanObservation> = {}): OrphanObservation => ({
+    now: NOW,
+    ends: false,
+    heldBy: 'nothing',
+    leftByObject: false,
+    entry: undefined,
+    ...fields,
+  });
+  const entry = { since: ago(hours(50)), saidTime: ago(hours(24)) };
+  const saidLately = { since: ago(hours(50)), saidTime: ago(hours(23)) };
+  const inAnHour = addDuration(NOW, hours(1));
+  const tomorrow = addDuration(NOW, hours(24));
+
+  it.each([
+    ['nothing has it: said', seen(), { kind: 'say', since: NOW }],
+    ['said again after a day, since when it is known', seen({ entry }), { kind: 'say', since: entry.since }],
+    ['not before', seen({ entry: saidLately }), { kind: 'wait', until: inAnHour }],
+    [
+      'a person has seen to it: silent',
+      seen({ entry: { ...entry, forgotten: true } }),
+      { kind: 'wait', until: tomorrow },
+    ],
+    [
+      'a person has seen to it, and it ended',
+      seen({ ends: true, entry: { ...entry, forgotten: true } }),
+      { kind: 'close', because: 'InstanceEnded' },
+    ],
+    ['it ended: nothing to say', seen({ ends: true }), { kind: 'ignore' }],
+    ['it ended: closed', seen({ ends: true, entry: saidLately }), { kind: 'close', because: 'InstanceEnded' }],
+    ['a NodeClaim has it', seen({ heldBy: 'NodeClaim' }), { kind: 'ignore' }],
+    ['a NodeClaim has it by now', seen({ heldBy: 'NodeClaim', entry }), { kind: 'close', because: 'InstanceHeld' }],
+    ['a Node has it', seen({ heldBy: 'Node' }), { kind: 'ignore' }],
+    ['a Node has it by now', seen({ heldBy: 'Node', entry }), { kind: 'close', because: 'InstanceHeld' }],
+    ['I6: no whole list', seen({ heldBy: 'unknown' }), { kind: 'ignore' }],
+    ['I6: no whole list, again later', seen({ heldBy: 'unknown', entry }), { kind: 'wait', until: tomorrow }],
+    ['its NodeClaim went, a Node is left', seen({ heldBy: 'Node', leftByObject: true }), { kind: 'say', since: NOW }],
+    [
+      'another NodeClaim has it',
+      seen({ heldBy: 'NodeClaim', leftByObject: true, entry }),
+      { kind: 'close', because: 'InstanceHeld' },
+    ],
+  ] as const)('%s', (_, observation, decision) => {
+    expect(decideOrphan(observation)).toEqual(decision);
+  });
+
+  it('never says of an instance that ends, or that a NodeClaim has, and waits into the future only', () => {
+    const observations = fc.record({
+      now: fc.constant(NOW),
+      ends: fc.boolean(),
+      heldBy: fc.constantFrom('NodeClaim', 'Node', 'nothing', 'unknown'),
+      leftByObject: fc.boolean(),
+      entry: fc.option(
+        fc
+          .integer({ min: 0, max: hours(100) })
+          .map(age => ({ since: ago(hours(200)), saidTime: ago(toDurationMs(age)) })),
+        { nil: undefined },
+      ),
+    });
+    fc.assert(
+      fc.property(observations, observation => {
+        const decision = decideOrphan(observation);
+        if (decision.kind === 'say') {
+          expect(observation).toMatchObject({ ends: false });
+          expect(observation.heldBy).not.toBe('NodeClaim');
+        }
+        if (decision.kind === 'wait') expect(decision.until).toBeGreaterThan(NOW);
+        if (decision.kind !== 'say') expect(decision.kind === 'ignore').toBe(observation.entry === undefined);
+      }),
+    );
+  });
+});

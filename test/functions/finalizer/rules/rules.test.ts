@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decideRule,
+  endCall,
+  retryDelay,
+  takeSlot,
+  type CallQueue,
+  type Entry,
+  type RuleObservation,
+} from '../../../../functions/finalizer/rules/decide.ts';
+import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
+import { at } from '../../../builders/repair.ts';
+
+const NOW = at('2024-11-01T15:00:00Z');
+const seen = (fields: Partial<RuleObservation> = {}): RuleObservation => ({
+  now: NOW,
+  rule: {
+    group: 'database.example.com',
+    version: 'v1',
+    kind: 'ManagedDatabase',
+    finalizerName: 'database.example.com/cleanup',
+    cleanup: { kind: 'lambda', functionName: 'f' },
+    deadline: undefined,
+    onDeadline: 'Keep',
+    rateLimit: { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) },
+  },
+  ruleEnds: false,
+  object: { isHeld: true, deletionTime: NOW },
+  entry: { phase: 'held', attempts: 0, time: NOW },
+  ownIntent: false,
+  holdsNew: true,
+  ...fields,
+});
+
+describe('an object of a FinalizerRule', () => {
+  it('is in the ledger before it carries the finalizer', () => {
+    expect(decideRule(seen({ object: { isHeld: false, deletionTime: undefined }, entry: undefined }))).toEqual({
+      kind: 'hold',
+    });
+  });
+
+  it('is called for by the run alone that noted the call down, until a minute has passed (I4)', () => {
+    const entry = { phase: 'intended', attempts: 1, time: NOW } as const;
+    expect(decideRule(seen({ entry, ownIntent: true }))).toEqual({ kind: 'call' });
+    expect(decideRule(seen({ entry }))).toMatchObject({ kind: 'wait', until: addDuration(NOW, minutes(1)) });
+    expect(decideRule(seen({ entry, now: addDuration(NOW, minutes(1)) }))).toEqual({ kind: 'intend' });
+  });
+
+  it('is never released but cleaned, or at a deadline whose rule says Release (I1)', () => {
+    const phases = ['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...phases),
+        fc.nat(20),
+        fc.nat(7_200_000),
+        fc.option(fc.nat(7_200_000), { nil: undefined }),
+        fc.constantFrom('Keep' as const, 'Release' as const),
+        fc.boolean(),
+        (phase, attempts, elapsed, period, onDeadline, ownIntent) => {
+          const deadline = period === undefined ? undefined : seconds(period / 1000);
+          const base = seen({ entry: { phase, attempts, time: NOW }, ownIntent });
+          const now = addDuration(NOW, seconds(elapsed / 1000));
+          const decision = decideRule({ ...base, now, rule: { ...base.rule, deadline, onDeadline } });
+          if (decision.kind !== 'release') return;
+          const isOver = period !== undefined && elapsed >= period;
+          expect(decision.because === 'cleaned' ? phase === 'cleaned' : isOver && onDeadline === 'Release').toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('that went without a clean-up is a possible orphan', () => {
+    expect(decideRule(seen({ object: undefined }))).toEqual({ kind: 'orphan' });
+    expect(decideRule(seen({ object: { isHeld: false, deletionTime: NOW } }))).toEqual({ kind: 'orphan' });
+    const entry = { phase: 'cleaned', attempts: 1, time: NOW } as const;
+    expect(decideRule(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
+  });
+
+  const living = (isHeld: boolean): RuleObservation['object'] => ({ isHeld, deletionTime: undefined });
+  const going = (isHeld: boolean): RuleObservation['object'] => ({ isHeld, deletionTime: NOW });
+  const entryIn = (phase: Entry['phase'], more: Partial<Entry> = {}): Entry => ({
+    phase,
+    attempts: 1,
+    time: NOW,
+    ...more,
+  });
+  const soon = addDuration(NOW, seconds(1));
+  const deadline = { ...seen().rule, deadline: seconds(1) };
+
+  it.each<[string, Partial<RuleObservation>, string]>([
+    ['lives, held and in the ledger', { object: living(true) }, 'watch'],
+    ['lives, and somebody has taken the finalizer off', { object: living(false) }, 'hold'],
+    ['lives, and carries the finalizer by another hand', { object: living(true), entry: undefined }, 'hold'],
+    ['lives, held, and its rule ends', { object: living(true), ruleEnds: true }, 'free'],
+    ['lives, in the ledger alone, and its rule ends', { object: living(false), ruleEnds: true }, 'free'],
+    [
+      'lives, held by a run that died, and its rule ends',
+      { object: living(true), entry: undefined, ruleEnds: true },
+      'free',
+    ],
+    [
+      'lives, has nothing of ours, and its rule ends',
+      { object: living(false), entry: undefined, ruleEnds: true },
+      'ignore',
+    ],
+    ['goes, and has nothing of ours', { object: going(false), entry: undefined }, 'ignore'],
+    ['goes, and is known as a possible orphan', { object: going(false), entry: entryIn('orphaned') }, 'ignore'],
+    ['goes, cleaned and released', { object: going(false), entry: entryIn('cleaned') }, 'close'],
+    ['goes, and nobody has called yet', {}, 'intend'],
+    ['goes, and is not in the ledger', { entry: undefined }, 'intend'],
+    ['goes, and waits for its place', { entry: entryIn('held', { slotTime: soon }) }, 'wait'],
+    ['goes, and its place has come', { entry: entryIn('held', { slotTime: NOW }) }, 'intend'],
+    ['goes, and failed', { entry: entryIn('failed') }, 'wait'],
+    [
+      'goes, and is asked for by another run, whatever this one did before',
+      { entry: entryIn('pending'), ownIntent: true },
+      'wait',
+    ],
+    ['is gone, and is known as a possible orphan', { object: undefined, entry: entryIn('orphaned') }, 'watch'],
+    ['is gone, and nothing is known of it', { object: undefined, entry: undefined }, 'ignore'],
+  ])('that %s', (_, fields, kind) => {
+    expect(decideRule(seen(fields)).kind).toBe(kind);
+  });
+
+  it('that waits is looked at again at its deadline, and is overdue from then on', () => {
+    const entry = entryIn('failed');
+    const next = addDuration(NOW, seconds(5));
+    expect(decideRule(seen({ entry }))).toEqual({ kind: 'wait', until: next, overdue: false });
+    expect(decideRule(seen({ entry, rule: deadline }))).toEqual({ kind: 'wait', until: soon, overdue: false });
+    expect(decideRule(seen({ entry, rule: deadline, now: soon }))).toEqual({
+      kind: 'wait',
+      until: next,
+      overdue: true,
+    });
+  });
+
+  it('that is out of sight counts as nothing: its entry is kept, and looked for again', () => {
+    const phases = ['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
+    const { rule } = seen();
+    for (const phase of phases) {
+      const entry = { phase, attempts: 1, time: NOW };
+      const isQuiet = phase === 'held' || phase === 'orphaned';
+      const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
+      const late = addDuration(NOW, hours(1));
+      const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
+      expect(decideRule(seen({ object: 'hidden', entry }))).toEqual({ kind: 'watch', until });
+      expect(decideRule(seen({ object: 'hidden', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe('watch');
+    }
+    expect(decideRule(seen({ object: 'hidden', entry: undefined }))).toEqual({ kind: 'ignore' });
+  });
+
+  it('waits no longer than its deadline, and says when that has passed', () => {
+    const { rule } = seen();
+    const entry = { phase: 'pending', attempts: 1, time: NOW } as const;
+    const late = seen({ entry, rule: { ...rule, deadline: minutes(5) } });
+    expect(decideRule(late)).toEqual({ kind: 'wait', until: addDuration(NOW, minutes(5)), overdue: false });
+    expect(decideRule({ ...late, now: addDuration(NOW, minutes(6)) })).toMatchObject({ kind: 'wait', overdue: true });
+  });
+
+  it('is set free when its rule ends, unless it is being deleted', () => {
+    const living = seen({ ruleEnds: true, object: { isHeld: true, deletionTime: undefined } });
+    expect(decideRule(living)).toEqual({ kind: 'free' });
+    expect(decideRule(seen({ ruleEnds: true }))).toEqual({ kind: 'intend' });
+  });
+});
+
+describe('a rule in conflict, or refused', () => {
+  const other = (fields: Partial<RuleObservation>): RuleObservation => seen({ holdsNew: false, ...fields });
+  const living = (isHeld: boolean) => ({ isHeld, deletionTime: undefined });
+  it.each<[string, Partial<RuleObservation>, string]>([
+    ['puts its finalizer on nothing new', { object: living(false), entry: undefined }, 'ignore'],
+    ['forgets what somebody took its finalizer off', { object: living(false) }, 'close'],
+    ['notes down what carries it', { object: living(true), entry: undefined }, 'hold'],
+    ['cleans up what carries it', { entry: undefined }, 'intend'],
+    ['sets living objects free when it ends', { object: living(true), ruleEnds: true }, 'free'],
+  ])('%s', (_, fields, kind) => {
+    expect(decideRule(other(fields)).kind).toBe(kind);
+  });
+});
+
+describe('calls of a rule', () => {
+  const LIMIT = { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) };
+  const place = (queue: CallQueue, index: number, now = NOW, isPlaced = false, limit = LIMIT) =>
+    takeSlot(queue, { uid: `uid-${index}`, isPlaced }, limit, now);
+
+  it('are tried again after 5 s, 10 s, 20 s … the longest back-off', () => {
+    expect([1, 2, 3, 4, 50].map(attempts => retryDelay(attempts))).toEqual([5, 10, 20, 40, 300].map(seconds));
+    expect([1, 2, 50].map(attempts => retryDelay(attempts, hours(24)))).toEqual([5, 10, 86_400].map(seconds));
+  });
+
+  it('of a thousand objects at once have a bounded rate', () => {
+    let queue: CallQueue = {};
+    const slots = Array.from({ length: 1000 }, (_, index) => {
+      const taken = place(queue, index);
+      ({ queue } = taken);
+      return taken.slot;
+    });
+    expect(slots.filter(slot => slot === NOW)).toHaveLength(20);
+    const perSecond = Map.groupBy(slots.slice(20), slot => Math.ceil((slot - NOW) / 1000));
+    for (const group of perSecond.values()) expect(group.length).toBeLessThanOrEqual(5);
+    // After a rest there is no queue any more.
+    expect(place(queue, 1000, addDuration(NOW, hours(1))).slot).toBe(addDuration(NOW, hours(1)));
+  });
+
+  it('under way at the same time are never more than the rule allows, and one that ends makes room', () => {
+    const limit = { ...LIMIT, perSecond: 100, concurrent: 2 };
+    let queue: CallQueue = {};
+    for (const index of [1, 2]) ({ queue } = place(queue, index, NOW, false, limit));
+    const later = addDuration(NOW, seconds(10));
+    const third = place(queue, 3, later, false, limit);
+    expect(third.slot).toBeGreaterThan(later);
+    // Its place has come, and the calls before it are still under way.
+    const again = place(third.queue, 3, addDuration(later, seconds(1)), true, limit);
+    expect(again.slot).toBeGreaterThan(addDuration(later, seconds(1)));
+    expect(place(endCall(again.queue, 'uid-1'), 3, addDuration(later, seconds(2)), true, limit).slot).toBe(
+      addDuration(later, seconds(2)),
+    );
+    // A run that died does not keep its place.
+    expect(place(again.queue, 3, addDuration(NOW, minutes(1)), true, limit).slot).toBe(addDuration(NOW, minutes(1)));
+  });
+});

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planDrain, type DrainPlan } from '../../../../functions/finalizer/termination/drain-plan.ts';
+import { forcedGraceSeconds, isForced } from '../../../../shared/domain/forced-deletion.ts';
+import type { PodView } from '../../../../shared/domain/pod.ts';
+import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
+import { aPod, aPolicy, CREATED } from '../../../builders/pods.ts';
+
+const T = addDuration(CREATED, minutes(60));
+const after = (count: number): EpochMs => addDuration(T, seconds(count));
+const plan = (pods: readonly PodView[], options: { now?: EpochMs; deadline?: EpochMs } = {}): DrainPlan =>
+  planDrain({ now: options.now ?? T, pods, deadline: options.deadline, protection: aPolicy() });
+const summary = ({ steps }: DrainPlan): readonly string[] =>
+  steps.map(step => `${step.pod.name} ${step.kind === 'wait' ? step.because : step.kind}`);
+const daemon = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' }] };
+
+describe('a drain', () => {
+  it('goes group by group (N15)', () => {
+    const plain = aPod(undefined, { name: 'plain' });
+    const critical = aPod(undefined, { name: 'critical', priorityClassName: 'system-cluster-critical' });
+    const agent = aPod(undefined, { name: 'agent', ...daemon });
+    expect(summary(plan([agent, critical, plain]))).toEqual(['agent LaterGroup', 'critical LaterGroup', 'plain evict']);
+    expect(summary(plan([agent, critical]))).toEqual(['agent evict', 'critical LaterGroup']);
+    expect(summary(plan([{ ...plain, deletionTime: after(10) }, agent]))).toEqual([
+      'plain Terminating',
+      'agent LaterGroup',
+    ]);
+    expect(plan([]).drained).toBe(true);
+  });
+
+  it('leaves a protected pod alone until an instant after its protection has ended, which is said first', () => {
+    const held = aPod('2h', { name: 'held' });
+    const seen = plan([held, aPod(undefined, { name: 'free' })]);
+    expect(summary(seen)).toEqual(['held Protected', 'free evict']);
+    const end = addDuration(CREATED, minutes(120));
+    const afterwards = addDuration(end, seconds(0.001));
+    expect(seen.nextLook).toBe(afterwards);
+    expect(summary(plan([held], { now: end }))).toEqual(['held Protected']);
+    expect(summary(plan([held], { now: afterwards }))).toEqual(['held evict']);
+  });
+
+  it('with `true` waits without end (A20)', () => {
+    expect(plan([aPod('true')]).nextLook).toBeUndefined();
+  });
+
+  it('forces at the deadline minus the grace of each pod (N24, A21)', () => {
+    const pod = aPod('true', { terminationGracePeriod: seconds(60) });
+    const deadline = after(300);
+    expect(summary(plan([pod], { now: after(90), deadline }))).toEqual(['web-0 Protected']);
+    expect(plan([pod], { now: after(90), deadline }).nextLook).toBe(after(240));
+    const [step] = plan([pod], { now: after(240), deadline }).steps;
+    expect(step).toMatchObject({ kind: 'delete', gracePeriodSeconds: 60, overrides: { kind: 'indefinite' } });
+    expect(plan([pod], { now: after(265), deadline }).steps).toMatchObject([
+      { kind: 'delete', gracePeriodSeconds: 35 },
+    ]);
+  });
+
+  it('I2: names the protection that it overrides, and none that is not there or is over', () => {
+    const pods = ['true', '1h', undefined].map((value, index) => aPod(value, { name: `p${index}` }));
+    const { steps } = plan(pods, { now: after(300), deadline: after(300) });
+    expect(steps).toEqual([
+      expect.objectContaining({ kind: 'delete', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
+      expect.objectContaining({ kind: 'delete', overrides: undefined }),
+      expect.objectContaining({ kind: 'delete', overrides: undefined }),
+    ]);
+  });
+
+  it('does not look again by a deadline at which there is nothing left to shorten', () => {
+    const stopping = aPod(undefined, { deletionTime: after(1) });
+    const { nextForce, nextLook } = plan([stopping], { deadline: T });
+    expect({ nextForce, nextLook }).toEqual({ nextForce: undefined, nextLook: after(61.001) });
+  });
+
+  it('deletes at once what needs more grace than there is (N22)', () => {
+    const pod = aPod('true', { terminationGracePeriod: seconds(300) });
+    expect(plan([pod], { now: after(10), deadline: after(300) }).steps).toMatchObject([
+      { kind: 'delete', gracePeriodSeconds: 290 },
+    ]);
+  });
+
+  it('forces pods of every group at once', () => {
+    const agent = aPod(undefined, { name: 'agent', ...daemon });
+    expect(summary(plan([agent, aPod(undefined)], { now: after(10), deadline: after(10) }))).toEqual([
+      'agent delete',
+      'web-0 delete',
+    ]);
+  });
+
+  it('shortens the grace of what would end after the deadline, once', () => {
+    const pod = aPod(undefined, { deletionTime: after(600), terminationGracePeriod: seconds(600) });
+    expect(plan([pod], { deadline: after(60) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 60 }]);
+    expect(summary(plan([{ ...pod, deletionTime: after(60) }], { deadline: after(60) }))).toEqual([
+      'web-0 Terminating',
+    ]);
+    const past = { now: T, deadline: after(-3600) };
+    expect(plan([pod], past).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 1 }]);
+    expect(summary(plan([{ ...pod, deletionTime: after(1) }], past))).toEqual(['web-0 Terminating']);
+  });
+
+  it('lets a pod that was deleted long ago run until the deadline', () => {
+    // Asked for 30 minutes ago with an hour of grace: the API server counts a shorter grace from then, too.
+    const stopping = { deletionTime: after(1800), deletionGracePeriod: seconds(3600) };
+    const pod = aPod(undefined, { ...stopping, terminationGracePeriod: seconds(3600) });
+    expect(plan([pod], { deadline: after(600) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 2400 }]);
+    expect(plan([pod], { deadline: after(0) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 1 }]);
+    expect(plan([pod], { deadline: after(-60) }).steps).toMatchObject([{ kind: 'delete', gracePeriodSeconds: 1 }]);
+  });
+
+  it('does not wait for a pod whose kubelet is silent', () => {
+    const pod = aPod(undefined, { deletionTime: T });
+    expect(plan([pod]).nextLook).toBe(addDuration(T, toDurationMs(60_001)));
+    expect(plan([pod], { now: addDuration(T, toDurationMs(60_001)) })).toMatchObject({ drained: true });
+  });
+
+  it('never forces without a deadline (Q14)', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 9 }), grace => {
+        expect(isForced(aPod(undefined, { terminationGracePeriod: toDurationMs(grace) }), undefined, T)).toBe(false);
+      }),
+    );
+  });
+
+  it('forces so that the grace ends at the deadline, and never with grace below one second', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -3600, max: 3600 }), fc.integer({ min: 0, max: 600 }), (offset, grace) => {
+        const now = after(offset);
+        const deadline = after(0);
+        const pod = aPod('true', { terminationGracePeriod: seconds(grace) });
+        expect(isForced(pod, deadline, now)).toBe(offset >= -grace);
+        const granted = forcedGraceSeconds(pod, deadline, now);
+        expect(granted).toBe(Math.max(1, -offset));
+      }),
+    );
+  });
+});
