@@ -19,11 +19,13 @@ import {
   protectionFactsOf,
   type ProtectionFacts,
 } from './protection-oracle.ts';
-import { annotationOf, dig, isFrameReadable, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, instantOf, isFrameReadable, nameOf, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';
+/** What stood for so long was seen by every function, whatever got lost; ms. */
+const SURELY_SEEN = 65_000;
 
 const until = (end: number): string => (end === Infinity ? 'without end' : `until ${toIsoText(toEpochMs(end))}`);
 
@@ -122,12 +124,19 @@ function lastReadablePolicies(mirror: Mirror): (policy: KubernetesObject) => Kub
 }
 
 /** What the run saw of policies and pool, else what is there. */
-function factsOfRun(run: Run, { mirror }: CheckContext): ProtectionFacts {
-  const facts = protectionFactsOf(lastGet(run, 'nodes')?.object, mirror);
+function factsOfRun(run: Run, context: CheckContext): ProtectionFacts {
+  const facts = protectionFactsOf(lastGet(run, 'nodes')?.object, context.mirror);
+  const seen = lastGet(run, 'nodepools')?.object;
   return {
-    pool: lastGet(run, 'nodepools')?.object ?? facts.pool,
+    pool: seen ?? (isTooNew(facts.pool, context) ? undefined : facts.pool),
     policies: lastList(run, 'nodelifecyclepolicies') ?? facts.policies,
   };
+}
+
+/** A NodePool that came and went at once, while faults were on, may have been seen by nobody who remembers it. */
+function isTooNew(pool: KubernetesObject | undefined, { now, quietSince }: CheckContext): boolean {
+  const created = instantOf(pool?.metadata.creationTimestamp) ?? -Infinity;
+  return now() - created < SURELY_SEEN && (quietSince() ?? Infinity) > created;
 }
 
 function letsNodeGo(call: PortCall): boolean {
