@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
-import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import { fail, type CustomDecision } from './custom-drain.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
@@ -11,7 +11,7 @@ import type { ActiveDrain } from './model.ts';
 import type { Look } from './observe.ts';
 import { drainPodStanding } from './pods.ts';
 import { saidStuck, sayNew } from './report.ts';
-import { notChanged, proceed, safely, save, SOON, tryChange, type Parts } from './turn.ts';
+import { notChanged, safely, save, SOON, tryChange, type Parts } from './turn.ts';
 
 type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
 type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
@@ -30,14 +30,14 @@ export async function applyCustom(parts: Parts, decision: Applied, look: Look): 
 
 /** Noted down in one turn, made in the next: nobody else's object is ever taken for ours, and ours is never forgotten. */
 async function create(parts: Parts, { active, custom, noted }: Of<'createResource'>, look: Look): Promise<Turn> {
-  const { deps, reporter, run } = parts;
+  const { deps, reporter } = parts;
   const { rules, template } = look;
   const settings = rules?.settings.customDrain;
   if (rules === undefined || settings === undefined || template === undefined)
     return again('the configuration changed');
   const remember = async (next: ActiveDrain): Promise<Turn> => {
     const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, SOON));
-    return saved.written ? proceed(run) : saved;
+    return saved.written ? ONWARD : saved;
   };
   if (!noted) return remember({ ...active, custom });
 
@@ -94,5 +94,5 @@ async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look:
     details: { id: active.id },
     event: { type: 'Warning' },
   });
-  return proceed(parts.run);
+  return ONWARD;
 }

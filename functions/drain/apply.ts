@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
-import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, DONE, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import { applyCustom } from './apply-custom.ts';
 import { carryOutPass } from './carry-out-pass.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
@@ -20,7 +20,6 @@ import {
   nodeOf,
   notChanged,
   orLater,
-  proceed,
   report,
   safely,
   save,
@@ -46,11 +45,11 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return tidy(parts, decision, look);
     case 'hide': {
       const shown = await shownOn(parts, look, 'nothing', '');
-      return shown === undefined || isRefusal(shown) ? notChanged(parts, look, shown) : proceed(run);
+      return shown === undefined || isRefusal(shown) ? notChanged(parts, look, shown) : ONWARD;
     }
     case 'disownCordon': {
       const changed = await tryChange(parts, look, 'finish', () => disownCordon(parts.deps, look.object));
-      return changed.kind === 'ok' ? proceed(run) : notChanged(parts, look, changed);
+      return changed.kind === 'ok' ? ONWARD : notChanged(parts, look, changed);
     }
     case 'answer':
       return answer(parts, decision, look);
@@ -62,7 +61,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
       await reportTaken(parts, decision, look);
-      return proceed(run);
+      return ONWARD;
     }
     case 'cancel':
       return cancel(parts, decision, look);
@@ -83,7 +82,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     }
     case 'note': {
       const saved = await saveForNow(look, decision.record);
-      return saved.written ? proceed(run) : saved;
+      return saved.written ? ONWARD : saved;
     }
     case 'begin':
       return begin(parts, decision, look);
@@ -91,7 +90,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
       await reportStarted(parts, decision.active, look);
-      return proceed(run);
+      return ONWARD;
     }
     case 'queue':
       return queue(parts, decision, look);
@@ -149,7 +148,7 @@ async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>,
   if (!saved.written) return saved;
   if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, look);
   if (active.queue === undefined) await reportStarted(parts, active, look);
-  return next === undefined ? proceed(parts.run) : prepare(parts, next, after(look, record));
+  return next === undefined ? ONWARD : prepare(parts, next, after(look, record));
 }
 
 async function reportStarted(parts: Parts, active: ActiveDrain, look: Look): Promise<void> {
@@ -193,7 +192,7 @@ async function prepare(parts: Parts, { active, hold, showDraining, pass }: Prepa
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
-  if (pass === undefined || pass.acts.length === 0) return proceed(parts.run);
+  if (pass === undefined || pass.acts.length === 0) return ONWARD;
   return drain(parts, { kind: 'drain', active: prepared, pass, isStuck: false, until: undefined }, after(look, record));
 }
 
@@ -205,7 +204,7 @@ function notedBefore(active: ActiveDrain, pass: DrainPass, { now }: Look): Pick<
 }
 
 async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'drain'>, look: Look): Promise<Turn> {
-  const { reporter, run } = parts;
+  const { reporter } = parts;
   // The preparation has noted it already.
   const isNoted = look.record.active === active;
   const noted = isNoted ? {} : notedBefore(active, pass, look);
@@ -231,5 +230,5 @@ async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'dr
   if (!saved.written) return saved;
   if (left.isAtOnce) return again('a pod changed');
   // A pod that was warned of may be due already.
-  return warned.length > 0 ? proceed(run) : saved;
+  return warned.length > 0 ? ONWARD : saved;
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, isDue } from '../../shared/domain/time.ts';
 import { isRefusal, createTries, warn } from '../../shared/lifecycle/refusals.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
-import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import { isCordonKnown } from './cancellation.ts';
 import { carryOutPass } from './carry-out-pass.ts';
 import { deleteResource, resourceOf } from './custom-resource.ts';
@@ -21,18 +21,7 @@ import { answerNode, finishNode } from './node.ts';
 import type { Look, Seen, Target } from './observe.ts';
 import { FULL } from './pods.ts';
 import { toFinished } from './requests.ts';
-import {
-  after,
-  nodeOf,
-  notChanged,
-  orLater,
-  proceed,
-  report,
-  saveForNow,
-  shownOn,
-  tryChange,
-  type Parts,
-} from './turn.ts';
+import { after, nodeOf, notChanged, orLater, report, saveForNow, shownOn, tryChange, type Parts } from './turn.ts';
 import { wakeNext } from './wake-ups.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
@@ -69,7 +58,7 @@ export async function answer(parts: Parts, decision: Of<'answer'>, look: Look): 
     ...(isSaid && { event: { type: 'Warning', message: askAgain(given, look.node.name) } }),
   });
   run.taken = true;
-  return proceed(run);
+  return ONWARD;
 }
 
 const saysAgain = ({ record: { staleSaid }, now }: Look): boolean =>
@@ -105,7 +94,7 @@ export async function cancel(
   });
   if (!goesOn) run.taken = true;
   if (record.active?.end !== undefined) run.ended = record.active.id;
-  return proceed(run);
+  return ONWARD;
 }
 
 function forOthers({ active }: DrainRecord): string {
@@ -129,7 +118,7 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
 
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
-  const { deps, run } = parts;
+  const { deps } = parts;
   const { active: _, ...rest } = look.record;
   const { over = [] } = active;
   const isOver = active.requests.every(({ id }) => over.includes(id));
@@ -155,19 +144,19 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   // The mark is off: should this run die, the first that waits looks by itself.
   if (active.queue === undefined) await wakeNext(deps, look);
   const saved = await saveForNow(look, remember(rest, ended, look.node));
-  return saved.written ? proceed(run) : saved;
+  return saved.written ? ONWARD : saved;
 }
 
 /** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
 export async function tidy(parts: Parts, { status, uncordon }: Of<'tidy'>, look: Look): Promise<Turn> {
-  const { deps, run } = parts;
+  const { deps } = parts;
   const { object, store } = look;
   const held = await store.load();
   const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, object, end));
-  return changed.kind === 'ok' ? proceed(run) : notChanged(parts, look, changed);
+  return changed.kind === 'ok' ? ONWARD : notChanged(parts, look, changed);
 }
 
 async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {

@@ -22,8 +22,6 @@ import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } fr
 
 const OWNER = 'drain';
 const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
-/** Things that one run carries out one after the other: the request, the Node, a pass over its pods, the end. */
-const MAX_STRETCHES = 20;
 
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
 export interface Rules {
@@ -132,7 +130,7 @@ async function reconcileRequest(parts: Parts, message: NodeMessage): Promise<voi
 async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
   const { deps, reporter } = parts;
   const observe = createObserver(deps, wakeUp);
-  const run: RunMemory = { taken: incoming === undefined, progressed: false, ended: undefined };
+  const run: RunMemory = { taken: incoming === undefined, ended: undefined };
   let isHere = false;
   let target = first;
   const concern: Concern<Look, DrainDecision> = {
@@ -149,11 +147,6 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
     decide: look => parts.decide(look),
     apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
   };
-  // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
-  for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
-    run.progressed = false;
-    await settle(concern);
-    if (!run.progressed) break;
-  }
+  await settle(concern);
   return run.taken || isHere;
 }

@@ -5,7 +5,7 @@ import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domai
 import { RetryableError } from '../../shared/errors.ts';
 import { causeOf, isRefusal, warn, type Change, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
 import type { DrainRecord } from './model.ts';
 import { showDrain, type NodeChange } from './node.ts';
@@ -22,8 +22,6 @@ export interface Parts {
 export interface RunMemory {
   /** The message in hand is in the record, was answered, or asks for nothing. */
   taken: boolean;
-  /** Something was carried out, and the next look starts from there. */
-  progressed: boolean;
   /** Id of the drain that it ended: it is the one to close it. */
   ended: string | undefined;
 }
@@ -34,12 +32,6 @@ const SAFETY_NET = minutes(5);
 const UNTOLD_NET = minutes(1);
 /** After a run that dies between two turns, the next one comes after this long. */
 export const SOON = minutes(1);
-
-/** The next look of this run goes on from here. */
-export function proceed(run: RunMemory): Turn {
-  run.progressed = true;
-  return DONE;
-}
 
 /** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
 export function save(look: Look, record: DrainRecord, wakeTime: EpochMs, punctual = true) {

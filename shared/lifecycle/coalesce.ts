@@ -80,14 +80,12 @@ async function claim(
   requested: Scopes,
   wakeUp: UsedWakeUp | undefined,
 ): Promise<RoundState | undefined> {
-  const record = openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp);
-  const subject = subjectOf(work.name);
+  const [record, subject] = [openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp), subjectOf(work.name)];
   let claimed: RoundState | undefined;
   let [asked, lost] = [requested, 0];
   const save = async (wanted: Parameters<typeof record.save>[0]): Promise<Turn> => {
     const saved = await record.save(wanted);
-    if (!saved.written) lost += 1;
-    if (lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join('all', requested);
+    if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join('all', requested);
     return written(saved);
   };
   await settle<Held<RoundState>, NextTurn>({
@@ -139,9 +137,9 @@ async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: Dura
       const nextTime = addDuration(now, wait ?? work.spacing);
       const waiting = wait === undefined ? join(held.value.waiting, claimed.underWay) : held.value.waiting;
       const wakeTime = wait === undefined ? addDuration(now, RUN_SETTLES_AFTER) : nextTime;
-      const value = { waiting, underWay: [], nextTime };
       // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
       const punctual = wait !== undefined && !isNone(waiting);
+      const value = { waiting, underWay: [], nextTime };
       return written(await record.save({ subject: subjectOf(work.name), value, wakeTime, punctual }));
     },
   });

@@ -6,18 +6,21 @@ import { RetryableError } from '../errors.ts';
 
 /** Turns of one run before the message goes back to the queue: others are at work on this subject. */
 export const MAX_TURNS = 5;
+/** Things that one run carries out one after the other; the next run goes on from there. */
+export const MAX_EFFECTS = 20;
 
 export type Turn =
   | { readonly kind: 'done' }
+  /** Something was carried out, and the next turn starts from there. Nobody was in the way: the turns are counted anew. */
+  | { readonly kind: 'onward' }
   /** Another run wrote first, or this run must look again before it acts. */
   | { readonly kind: 'again'; readonly because: string };
 
 export const DONE: Turn = { kind: 'done' };
+export const ONWARD: Turn = { kind: 'onward' };
 
 /** The turn must be repeated, because what it rests on has changed. */
-export function again(because: string): Turn {
-  return { kind: 'again', because };
-}
+export const again = (because: string): Turn => ({ kind: 'again', because });
 
 export type Observed<Observation> =
   | { readonly kind: 'here'; readonly observation: Observation }
@@ -39,15 +42,14 @@ export interface Concern<Observation, Decision> {
 /** Runs the loop until it is done. Throws `RetryableError` (`Contended`) after `MAX_TURNS` turns. */
 export async function settle<Observation, Decision>(concern: Concern<Observation, Decision>): Promise<void> {
   let because = '';
-  for (let turn = 0; turn < MAX_TURNS; turn++) {
+  for (let turn = 0, effects = 0; turn < MAX_TURNS; turn++) {
     const observed = await concern.observe();
     if (observed.kind === 'over') return;
-    const { observation } = observed;
-    const outcome = await concern.apply(concern.decide(observation), observation);
-    if (outcome.kind === 'done') return;
-    because = outcome.because;
+    const outcome = await concern.apply(concern.decide(observed.observation), observed.observation);
+    if (outcome.kind === 'done' || (outcome.kind === 'onward' && ++effects === MAX_EFFECTS)) return;
+    if (outcome.kind === 'onward') turn = -1;
+    else because = outcome.because;
   }
-  throw new RetryableError(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`, {
-    reason: 'Contended',
-  });
+  const message = `${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`;
+  throw new RetryableError(message, { reason: 'Contended' });
 }

@@ -22,8 +22,9 @@ export function checkDrainNews(
 ): Required<Pick<Check, 'onWrite' | 'onAudit' | 'onBuried' | 'onMinute'>> {
   /** By name: since when nothing keeps the node any more. */
   const free = new Map<string, number>();
-  /** By name: whether it was cordoned at the last minute, and a drain of ours opened it since. */
+  /** By name: whether it is cordoned, whether somebody opened it since the last minute, and whether that was a drain of ours. */
   const cordoned = new Set<string>();
+  const openedBySomebody = new Set<string>();
   const opened = new Set<string>();
   /** Requests that a drain has ended for, by name of the node and id. */
   const ended = new Set<string>();
@@ -39,6 +40,9 @@ export function checkDrainNews(
   const quarantined = new Set<string>();
   mirror.follow((resource, uid, node) => {
     if (resource !== 'nodes' || node === undefined) return;
+    const { name } = node.metadata;
+    if (isCordoned(node)) cordoned.add(name);
+    else if (cordoned.delete(name)) openedBySomebody.add(name);
     // The end of a quarantine ends what it asked for, whether or not the bus says so.
     if (annotationOf(node, QUARANTINE) !== undefined) quarantined.add(uid);
     else if (quarantined.delete(uid)) requests.onOpened(node.metadata.name);
@@ -78,9 +82,7 @@ export function checkDrainNews(
         // I10: another node under that name.
         if (nodes.get(name) !== undefined && nodes.get(name) !== uid) requests.onOpened(name);
         nodes.set(name, uid);
-        if (cordoned.has(name) && !isCordoned(node) && !opened.has(name)) requests.onOpened(name);
-        if (isCordoned(node)) cordoned.add(name);
-        else cordoned.delete(name);
+        if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
         opened.delete(name);
         const quiet = quietSince();
         const isLeft = isCordoned(node) && annotationOf(node, CORDON) !== undefined && standing(name).length === 0;

@@ -29,6 +29,7 @@ describe.skipIf(findKubectl() === undefined)('the guides on `npm start -- --serv
   let folder: string;
   let stack: ChildProcess;
   let kubeconfig: string;
+  let awsConfig = '';
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'curfew-guides-'));
@@ -40,6 +41,7 @@ describe.skipIf(findKubectl() === undefined)('the guides on `npm start -- --serv
       stack.stdout?.on('data', (chunk: Buffer) => {
         printed += chunk.toString();
         const [, file] = /export KUBECONFIG=(\S+)/.exec(printed) ?? [];
+        awsConfig = /export AWS_CONFIG_FILE=(\S+)/.exec(printed)?.[1] ?? awsConfig;
         if (file !== undefined && printed.includes('Ctrl-C')) resolve(file);
       });
       stack.once('exit', code => reject(new Error(`ended with ${code}: ${printed}`)));
@@ -65,7 +67,7 @@ describe.skipIf(findKubectl() === undefined)('the guides on `npm start -- --serv
       const script = block.replaceAll(/^npx curfew /gm, `${process.execPath} ${CURFEW} `);
       const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
         cwd: folder,
-        env: { ...process.env, HOME: folder, TMPDIR: folder, KUBECONFIG: kubeconfig },
+        env: { ...process.env, HOME: folder, TMPDIR: folder, KUBECONFIG: kubeconfig, AWS_CONFIG_FILE: awsConfig },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const [out, error] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

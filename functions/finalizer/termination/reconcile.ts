@@ -27,8 +27,6 @@ import { reportObserved } from './report.ts';
 import { objectsOf, type RunMemory, type TerminationContext } from './steps/context.ts';
 import { terminate } from './terminate.ts';
 
-/** Things that one run carries out one after the other: deletions, taints, the calls of hooks and of the cloud. */
-const MAX_STRETCHES = 20;
 /** A deletion that is only observed is looked at this often. */
 const OBSERVED_CHECK = hours(24);
 /** A Node that waits for its NodeClaim's termination looks this often. */
@@ -61,7 +59,6 @@ export async function reconcileTarget(
     ownAttempt: undefined,
     ownHooks: new Set(),
     answers: new Map(answers),
-    progressed: false,
     lostRaces: 0,
     tries: createTries(deps.clock),
   };
@@ -85,15 +82,7 @@ export async function reconcileTarget(
     decide: look => parts.decide(toObservation(look)),
     apply: (decision, look) => apply(parts, run, decision, look),
   };
-  // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
-  const work = async (): Promise<void> => {
-    for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
-      run.progressed = false;
-      await settle(concern);
-      if (!run.progressed) break;
-    }
-  };
-  await parts.holdOutOfSight(work, {
+  await parts.holdOutOfSight(() => settle(concern), {
     opened: () => opened?.record,
     first: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,

@@ -16,7 +16,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { again, ONWARD, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
@@ -108,8 +108,7 @@ export async function terminate(
     await reportStart(context);
     const marked = await progress.saveMeanwhile({ ...progress.value(), reported: STARTED });
     if (!marked.written) return marked;
-    run.progressed = true;
-    return DONE;
+    return ONWARD;
   }
   const wasForced = before.reported?.startsWith(FORCED) ?? false;
   if (forced && !wasForced) {
@@ -127,8 +126,7 @@ export async function terminate(
   }
 
   if (await writeDeadline(context)) {
-    run.progressed = true;
-    return DONE;
+    return ONWARD;
   }
 
   // Here and not in a step: what our own records do not answer ends the run, also past the deadline (I6).
@@ -139,7 +137,7 @@ export async function terminate(
     const noticed = await noticeStripped(context, progress);
     if (!noticed.written) return noticed;
   }
-  if (run.progressed) return DONE;
+  if (outcome.kind === 'notYet' && outcome.onward === true) return ONWARD;
   if (outcome.kind !== 'done') return wait(context, outcome, progress, await deleteDuePods(context, outcome));
   await reportFinish(context);
   return closeFinished(deps, look, progress.value());

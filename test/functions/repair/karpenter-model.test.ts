@@ -87,7 +87,8 @@ const conditions = fc.uniqueArray(
     )
     // On purpose: one that has just come back counts for a while.
     .map(([type, status, since]) => {
-      const ago = status === 'True' ? Math.max(since, 5) : since;
+      const isIll = POLICIES.some(([ill, means]) => ill === type && means === status);
+      const ago = isIll ? since : Math.max(since, 5);
       return aCondition(type, status, addDuration(T, toDurationMs(-ago * MINUTE)));
     }),
   { selector: ({ type }) => type, maxLength: 2 },

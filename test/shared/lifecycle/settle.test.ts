@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { again, DONE, MAX_TURNS, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
+import {
+  again,
+  DONE,
+  MAX_EFFECTS,
+  MAX_TURNS,
+  ONWARD,
+  settle,
+  type Observed,
+  type Turn,
+} from '../../../shared/lifecycle/settle.ts';
 import { runSteps, type StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
@@ -34,6 +43,22 @@ describe('the subject loop', () => {
     const { concern, log } = aConcern([{ kind: 'over' }], []);
     await settle(concern);
     expect(log).toEqual(['observe']);
+  });
+
+  it('goes on from what it carried out, and counts the turns anew: nobody was in the way', async () => {
+    const effects = Array.from({ length: MAX_TURNS + 2 }, () => ONWARD);
+    const { concern, log } = aConcern([], [...effects, again('busy'), DONE]);
+    await settle(concern);
+    expect(log.filter(each => each === 'observe')).toHaveLength(MAX_TURNS + 4);
+  });
+
+  it('leaves the rest to the next run after so many effects', async () => {
+    const { concern, log } = aConcern(
+      [],
+      Array.from({ length: MAX_EFFECTS + 5 }, () => ONWARD),
+    );
+    await settle(concern);
+    expect(log.filter(each => each === 'observe')).toHaveLength(MAX_EFFECTS);
   });
 
   it('observes once more when something changed in between', async () => {

@@ -55,8 +55,6 @@ export interface RunMemory {
   readonly ownHooks: Set<string>;
   /** What workers answered to hooks, by hook name, until it is in the record. */
   readonly answers: Map<string, HookAnswer>;
-  /** Something was carried out, and the next look starts from there. */
-  progressed: boolean;
   /** Of changes and steps that are refused. */
   readonly tries: Tries;
   /** Writes of steps that were not made, because the object had changed or gone. */
@@ -74,10 +72,12 @@ export function waitFor(on: string, until: EpochMs): StepOutcome {
 }
 
 /** Ends the turn: the next one looks at what this one has changed. */
-export function lookAgain(context: TerminationContext, because: string): StepOutcome {
-  context.run.progressed = true;
-  return waitFor(because, context.now);
-}
+export const lookAgain = ({ now }: TerminationContext, because: string): StepOutcome => ({
+  kind: 'notYet',
+  until: now,
+  on: because,
+  onward: true,
+});
 
 /** One run loses so many races before the call counts as one that fails. */
 const LOST_RACES = 3;
