@@ -81,7 +81,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     breaks: ['I3', 'I1'],
     scenario: `${PROFILE}#repair-profile-fallback`,
     mutation: settingsSeen(({ provided }) => ({
-      provided: provided.map(({ drainBound: _, ...each }) => ({ ...each, toleration: minutes(10) })),
+      provided: provided.map(each => ({ ...each, drainBound: undefined, toleration: minutes(10) })),
     })),
   },
   {
@@ -89,7 +89,9 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     mistake: 'takes the tolerations of the profile, and not its drain bounds',
     breaks: ['I1'],
     scenario: `${PROFILE}#repair-profile-ready`,
-    mutation: settingsSeen(({ provided }) => ({ provided: provided.map(({ drainBound: _, ...each }) => each) })),
+    mutation: settingsSeen(({ provided }) => ({
+      provided: provided.map(each => ({ ...each, drainBound: undefined })),
+    })),
   },
   {
     name: 'budgets-ignored',
