@@ -1,12 +1,17 @@
 /** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
-import { createReconciler } from '../../functions/repair/reconcile.ts';
+import { decidePool } from '../../functions/repair/decide.ts';
+import { lookAt } from '../../functions/repair/follow.ts';
+import { decideNode } from '../../functions/repair/node-verdict.ts';
+import { createPasses } from '../../functions/repair/passes.ts';
+import { ANY } from '../../functions/repair/record.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { repairPorts } from '../measure/repair-ports.ts';
 import { startPoolCluster } from './cluster.ts';
-import { nameOf } from './objects.ts';
+import { POOL } from './objects.ts';
 
 export interface PassReads {
   readonly nodes: number;
@@ -25,7 +30,7 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
   let objectsListed = 0;
   let repaired = 0;
   await using parts = new AsyncDisposableStack();
-  const cluster = await startPoolCluster({ toleration: '10s', maxUnhealthy: allowed ? '100%' : '0%' }, ({ method }) => {
+  const cluster = await startPoolCluster({ toleration: '0s', maxUnhealthy: allowed ? '100%' : '0%' }, ({ method }) => {
     if (method === 'GET') requests += 1;
   });
   parts.defer(() => cluster.close());
@@ -45,9 +50,9 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
     },
   };
   const ports = repairPorts(kubernetes);
-  const first = Array.from({ length: nodes }, (_, index) => index).find(index => isIll(index, nodes, ill)) ?? 0;
-  const subject = { apiVersion: 'v1', kind: 'Node', name: nameOf(first) };
-  await createReconciler(ports)({ kind: 'wakeUp', owner: 'repair', subject, wakeTime: systemClock.now() });
+  const reporter = createReporter('repair', ports);
+  const repairsChanged = async (): Promise<void> => undefined;
+  await createPasses({ ...ports, reporter, decideNode, decidePool, lookAt, repairsChanged }).ask(POOL, ANY);
   return { nodes, ill, requests, objectsListed, repaired };
 }
 

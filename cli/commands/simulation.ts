@@ -96,7 +96,7 @@ export function addSimulation({ program, output, ends }: Place): void {
     .option('--seeds <range>', 'seeds to begin with, A..B (default: 1..50)')
     .option('--variations <number>', 'how many runs after those (default: 200)')
     .option('--seed <number>', 'which variations (default: 1)')
-    .option('--corpus <file>', 'names of runs to begin with too, written anew with what is kept (default: none)')
+    .option('--corpus <file>', 'names of runs to begin with too, rewritten with what is kept (default: none)')
     .option('--jobs <number>', 'threads (default: one a core)')
     .option(
       '--failures <folder>',

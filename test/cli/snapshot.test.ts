@@ -128,7 +128,7 @@ describe('a snapshot', () => {
     expect(printed).not.toContain('delete nodeclaims default-2');
     expect(printed).toContain('patch nodes node-3');
     expect(printed).toMatch(
-      /Summary\n  done:\n.* Node node-1 termination by repair begun: NetworkUnavailable=True since /,
+      /Summary\n  done:\n.* Node node-1 termination by repair begun, by spec\.repair\.policies of NodePool default: NetworkUnavailable=True since /,
     );
     expect(printed).toContain('no expectations');
   });

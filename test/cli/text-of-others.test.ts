@@ -26,6 +26,7 @@ spec:
       kind: Node
       metadata:
         name: n1
+        creationTimestamp: "2024-11-01T13:00:00Z"
         labels: { karpenter.sh/nodepool: default }
         annotations: { curfew.dev/drain-requested: ${EVIL}, curfew.dev/do-not-repair: ${EVIL}, karpenter.sh/do-not-disrupt: ${EVIL} }
       spec: { providerID: "aws:///us-west-2a/i-1" }

@@ -25,8 +25,8 @@ describe('readsOfPass', () => {
     const one = await readsOfPass({ nodes: 12, ill: 1, allowed: false });
     const many = await readsOfPass({ nodes: 12, ill: 6, allowed: false });
     expect(many).toEqual({ ...one, ill: 6 });
-    // Nodes, NodeClaims and the one policy.
-    expect(one).toMatchObject({ objectsListed: 25, repaired: 0 });
+    // Nodes, NodeClaims and the one policy; and as something is due, all nodes of the cluster with its NodePool.
+    expect(one).toMatchObject({ objectsListed: 38, repaired: 0 });
   });
 
   it('counts the deletions of a pass that repairs', async () => {
