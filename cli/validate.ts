@@ -96,11 +96,12 @@ function format(checked: readonly Checked[], texts: Texts): string {
   const colors = createColors(wantsColors(process.stdout));
   const lines: string[] = [];
   for (const each of checked) {
-    const { file, kind, name, findings, rendered } = each;
+    const { file, kind, name, findings, rendered, notes = [] } = each;
     lines.push(...renderFindings(findings, { texts, colors }));
     const verdict = findings.some(({ severity }) => severity === 'warning') ? 'accepted' : 'valid';
     const remarks = findings.length === 0 ? '' : `, with ${counts(findings)}`;
     if (isAccepted(each)) lines.push(`${file}: ${kind} ${name} is ${verdict}${remarks}`);
+    lines.push(...notes.map(note => `    ${note}`));
     if (rendered !== undefined) lines.push(...rendered.trimEnd().split('\n').map(line => `    ${line}`)); // prettier-ignore
   }
   const all = checked.flatMap(({ findings }) => findings);

@@ -1,4 +1,5 @@
 /** What becomes of a node by itself: repair, termination, drain, and which policies say so. Reads the cluster only, changes nothing. */
+import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -26,6 +27,7 @@ import {
 } from '../../functions/repair/node-verdict.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
 import { AWS_REPAIR_STATEMENTS, statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
@@ -103,6 +105,7 @@ export interface LifecycleCluster {
   readonly policies: PolicySet;
   readonly policyObjects: readonly KubernetesObject[];
   readonly gateOpen: boolean;
+  readonly providerPolicies?: ProviderPolicies | undefined;
   /** The configuration says how nodes are drained, or cannot be read. */
   readonly hasDrainRules: boolean;
   /** What is wrong with the configuration: another one is in force, which stands in Curfew's table and is not read. */
@@ -137,6 +140,7 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
     policyObjects: policies,
     // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
     gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
+    providerPolicies: config.ok ? config.value.providerPolicies : undefined,
     hasDrainRules: !config.ok || config.value.drain !== undefined,
     configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
     pools: new Map(pools.map(pool => [pool.metadata.name, pool])),
@@ -192,10 +196,13 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
 const UNREADABLE =
   'the deletion waits until that can be read or its deadline comes, unless it had begun or an earlier version could be read, which is in force then and is not known here';
 
-function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObject | undefined): RepairRules {
+function rulesOf(
+  { gateOpen, policies, providerPolicies }: LifecycleCluster,
+  pool: KubernetesObject | undefined,
+): RepairRules {
   const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
   const poolVeto = pool && { kind: 'NodePool' as const, name: pool.metadata.name, uid: pool.metadata.uid, value };
-  return { ...effectiveRepair(pool, policies), gateOpen, poolVeto };
+  return { ...effectiveRepair(pool, policies, providerPolicies), gateOpen, poolVeto };
 }
 
 /** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `repair-events.ts` has what was said of them. */
@@ -233,6 +240,7 @@ function explainRepair(
     rules,
     owners,
     claims: new Map(claims.map(each => [each.uid, each])),
+    nodesByName: new Map(nodes.map(each => [each.name, each])),
   };
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
   const looks = members.map(each => lookAt(context, each, undefined));
@@ -242,7 +250,18 @@ function explainRepair(
     return found === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(found);
   };
   const all = { nodes, statementsOf: statements, pools: [] };
-  const surroundings = surroundingsOf({ pool, settings, own: members, claims, cluster: all, state: NEW_POOL, now });
+  const surroundings = surroundingsOf({
+    pool,
+    settings,
+    own: members,
+    claims,
+    cluster: all,
+    state: NEW_POOL,
+    now,
+    nodePool: pool === undefined ? undefined : cluster.pools.get(pool),
+    looks,
+    activity,
+  });
   const decided = decidePool({ now, pool, rules, looks, state: NEW_POOL, surroundings });
   const verdict = decided.looks.find(each => each.node.uid === node.uid)?.verdict;
   if (verdict?.kind !== 'blocked') return own;

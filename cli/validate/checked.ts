@@ -10,6 +10,8 @@ export interface Checked {
   readonly findings: readonly Finding[];
   /** The custom resource that the drain template renders, of a configuration with a custom drain. */
   readonly rendered?: string;
+  /** What it does, in words. */
+  readonly notes?: readonly string[];
 }
 
 /** Whether Curfew refuses what was found. */

@@ -8,6 +8,9 @@ import { customResourceDefinitions } from '../../simulator/custom-resource-defin
 import { findingAt, type Finding, type Severity } from '../../simulator/scenario/finding.ts';
 import type { Path } from '../../simulator/scenario/places.ts';
 import type { Place } from '../../simulator/scenario/scenario.ts';
+import { ladderTexts } from '../../functions/repair/ladder-text.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import { inOneVoice } from '../findings/voice.ts';
 import { byPlace, isError, type Checked } from './checked.ts';
 import { doubtsAbout } from './object-doubts.ts';
@@ -45,9 +48,18 @@ export function createObjectChecker(): ObjectChecker {
       const errors = faults.map(({ path, message }) => at(path, message, 'error'));
       const doubts = doubtsAbout(manifest, faults).map(({ path, message, severity }) => at(path, message, severity));
       const findings = [...errors, ...doubts].toSorted(byPlace);
-      return { file, kind: manifest.kind, name: manifest.metadata.name, findings };
+      const notes = errors.length === 0 ? laddersOf(manifest) : [];
+      return { file, kind: manifest.kind, name: manifest.metadata.name, findings, ...(notes.length > 0 && { notes }) };
     },
   };
+}
+
+/** What is done about an ill node, in words. */
+function laddersOf({ kind, spec }: Manifest): readonly string[] {
+  const isRead = kind === 'NodeLifecyclePolicy' || kind === 'NodePool';
+  const block = isRead && isJsonObject(spec) ? spec['repair'] : undefined;
+  const parsed = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');
+  return parsed?.ok === true ? ladderTexts(parsed.value).map(({ path, text }) => `${path}: ${text}`) : [];
 }
 
 /** Kinds that nobody but Curfew has: under another group they are meant for it. */

@@ -159,4 +159,5 @@ const MESSAGES = {
   GracePeriodElapsed: 'released: the last protection on the node has ended',
   NothingProtected: 'released: no pod on the node is protected any more',
   AnnotationTakenOver: 'the annotation was changed by someone else: Curfew removed its mark',
+  ReplacementHeld: 'no pod is protected any more; a repair holds the node until it takes the place of another one',
 } as const;

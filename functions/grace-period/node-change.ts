@@ -5,6 +5,7 @@
  * - no A, no M: free; with A and without M: somebody else's, never touched
  * - A is `"true"` and M: ours
  * - M without A: somebody removed ours; it is held again while pods are protected
+ * - a replacement that repair holds has A without M: M joins it, and goes alone
  * - M, and A is something else: somebody edited ours and thereby took it over; our mark goes, the annotation stays
  */
 import type { AnnotatedPod } from './announcements.ts';
@@ -19,6 +20,8 @@ export interface AnnotatedNode {
   readonly doNotDisrupt: string | undefined;
   /** Our mark. */
   readonly protectedUntil: string | undefined;
+  /** Repair holds the node, too: it takes the place of another one and is not in use yet (`curfew.dev/replaces`). */
+  readonly isReplacement?: boolean | undefined;
 }
 
 export type NodeChange =
@@ -28,7 +31,7 @@ export type NodeChange =
   /** Remove both. */
   | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
   /** Remove our mark beside an annotation that is not ours any more. */
-  | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' };
+  | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' | 'ReplacementHeld' };
 
 /** What the change is judged by. */
 interface Judged {
@@ -60,13 +63,14 @@ export function changeOf(
   until: string | undefined,
   annotated: readonly AnnotatedPod[],
 ): NodeChange {
-  const { doNotDisrupt, protectedUntil } = node;
+  const { doNotDisrupt, protectedUntil, isReplacement = false } = node;
   const leave: NodeChange = { kind: 'leave' };
   if (protectedUntil === undefined) {
-    const free = doNotDisrupt === undefined;
+    const free = doNotDisrupt === undefined || (isReplacement && doNotDisrupt === 'true');
     return free && until !== undefined ? { kind: 'hold', until, reason: 'PodsProtected' } : leave;
   }
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') return { kind: 'disown', reason: 'AnnotationTakenOver' };
+  if (until === undefined && isReplacement) return { kind: 'disown', reason: 'ReplacementHeld' };
   if (until === undefined) {
     return {
       kind: 'release',

@@ -1,4 +1,5 @@
 /** What the grace-period function looks at: a node, its record, its pods and the policy that applies. The same for every look. */
+import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -84,6 +85,7 @@ export async function look(
       uid,
       doNotDisrupt: annotations[KARPENTER.doNotDisruptAnnotation],
       protectedUntil: annotations[ANNOTATIONS.protectedUntil],
+      isReplacement: annotations[REPLACES_ANNOTATION] !== undefined,
     },
     pods,
     policy,

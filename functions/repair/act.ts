@@ -8,7 +8,7 @@ import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { readNode } from '../../shared/domain/node.ts';
+import { readNode, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
 import { type EpochMs, addDuration, earliest, seconds } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -20,13 +20,15 @@ import { createRemediation } from './actions/custom-resource.ts';
 import { requestDrain } from './actions/drain.ts';
 import { endRemediations } from './actions/made-resources.ts';
 import { reboot } from './actions/reboot.ts';
+import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
 import { accepted, settledTime, withoutAttempt } from './attempt.ts';
 import type { Granted } from './decide.ts';
 import type { Carried, Outcome, PassDeps } from './deps.ts';
 import { failureOf, withoutUndone } from './guards.ts';
 import { illsOf } from './illness.ts';
-import { keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
+import { allRungsOf, keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
+import { nextPause } from './replacement.ts';
 import type { Seen } from './look.ts';
 import { readableSettings } from './node-verdict.ts';
 import { type PoolRules, loadRules, readClaim } from './observe.ts';
@@ -55,13 +57,24 @@ export async function carryOut(
   const rules = loadRules(deps, context.pool, context.rules);
   const claims = new Map<string | undefined, NodeClaimView>(context.claims.map(claim => [claim.uid, claim]));
   const carried: Carried[] = [];
+  const launches = intended.filter(({ granted }) => granted.attempt.action === 'Replace');
+  const living = context.claims.filter(({ deletionTime }) => deletionTime === undefined);
+  const unlaunched = living.filter(
+    each => each.annotations[REPLACES_ANNOTATION] !== undefined && each.providerID === undefined,
+  );
   await fewAtATime(intended, async ({ granted, record }) => {
     let made: Made = {};
     const note: ActionContext['note'] = change => {
       made = change;
     };
     try {
-      const parts = { ...context, rules, note };
+      // Those of this pass count, whichever is made first.
+      const before = Math.max(
+        0,
+        launches.findIndex(each => each.granted === granted),
+      );
+      const room = { claims: living.length + before, unknown: unlaunched.length + before };
+      const parts = { ...context, rules, note, room };
       const listed = granted.attempt.action === 'Terminate' ? claims.get(granted.attempt.claim?.uid) : undefined;
       const outcome =
         (listed && (await actOn(deps, { granted, record }, parts, listed))) ??
@@ -78,13 +91,14 @@ export async function carryOut(
 interface Parts extends Omit<Context, 'rules'> {
   readonly rules: Promise<PoolRules>;
   readonly note: ActionContext['note'];
+  readonly room: ActionContext['room'];
 }
 
 /** @param listed the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it, it is read. */
 async function actOn(
   deps: PassDeps,
   { granted, record }: { readonly granted: Granted; readonly record: NodeRecord },
-  { rules: wanted, pool, asked, isCounted, note }: Parts,
+  { rules: wanted, pool, asked, isCounted, note, room }: Parts,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, look, message, rung } = granted;
@@ -113,14 +127,28 @@ async function actOn(
   if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
   // Somebody else terminates it forcefully by now.
   if (decision.kind === 'finishing') return { kind: 'accepted', pods: [], attempt, isOther: true };
-  const isListed = settings !== undefined && rungsOf(settings).some(each => keyOf(each) === attempt.key);
+  const isListed = rungsOf(decision.terms).some(each => keyOf(each) === attempt.key);
   const action = isListed ? actionOf(attempt, rung.template) : undefined;
   if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
 
   const { ours, acts } = record;
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
-    return await action.run({ deps, now, attempt, ours, acts, node, claim, pool, pods, message, note });
+    return await action.run({
+      deps,
+      now,
+      attempt,
+      ours,
+      acts,
+      node,
+      claim,
+      pool,
+      nodePool: rules.pool,
+      room,
+      pods,
+      message,
+      note,
+    });
   });
   if (outcome.kind === 'done') {
     return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), rung.timeout) } };
@@ -156,6 +184,8 @@ function actionOf({ action }: Attempt, template: string | undefined): Action | u
       return reboot;
     case 'Drain':
       return requestDrain;
+    case 'Replace':
+      return launchReplacement;
     case 'CustomResource':
       return template === undefined ? undefined : createRemediation(template);
   }
@@ -181,7 +211,7 @@ export async function withOutcomes(
     time = earliest(time, after.time);
     looks.set(each.granted.look.node.uid, look => ({ ...look, ...after.change }));
   }
-  return { looks, time, pool: (state, all) => poolAfter(state, carried, all) };
+  return { looks, time, pool: (state, all) => poolAfter(state, carried, all, deps.clock.now()) };
 }
 
 interface After {
@@ -195,10 +225,10 @@ async function afterAct(
   seen: Seen,
   speaker: Speaker,
 ): Promise<After> {
-  const { look, attempt } = granted;
+  const { look, attempt, rungs } = granted;
   const now = deps.clock.now();
   const settings = readableSettings(seen.rules.rules);
-  const rungs = settings ? rungsOf(settings) : [];
+  const allRungs = settings ? allRungsOf(settings) : rungs;
   const withMade: NodeRecord =
     Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
   const before = look.record ?? record;
@@ -207,8 +237,8 @@ async function afterAct(
     case 'accepted': {
       // What somebody else does is none of our acts.
       const next =
-        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, rungs);
-      return { change: { record: next }, time: addDuration(now, seconds(300)) };
+        outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, allRungs);
+      return { change: { record: next }, time: addDuration(now, seconds(attempt.action === 'Replace' ? 30 : 300)) };
     }
     case 'unknown':
       return { change: { record: withMade }, time: settledTime(attempt) };
@@ -222,21 +252,49 @@ async function afterAct(
       const basis = seen.basisOf(claim);
       const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
       const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
-      const refused = { node: look.node, attempt, reason: outcome.reason, text: textOfRefusal(next) };
+      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
+      // What cannot be launched is passed over: the pool's pause says when it may be again.
+      const isPassed = attempt.action === 'Replace' && !keepsTurn;
+      const text = isPassed ? outcome.why : textOfRefusal(next);
+      const refused = { node: look.node, attempt, reason: outcome.reason, text };
       if (isSaid) await speaker.sayRefused(refused, next.saidTime !== undefined);
       const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
       const over = withoutAttempt({ ...before, attempt }, attempt);
       const ours = { ...record.ours, ...over.ours };
-      const undone: NodeRecord = { ...over, ours, number: record.number, refusals, attempt: before.attempt };
-      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
+      const { illness } = over;
+      const undone: NodeRecord = {
+        ...over,
+        ours,
+        number: record.number,
+        ...(record.launched !== undefined && { launched: record.launched }),
+        ...(isPassed
+          ? { illness: illness && { ...illness, passed: [...new Set([...(illness.passed ?? []), key])] } }
+          : { refusals }),
+        attempt: before.attempt,
+      };
       const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
       const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
       const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
       const left = keepsTurn
         ? { record: undone }
-        : await takeBack(deps, look.node, undone, { claims, say }).catch(() => ({ record: undone }));
-      const taken = undone.illness?.taken ?? [];
-      const turn = turnOf({ rungs, taken, acts: undone.acts, refusals, basis }, now);
+        : await takeBack(deps, look.node, undone, {
+            claims,
+            say,
+            sayEnded: (replacement, end) => speaker.sayReplacement(look.node, replacement, end),
+          }).catch(() => ({ record: undone }));
+      const turn = turnOf(
+        {
+          rungs,
+          taken: undone.illness?.taken ?? [],
+          acts: undone.acts,
+          refusals: undone.refusals,
+          basis,
+          passed: undone.illness?.passed,
+          launchesFrom: seen.state.launchPause?.until,
+          hasClaim: attempt.claim !== undefined,
+        },
+        now,
+      );
       const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
       // Its place is free: others look at once.
       return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
@@ -249,9 +307,27 @@ const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHav
   return { ...rest, ...made };
 };
 
-const terminationOf = (node: string, { incident, time }: Attempt) => ({ condition: failureOf(incident), time, node });
+const terminationOf = (node: string, { incident, time, replacement }: Attempt) => ({
+  condition: failureOf(incident),
+  time,
+  node,
+  ...(replacement && { isReplaced: true as const }),
+});
 
-function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readonly NodeLook[]): PoolRecord {
+function poolAfter(
+  state: PoolRecord,
+  carried: readonly Carried[],
+  looks: readonly NodeLook[],
+  now: EpochMs,
+): PoolRecord {
+  const hasFailed = carried.some(
+    ({ granted, outcome }) =>
+      granted.attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  );
+  const hasReplaced = carried.some(
+    ({ granted: { attempt }, outcome }) =>
+      outcome.kind === 'accepted' && attempt.action === 'Terminate' && attempt.replacement !== undefined,
+  );
   const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
   const free = new Set(
     looks.flatMap(({ node, holds }) =>
@@ -276,9 +352,11 @@ function poolAfter(state: PoolRecord, carried: readonly Carried[], looks: readon
   });
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const ramp = withoutUndone(state.ramp, undone.length);
-  const { ramp: _, ...rest } = state;
+  const { ramp: _, launchPause, ...rest } = state;
+  const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,
+    ...(pause && { launchPause: pause }),
     ...(ramp && { ramp }),
     inFlight,
     terminations: [...state.terminations, ...uncounted, ...terminated],

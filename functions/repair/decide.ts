@@ -29,7 +29,8 @@ import {
   withoutUndone,
 } from './guards.ts';
 import type { Rung } from './ladder.ts';
-import { type RepairRules, readableSettings } from './node-verdict.ts';
+import { type DueNode, type RepairRules, readableSettings } from './node-verdict.ts';
+import { nextPause, pauseAt } from './replacement.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
 import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
@@ -64,6 +65,7 @@ export interface Granted {
   readonly look: NodeLook;
   readonly attempt: Attempt;
   readonly rung: Rung;
+  readonly rungs: readonly Rung[];
   readonly rest: readonly Rung[];
   readonly message: string;
 }
@@ -91,7 +93,8 @@ export function decidePool(observation: PoolObservation): PoolDecision {
   const candidates = looks.flatMap((look): Candidate[] => {
     const { due, view } = look;
     if (due === undefined || view === undefined) return [];
-    return [{ look: { ...look, view }, due: due.decision, rung: due.rung, rest: due.rest, stale: due.stale }];
+    const { decision: dueNode, ...turn } = due;
+    return [{ look: { ...look, view }, due: dueNode, ...turn }];
   });
   const guards = createGuards(surroundings);
   const held = new Set<string>();
@@ -175,9 +178,10 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   const limit = Math.min(budget ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
   const gate = observation.gate?.(inFlight);
   let count = inFlight.size;
+  const disrupted = new Set(surroundings.budget?.disrupted);
   let granted = 0;
-  return candidates.toSorted(byRank).map((candidate): Outcome => {
-    const { look, due, rung, rest, stale } = candidate;
+  return ranked(candidates, now).map((candidate): Outcome => {
+    const { look, due, rung, rungs, rest, stale } = candidate;
     const { view } = look;
     const needsPlace = !inFlight.has(view.uid);
     const held = holds.get(candidate);
@@ -187,13 +191,19 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const settled = { ...candidate, look: { ...look, record } };
     if (settles.hold !== undefined) return heldBy(settled, settles.hold);
     const futile =
-      rung.type === 'Terminate' ? futility(surroundings, failureOf(due.incident), view, state.terminations) : undefined;
+      rung.type === 'Terminate' || rung.type === 'Replace'
+        ? futility(surroundings, failureOf(due.incident), view, state.terminations)
+        : undefined;
     if (futile !== undefined) return heldBy(settled, futile);
     if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
+    const isDisruptive = rung.type !== 'CustomResource';
+    const budgeted = isDisruptive ? surroundings.budget?.hold(view.uid, disrupted) : undefined;
+    if (budgeted !== undefined) return heldBy(settled, budgeted);
     const full = needsPlace ? gate?.take(view) : undefined;
     if (full !== undefined) return heldBy(settled, full);
     if (isObserving) {
       if (needsPlace) count += 1;
+      if (isDisruptive) disrupted.add(view.uid);
       const attempt = createAttempt(settled, now);
       const verdict: Verdict = { kind: 'wouldRepair', node: view, attempt, rest, message: due.message };
       return { look: { ...settled.look, verdict, time: addDuration(now, FOLLOW_CHECK) } };
@@ -202,9 +212,12 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     if (granted >= MOST_ACTS) return { look: { ...settled.look, time: addDuration(now, seconds(1)) } };
     granted += 1;
     if (needsPlace) count += 1;
+    if (isDisruptive) disrupted.add(view.uid);
     const attempt = createAttempt({ ...settled, stale }, now);
     // What the action before has asked for is still known as ours.
-    const base = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+    const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+    const launched = rung.type === 'Replace' && stale === undefined ? (record.launched ?? 0) + 1 : record.launched;
+    const base = launched === undefined ? before : { ...before, launched };
     const verdict: Verdict = { kind: 'repair', node: view, attempt, message: due.message };
     return {
       look: {
@@ -214,9 +227,28 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         holds: true,
         isFollowed: true,
       },
-      grant: { look: settled.look, attempt, rung, rest, message: due.message },
+      grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message },
     };
   });
+}
+
+const AGES_BY = minutes(30);
+
+/**
+ * Who comes first: the dense rank of priority among those that are due, and one more for each half hour that a node has been due, whatever
+ * held it. Of equal ones the less healthy node, then by name.
+ */
+export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
+  const score = scores(candidates, now);
+  return candidates.toSorted(
+    (a, b) =>
+      score(b.due) - score(a.due) || b.due.severity - a.due.severity || (a.look.node.name < b.look.node.name ? -1 : 1),
+  );
+}
+
+function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
+  const priorities = [...new Set(candidates.map(({ due }) => due.terms.priority))].toSorted((a, b) => a - b);
+  return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
 }
 
 function heldBy({ look, due }: Candidate, hold: Hold): Outcome {
@@ -250,13 +282,6 @@ function settling(
   };
 }
 
-/** Longest past due first; of those that are due at the same time the less healthy one. */
-function byRank({ due: a, look: first }: Candidate, { due: b, look: second }: Candidate): number {
-  return (
-    a.incident.dueTime - b.incident.dueTime || b.severity - a.severity || (first.node.name < second.node.name ? -1 : 1)
-  );
-}
-
 /** What the next pass must know. */
 function remembered(
   { now, rules, state: before, looks: seen }: PoolObservation,
@@ -271,8 +296,11 @@ function remembered(
     .filter(({ isFollowed, node }) => isFollowed && !uids.has(node.uid))
     .map(({ node }) => node.uid);
   const terminations = before.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
+  const hasFailed = looks.some(({ failedLaunch }) => failedLaunch !== undefined);
+  const pause = hasFailed ? nextPause(state.launchPause, now) : state.launchPause && pauseAt(state.launchPause, now);
+  const { launchPause: _, ...rest } = state;
   const next: PoolRecord = {
-    ...state,
+    ...rest,
     inFlight: Object.fromEntries(
       [...uids].map(uid => [
         uid,
@@ -281,6 +309,7 @@ function remembered(
     ),
     followed,
     held: [...held].toSorted(),
+    ...(pause && { launchPause: pause }),
     terminations: terminations.slice(-MOST_TERMINATIONS),
     counts: { held: looks.filter(isHeld).length, repairing: looks.filter(isRepairing).length },
   };

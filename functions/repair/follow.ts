@@ -4,12 +4,14 @@
  */
 import { ownerOf } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { addDuration, earliest, isDue, toTimestamp } from '../../shared/domain/time.ts';
+import { addDuration, earliest, isDue, latest, parseTimestamp, toTimestamp } from '../../shared/domain/time.ts';
 import { newNode, accepted, describe, settledTime, untaken, withoutAttempt } from './attempt.ts';
 import { WELL_FOR, clocksOf, illnessAt, illsOf, nextEpisodes } from './illness.ts';
 import { on, stuckBy } from './gone.ts';
-import { actsOf, awaitsReboot, hasTime, isInPlace, rungsOf } from './ladder.ts';
-import { decideNode, isTerminatingForcefully, otherAtWork, readableSettings } from './node-verdict.ts';
+import { actsOf, allRungsOf, awaitsReboot, hasTime, isInPlace, rungsOf } from './ladder.ts';
+import { decideNode, endsBy, otherAtWork, readableSettings } from './node-verdict.ts';
+import { replacementSeen, standingOf, unmarkTime } from './replacement.ts';
+import { lookAtReplacing } from './replacing.ts';
 import { type LookContext, type Partly, type NodeSeen } from './seen.ts';
 import { type Attempt, type NodeRecord } from './state.ts';
 import { FOLLOW_CHECK, HOLD_CHECK } from './times.ts';
@@ -50,16 +52,20 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     acts: [...(held?.acts ?? actsOf(node))],
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
+  const { replacement } = known.ours ?? {};
   const seen: NodeSeen = {
     context,
     node,
-    record,
+    record: replacement
+      ? { ...record, ours: { ...record.ours, replacement: replacementSeen(replacement, context, now) } }
+      : record,
     held,
     decision,
     ills,
     isIll,
     isOn,
-    rungs: settings ? rungsOf(settings) : [],
+    rungs: decision.kind === 'due' ? rungsOf(decision.terms) : [],
+    allRungs: settings ? allRungsOf(settings) : [],
   };
   const look = withEnds(lookAtAttempt(seen), seen);
   const countsOther =
@@ -103,12 +109,18 @@ function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): N
   // A run that died had set it, and nothing begins now that would make use of it.
   const isLeft =
     look.record?.attempt === undefined && look.due === undefined && look.record?.ours?.annotation !== undefined;
+  const { replacement } = look.record?.ours ?? {};
+  const unmarks = replacement && unmarkTime(replacement);
+  const isUnused =
+    replacement !== undefined && unmarks === undefined && look.record?.attempt?.replacement === undefined;
+  const isMarked = unmarks !== undefined && isDue(now, unmarks);
   return {
     ...look,
-    takesBack: look.takesBack || isLeft,
+    takesBack: look.takesBack || isLeft || isMarked || (isUnused && look.due === undefined),
+    isFollowed: look.isFollowed || replacement !== undefined,
     node: { name: node.name, uid: node.uid },
     view: node,
-    time: isOver ? look.time : earliest(look.time, wellEnds),
+    time: earliest(isOver ? look.time : earliest(look.time, wellEnds), unmarks),
   };
 }
 
@@ -132,7 +144,7 @@ function lookAtAttempt(seen: NodeSeen): Partly {
     };
   }
   if (wasCarriedOut(answered, context, seen.node)) {
-    const taken = accepted({ ...record, attempt: answered }, answered, seen.rungs);
+    const taken = accepted({ ...record, attempt: answered }, answered, seen.allRungs);
     return { ...lookAtAccepted({ ...seen, record: taken }, taken.attempt ?? answered), found: answered };
   }
   return lookAtStale(seen, answered);
@@ -145,22 +157,31 @@ function withDrainEnd(attempt: Attempt, { drainEnds }: LookContext, uid: string)
 }
 
 /**
- * A termination that was begun: the NodeClaim is gone, or on its way and forceful. A graceful deletion that somebody else had begun is
+ * A termination that was begun: the NodeClaim is gone, or on its way with a deadline no later than ours. A graceful deletion that somebody else had begun is
  * not what the attempt was for. Nothing tells for certain that a machine was not rebooted, so that counts as carried out. What is asked for
  * under an id of its own can be asked for again.
  */
-function wasCarriedOut({ action, claim }: Attempt, { claims, now }: LookContext, { annotations }: NodeView): boolean {
+function wasCarriedOut(
+  { action, claim, terminationTimestamp, replacement }: Attempt,
+  context: LookContext,
+  { annotations }: NodeView,
+): boolean {
+  const { claims, now } = context;
   switch (action) {
     case 'Reboot':
       return annotations !== undefined;
     case 'Drain':
     case 'CustomResource':
       return false;
+    case 'Replace':
+      return replacement !== undefined && standingOf(replacement, context).kind !== 'gone';
     case 'Terminate': {
       // Without a NodeClaim the instance was looked at before (`pass.ts`), and had not been ended.
       if (claim === undefined) return false;
       const seen = claims.get(claim.uid);
-      return seen === undefined || isTerminatingForcefully(seen, now);
+      if (seen?.deletionTime === undefined) return seen === undefined;
+      const deadline = parseTimestamp(terminationTimestamp ?? '');
+      return deadline === undefined || endsBy(seen, latest(now, deadline));
     }
   }
 }
@@ -169,6 +190,9 @@ function wasCarriedOut({ action, claim }: Attempt, { claims, now }: LookContext,
 function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
   const { isOn, context } = seen;
   const record = withoutAttempt(seen.record, attempt);
+  // Its replacement may be open by now.
+  if (attempt.action === 'Terminate' && attempt.replacement !== undefined)
+    return lookAtReplacing({ ...seen, record }, { ...attempt, action: 'Replace', phase: 'accepted' });
   const wanted = isOn && context.rules.mode === 'Enforce' ? lookAtTurn({ ...seen, record }, attempt) : undefined;
   if (wanted?.due?.stale !== undefined) return wanted;
   const otherwise = wanted ?? (isOn ? lookAtTurn({ ...seen, record }, undefined) : lookWhileOff({ ...seen, record }));
@@ -176,6 +200,7 @@ function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
 }
 
 function lookAtAccepted(seen: NodeSeen, attempt: Attempt): Partly {
+  if (attempt.action === 'Replace') return lookAtReplacing(seen, attempt);
   return isInPlace(attempt) ? lookAtInPlace(seen, attempt) : lookAtTermination(seen, attempt);
 }
 
@@ -219,7 +244,7 @@ function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
 }
 
 function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
-  const { context, node, isIll, isOn, rungs } = seen;
+  const { context, node, isIll, isOn } = seen;
   const { now, rules } = context;
   const record = { ...seen.record, attempt };
   if (!isIll && !awaitsReboot(attempt, node, now)) {
@@ -259,7 +284,7 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
   }
   const takesBack = record.ours?.maintenance === true;
   if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack };
-  const turn = lookAtTurn({ ...seen, record, rungs }, undefined);
+  const turn = lookAtTurn({ ...seen, record }, undefined);
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
   return { ...turn, holds: isLeft, isFollowed: true, takesBack };
 }

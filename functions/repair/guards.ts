@@ -2,9 +2,10 @@
  * What holds a due repair back although the node itself may be repaired: the cluster, its zone, its pool. Each is counted a second time with
  * the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
+import { isReserved, type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
 import {
   type RepairSettings,
   type RepairStatement,
@@ -25,11 +26,12 @@ import {
   toEpochMs,
   toTimestamp,
 } from '../../shared/domain/time.ts';
+import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
 import { isStopped, vetoOf } from './node-verdict.ts';
 import type { PoolRecord, Ramp } from './state.ts';
 import { HOLD_CHECK } from './times.ts';
-import type { Hold } from './verdict.ts';
+import type { Hold, NodeLook } from './verdict.ts';
 
 /** Freeze and zone are those of other pools too, whose changes wake nobody here. */
 const OUTAGE_CHECK = minutes(1);
@@ -57,6 +59,8 @@ export interface Surroundings {
   readonly nodes: readonly NodeView[] | undefined;
   /** By what a node of any pool is ill. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
+  /** The NodePool's own, where they count. */
+  readonly budget?: DisruptionBudget | undefined;
   /** Whether Curfew has acted on the node lately. */
   readonly isActedUpon: (node: NodeView) => boolean;
 }
@@ -71,21 +75,33 @@ interface Around {
     | undefined;
   readonly state: PoolRecord;
   readonly now: EpochMs;
+  readonly nodePool: KubernetesObject | undefined;
+  readonly activity: Activity;
+  /** What a pass has found of its nodes. */
+  readonly looks: readonly NodeLook[];
 }
 
-export function surroundingsOf({ pool, settings, own, claims, cluster, state, now }: Around): Surroundings {
+export function surroundingsOf(around: Around): Surroundings {
+  const { pool, settings, own, claims, cluster, state, now, nodePool, looks, activity } = around;
   const index = indexOwners(own, claims);
   const statements = statementsOf(settings);
   const mine = new Set(own.map(({ uid }) => uid));
+  const claimOf = (node: NodeView): NodeClaimView | undefined => {
+    const owner = ownerOf(node, index);
+    return owner.kind === 'claim' ? owner.claim : undefined;
+  };
+  const which = settings.disruptionBudgets;
   return {
     now,
     settings,
     scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
     poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
-    claimOf(node) {
-      const owner = ownerOf(node, index);
-      return owner.kind === 'claim' ? owner.claim : undefined;
-    },
+    claimOf,
+    budget:
+      // Most NodePools say nothing.
+      which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
+        ? undefined
+        : disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, looks, activity, now }),
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
@@ -193,13 +209,14 @@ function returnTime(
   return { time, types: back.map(({ type }) => type) };
 }
 
-/** Not vetoed, not stopped, not left over. */
+/** Not vetoed, not stopped, not left over, no replacement that is not in use yet. */
 function mayBeTouched(
   node: NodeView,
   { now, claimOf, isUnmanaged }: Surroundings,
   isIll: (node: NodeView) => boolean,
 ): boolean {
   const claim = claimOf(node);
+  if (isReserved(node)) return false;
   if (isStopped(node) || node.deletionTime !== undefined || claim?.deletionTime !== undefined) return false;
   const isLeftOver = claim === undefined && !isUnmanaged && isIll(node);
   return !isLeftOver && vetoOf(node, claim, undefined, now) === undefined;

@@ -113,26 +113,54 @@ export type Health =
       readonly message: string;
       /** How many statements hold: how unhealthy the node is. */
       readonly severity: number;
+      /** The statement that decides. */
+      readonly entry: Ill;
+      /** Since when any of them has been due. */
+      readonly dueSince: EpochMs;
     };
 
-/** The entry that decides: of those that are due first the first listed. @param episodes looked at only with `flapping` */
-export function judgeHealth(ills: readonly Ill[], settings: RepairSettings, episodes: readonly Episode[]): Health {
+/** A statement with its clock, and when it is due. */
+interface Timed {
+  readonly ill: Ill;
+  readonly start: EpochMs;
+  readonly dueTime: EpochMs;
+}
+
+const priorityOf = ({ ill: { statement } }: Timed): number => statement.priority ?? 0;
+
+/**
+ * The entry that decides: of those that are due the one with the highest priority, then that which is due first, then the first listed.
+ *
+ * @param episodes looked at only with `flapping`
+ */
+export function judgeHealth(
+  ills: readonly Ill[],
+  {
+    now,
+    settings,
+    episodes,
+  }: { readonly now: EpochMs; readonly settings: RepairSettings; readonly episodes: readonly Episode[] },
+): Health {
   const [some] = ills;
   if (some === undefined) return { kind: 'healthy' };
-  let first: { readonly ill: Ill; readonly start: EpochMs; readonly dueTime: EpochMs } | undefined;
-  for (const ill of ills) {
-    if (ill.start === undefined) continue;
-    const dueTime = addDuration(ill.start, ill.statement.toleration);
-    if (first === undefined || dueTime < first.dueTime) first = { ill, start: ill.start, dueTime };
-  }
-  if (first === undefined) {
+  const timed = ills
+    .flatMap((ill): Timed[] => {
+      const { start, statement } = ill;
+      return start === undefined ? [] : [{ ill, start, dueTime: addDuration(start, statement.toleration) }];
+    })
+    .toSorted((a, b) => a.dueTime - b.dueTime);
+  const [earliest] = timed;
+  const [first = earliest] = timed
+    .filter(({ dueTime }) => isDue(now, dueTime))
+    .toSorted((a, b) => priorityOf(b) - priorityOf(a));
+  if (first === undefined || earliest === undefined) {
     const { type, status } = some.condition;
     const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
     return { kind: 'noTransitionTime', message };
   }
   const { ill, start, dueTime } = first;
   const starts = ills.flatMap(each => each.start ?? []);
-  const since = starts.reduce((earliest, time) => (time < earliest ? time : earliest));
+  const since = starts.reduce((least, time) => (time < least ? time : least));
   const flappingTime = settings.flapping && cumulativeDueTime(since, episodes, settings.flapping);
   const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
   const { statement, condition } = ill;
@@ -143,13 +171,15 @@ export function judgeHealth(ills: readonly Ill[], settings: RepairSettings, epis
     lastTransitionTime: start,
     dueTime: isFlapping ? flappingTime : dueTime,
     ...(field !== undefined && { field }),
+    ...(statement.priority !== undefined && statement.priority > 0 && { priority: statement.priority }),
   };
   const why =
     isFlapping && settings.flapping !== undefined
       ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
       : `tolerated ${formatDuration(statement.toleration)}`;
   const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(incident)}`;
-  return { kind: 'unhealthy', incident, message, severity: ills.length };
+  const dueSince = isFlapping && flappingTime < earliest.dueTime ? flappingTime : earliest.dueTime;
+  return { kind: 'unhealthy', incident, message, severity: ills.length, entry: ill, dueSince };
 }
 
 /** When an incident is due, at the end of its message. */

@@ -3,7 +3,12 @@
  * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto, edit or crash repeats an act. Pure.
  */
 import type { NodeView } from '../../shared/domain/node.ts';
-import type { RepairAction, RepairSettings } from '../../shared/domain/repair-policy.ts';
+import {
+  actionListsOf,
+  DEFAULT_ACTIONS,
+  type RepairAction,
+  type RepairSettings,
+} from '../../shared/domain/repair-policy.ts';
 import { nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import {
   addDuration,
@@ -22,12 +27,19 @@ import type { Act, Attempt, NodeRecord, RungType } from './state.ts';
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export interface Rung extends Omit<RepairAction, 'type'> {
   readonly type: RungType;
+  /** It is the second half of that action. */
+  readonly key?: string | undefined;
 }
 
 /** In their order. */
-export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly Rung[] {
+export function rungsOf({
+  actions = DEFAULT_ACTIONS,
+}: {
+  readonly actions?: readonly RepairAction[] | undefined;
+}): readonly Rung[] {
   return actions.flatMap((action: RepairAction): Rung[] => {
     const { type, ...rest } = action;
+    if (type === 'ReplaceThenTerminate') return [{ ...rest, type: 'Replace' }];
     if (type !== 'DrainThenTerminate') return [{ ...rest, type }];
     return [
       { ...rest, type: 'Drain' },
@@ -36,12 +48,26 @@ export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly 
   });
 }
 
+/** Those of every entry. */
+export const allRungsOf = (settings: RepairSettings): readonly Rung[] =>
+  actionListsOf(settings).flatMap(actions => rungsOf({ actions }));
+
 /** A termination that is not over after this long is stuck, where its action says nothing else. */
 const STUCK_AFTER = hours(1);
 
 /** What makes an action the same. */
-export const keyOf = ({ type, template = '', timeout }: Pick<Rung, 'type' | 'template' | 'timeout'>): string =>
-  `${type}|${template}|${timeout}`;
+export const keyOf = ({
+  type,
+  template = '',
+  timeout,
+  key,
+}: Pick<Rung, 'type' | 'template' | 'timeout' | 'key'>): string => key ?? `${type}|${template}|${timeout}`;
+
+/** What follows once a replacement is ready; undefined: the list has no such action any more. */
+export function terminationAfter(key: string, rungs: readonly Rung[]): Rung | undefined {
+  const rung = rungs.find(each => keyOf(each) === key);
+  return rung && { ...rung, type: 'Terminate', timeout: STUCK_AFTER, key };
+}
 
 /** What counts against one allowance, whatever the time that it was given. */
 const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
@@ -108,6 +134,8 @@ export type Turn =
   | { readonly kind: 'next'; readonly rung: Rung }
   /** All that is left was refused, and is tried again then. */
   | { readonly kind: 'refused'; readonly until: EpochMs; readonly message: string }
+  /** All that is left is to launch a replacement, which the pool does again then. */
+  | { readonly kind: 'unavailable'; readonly until: EpochMs }
   /** Nothing is left. @param until an allowance returns */
   | { readonly kind: 'exhausted'; readonly until: EpochMs | undefined };
 
@@ -118,10 +146,19 @@ interface Place {
   readonly refusals: Refusals | undefined;
   /** Of what a try rests on: a refusal of another basis is over. */
   readonly basis: string;
+  /** Replacements that did not become ready in this illness. */
+  readonly passed?: readonly string[] | undefined;
+  /** When the pool launches replacements again; undefined: now. */
+  readonly launchesFrom?: EpochMs | undefined;
+  /** Without one there is nothing to replace. */
+  readonly hasClaim?: boolean;
 }
 
 /** Whose turn it is. */
-export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now: EpochMs): Turn {
+export function turnOf(place: Place, now: EpochMs): Turn {
+  const { rungs, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = place;
+  const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
+  let launch: Rung | undefined;
   let returns: EpochMs | undefined;
   let again: { readonly until: EpochMs; readonly message: string } | undefined;
   for (const rung of rungs) {
@@ -132,6 +169,11 @@ export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now:
       returns = earliest(returns, allowed);
       continue;
     }
+    if (rung.type === 'Replace' && !hasClaim) continue;
+    if (rung.type === 'Replace' && (passed.includes(key) || !mayLaunch)) {
+      launch ??= rung;
+      continue;
+    }
     const refusal = refusals[key];
     const until = refusal?.basis === basis ? tryTime(refusal, rung) : undefined;
     if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', rung };
@@ -139,6 +181,8 @@ export function turnOf({ rungs, taken, acts, refusals = {}, basis }: Place, now:
     if (mayPass(refusal, rung)) return { kind: 'refused', until, message: refusal.message };
     if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
   }
+  if (again === undefined && launch !== undefined)
+    return mayLaunch ? { kind: 'next', rung: launch } : { kind: 'unavailable', until: launchesFrom };
   return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
 }
 
@@ -160,6 +204,18 @@ function tryTime(refusal: Refusal, rung: Rung): EpochMs {
   const next = addDuration(refusal.lastTime, delay);
   const last = passesBy(refusal, rung);
   return next < last ? next : last;
+}
+
+/** Until when a refused act waits; undefined: it may be tried. */
+export function heldByRefusal(
+  { refusals, basis }: { readonly refusals: Refusals | undefined; readonly basis: string },
+  key: string,
+  rung: Rung,
+  now: EpochMs,
+): EpochMs | undefined {
+  const refusal = refusals?.[key];
+  const until = refusal?.basis === basis ? tryTime(refusal, rung) : undefined;
+  return until === undefined || isDue(now, until) ? undefined : until;
 }
 
 /** An act that leaves the node in its place, so that it can get well. */

@@ -1,6 +1,7 @@
 /** What a pass sees before it decides: the pool's record and rules, its nodes with what is remembered of them, and the cluster where guards count it. */
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { activity } from '../../shared/contract/budget-schedule.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
@@ -100,6 +101,8 @@ export async function look(
     changesTime: asks.changesTime,
     drainEnds: asks.drainEnds,
     basisOf,
+    nodesByName: new Map(own.map(node => [node.name, node])),
+    launchesFrom: state.launchPause?.until,
   };
   const found = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
   const handed = await handOver(deps, { pool, own: found, records, claims: view.claims, asks });
@@ -123,7 +126,20 @@ export async function look(
   }
   looks = await withoutReplaced(deps, looks, records);
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });
-  const surroundings = settings && surroundingsOf({ pool, settings, own, claims: view.claims, cluster, state, now });
+  const surroundings =
+    settings &&
+    surroundingsOf({
+      pool,
+      settings,
+      own,
+      claims: view.claims,
+      cluster,
+      state,
+      now,
+      nodePool: rules.pool,
+      looks,
+      activity,
+    });
   const place: Place = { pool, source: rules.rules.source, settings: rules.rules.settings };
   if (held.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
   return {
@@ -233,7 +249,10 @@ function carryOver(
   for (const each of left) {
     const { uid, name } = each.node;
     const known = records.get(uid)?.value ?? newNode(name, undefined);
-    records.set(uid, { value: intoNode(known, each, rungsOf(settings)), isOld: true });
+    records.set(uid, {
+      value: intoNode(known, each, rungsOf(settings)),
+      isOld: true,
+    });
   }
   return undefined;
 }

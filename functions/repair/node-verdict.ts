@@ -11,8 +11,14 @@ import {
 } from '../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
 import type { Owner } from '../../shared/domain/node-owner.ts';
-import { DO_NOT_REPAIR_ANNOTATION, type NodeCondition, type NodeView } from '../../shared/domain/node.ts';
-import type { RepairLimits, RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { DO_NOT_REPAIR_ANNOTATION, isReserved, type NodeCondition, type NodeView } from '../../shared/domain/node.ts';
+import {
+  type DrainBound,
+  type RepairAction,
+  type RepairLimits,
+  type RepairSettings,
+  termsOf,
+} from '../../shared/domain/repair-policy.ts';
 import {
   type DurationMs,
   type EpochMs,
@@ -50,7 +56,18 @@ export interface DueNode {
   readonly claim: NodeClaimView | undefined;
   /** How many statements hold. */
   readonly severity: number;
+  /** Of the entry that decides: its priority, and what is done. */
+  readonly terms: Terms;
+  /** Since when any entry has been due. */
+  readonly dueSince: EpochMs;
   readonly message: string;
+}
+
+/** What the entry that decides says of a repair. */
+export interface Terms {
+  readonly priority: number;
+  readonly actions: readonly RepairAction[];
+  readonly drainBound: DrainBound;
 }
 
 interface Incident {
@@ -82,14 +99,18 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
   }
   if ('invalid' in settings) return { kind: 'refuse', message: settings.invalid };
 
-  const health = judgeHealth(ills, settings, episodes);
+  if (isReserved(node)) {
+    const message = 'the node is the replacement of another one, and not in use yet';
+    return { kind: 'ignore', reason: 'Healthy', message };
+  }
+  const health = judgeHealth(ills, { now, settings, episodes });
   if (health.kind === 'healthy') {
     return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
   }
   if (health.kind === 'noTransitionTime') {
     return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
   }
-  const { message, severity, incident } = health;
+  const { message, severity, incident, entry, dueSince } = health;
   if (!isDue(now, incident.dueTime)) return { kind: 'tolerate', incident, message };
   const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
   if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
@@ -109,7 +130,9 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
     return { kind: 'blocked', reason: 'BeingDisrupted', other, incident, message: why };
   }
-  return { kind: 'due', incident, claim, severity, message };
+  const { priority = 0 } = entry.statement;
+  const terms: Terms = { priority, ...termsOf(settings, entry) };
+  return { kind: 'due', incident, claim, severity, terms, dueSince, message };
 }
 
 /** An instance of its own that Karpenter has nothing to do with: one of Karpenter's may only be waiting for its NodeClaim to show. */
@@ -118,14 +141,14 @@ function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
 }
 
 /** Being deleted, and its deadline has passed. */
-export function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
-  return claim.deletionTime !== undefined && holdsPastInstant(claim, now);
+function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
+  return claim.deletionTime !== undefined && endsBy(claim, now);
 }
 
-/** Karpenter keeps a deadline that has passed and replaces one that lies ahead or does not parse. */
-export function holdsPastInstant({ annotations }: NodeClaimView, now: EpochMs): boolean {
+/** Whether a deadline stands there that is no later. Karpenter replaces one that does not parse. */
+export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
   const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
-  return deadline !== undefined && isDue(now, deadline);
+  return deadline !== undefined && isDue(time, deadline);
 }
 
 /** The pool of a node is that of its NodeClaim; its own label counts only while there is none for certain. */
@@ -243,6 +266,23 @@ const AUTOSCALER_HOLDS_FOR = minutes(15);
 /** An instance that somebody has stopped. */
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
 
+const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.find(each => each.key === key);
+
+const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
+  list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
+
+/** By which mark Karpenter says that it reboots the node. */
+export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (isTrue(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
+  return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
+}
+
+/** By which mark it says that it is going to disrupt the node. */
+export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (taintOf(node, 'karpenter.sh/disrupted')) return 'taint karpenter.sh/disrupted';
+  return isTrue(claim?.conditions, 'DisruptionReason') ? 'condition DisruptionReason of the NodeClaim' : undefined;
+}
+
 /** @param asked what stands for the node in other systems, by its name */
 export function otherAtWork(
   node: NodeView,
@@ -250,18 +290,15 @@ export function otherAtWork(
   asked: string | undefined,
   now: EpochMs,
 ): Other | undefined {
-  const taint = (key: string) => node.taints?.find(each => each.key === key);
-  const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
-    list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
   const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
-  if (isTrue(claim?.conditions, 'Rebooting')) return other('condition Rebooting of the NodeClaim', REBOOT_COUNTS_FOR);
-  if (taint('karpenter.sh/rebooting')) return other('taint karpenter.sh/rebooting', REBOOT_COUNTS_FOR);
+  const reboot = isRebooting(node, claim);
+  if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
   // What terminates it has set that taint, and a repair may force a termination.
   if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
-    if (taint('karpenter.sh/disrupted')) return other('taint karpenter.sh/disrupted');
-    if (isTrue(claim?.conditions, 'DisruptionReason')) return other('condition DisruptionReason of the NodeClaim');
+    const marked = isMarkedForDisruption(node, claim);
+    if (marked !== undefined) return other(marked);
   }
-  const removal = taint(AUTOSCALER_TAINT);
+  const removal = taintOf(node, AUTOSCALER_TAINT);
   const since = removal && Number(removal.value) * 1000;
   const isRead = since !== undefined && Number.isSafeInteger(since);
   if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))

@@ -57,7 +57,8 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined, see
     uid: nodePool.metadata.uid,
     value,
   };
-  const rules = { ...effectiveRepair(nodePool, policies), gateOpen: config.featureGates.nodeRepair, poolVeto };
+  const repair = effectiveRepair(nodePool, policies, config.providerPolicies);
+  const rules = { ...repair, gateOpen: config.featureGates.nodeRepair, poolVeto };
   return { rules, pool: nodePool, known, policies, config };
 }
 

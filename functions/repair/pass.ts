@@ -109,6 +109,10 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
       const pods = await loadPodsOnNode(deps, each.node.name);
       await sayActed(deps, seen, { node: each.node, attempt: each.found, pods, message });
     }
+    if (each.failedLaunch !== undefined) {
+      const { attempt, why } = each.failedLaunch;
+      await speaker.sayRefused({ node: each.node, attempt, reason: 'ReplacementUnavailable', text: why }, false);
+    }
     const held = seen.held.get(each.node.uid)?.value;
     const record = each.record ?? (each.takesBack && held ? withoutLast(held) : undefined);
     if (!each.takesBack || record === undefined) {
@@ -118,7 +122,9 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
     try {
       const left = await takeBack(deps, each.node, record, {
         claims: seen.claims,
+        isGone: each.view === undefined,
         say: (text, isRepeated) => speaker.sayLeft(each.node, text, isRepeated),
+        sayEnded: (replacement, end) => speaker.sayReplacement(each.node, replacement, end),
       });
       time = earliest(time, left.time);
       const isOwed = left.record.refusals?.[TAKE_BACK] !== undefined;
@@ -190,6 +196,8 @@ async function withNames(
   { attempt, rung, look: { view }, message }: Granted,
   record: NodeRecord,
 ): Promise<NodeRecord> {
+  if (attempt.action === 'Replace' && attempt.replacement !== undefined)
+    return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
   if (attempt.action === 'Reboot') return { ...record, ours: { ...record.ours, maintenance: true } };
   if (attempt.action !== 'CustomResource' || rung.template === undefined || view === undefined) return record;
   const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
@@ -205,6 +213,8 @@ async function withNames(
       node: view,
       claim,
       pool: seen.pool,
+      nodePool: seen.rules.pool,
+      room: { claims: 0, unknown: 0 },
       pods,
       message,
     };

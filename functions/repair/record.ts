@@ -27,6 +27,8 @@ const incident = z.object({
   dueTime: instant,
   /** Where the toleration stands; absent: the provider's default. */
   field: z.optional(z.string()),
+  /** Of the entry; absent: 0. */
+  priority: z.optional(z.int()),
 });
 
 const resourceName = z.object({
@@ -39,7 +41,14 @@ const resourceName = z.object({
 
 const madeResource = z.extend(resourceName, { uid: z.string() });
 
-const rungType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Terminate']);
+const rungType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Replace', 'Terminate']);
+
+const replacement = z.object({
+  name: z.string(),
+  uid: z.optional(z.string()),
+  node: z.optional(z.string()),
+  releasedTime: z.optional(instant),
+});
 
 /** How an act itself ended, before its time was over. `stopped`: a person took it back, and nothing follows. */
 const answer = z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() });
@@ -68,10 +77,13 @@ const attempt = z.object({
   terminationTimestamp: z.optional(z.string()),
   /** What somebody else had set there before; given back when the attempt is called off. */
   previousTimestamp: z.optional(z.string()),
+  /** `Terminate`: when what is left of the pods goes. */
+  podsUntil: z.optional(instant),
   /** `Reboot`: the machine's boot ID before. */
   bootID: z.optional(z.string()),
   /** `Drain`, `CustomResource`: what the request is known by, the same for each try. */
   requestId: z.optional(z.string()),
+  replacement: z.optional(replacement),
 });
 
 /** An act that was taken. */
@@ -92,6 +104,7 @@ const ours = z.object({
   mayHaveMade: z.optional(z.array(resourceName)),
   /** The cordon and the condition of a reboot. */
   maintenance: z.optional(z.literal(true)),
+  replacement: z.optional(replacement),
   /** Of a termination that was called off: its annotation. */
   annotation: z.optional(z.object({ claim: named, set: z.string(), previous: z.optional(z.string()) })),
 });
@@ -103,6 +116,8 @@ const illness = z.object({
   type: z.string(),
   /** Actions that were accepted, by their keys. */
   taken: z.array(z.string()),
+  /** Replacements that did not become ready. */
+  passed: z.optional(z.array(z.string())),
   /** Since when no rule has been ill. */
   wellTime: z.optional(instant),
   settling: z.optional(settling),
@@ -128,6 +143,7 @@ const node = z.object({
   /** Taken in the last day, or for as long as an allowance counts them. */
   acts: z.array(act),
   number: z.int(),
+  launched: z.optional(z.int()),
   attempt: z.optional(attempt),
   refusals: z.optional(refusalsSchema),
   ours: z.optional(ours),
@@ -160,7 +176,12 @@ export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion
 
 const ramp = z.object({ step: z.int(), stepTime: instant, granted: z.int() });
 
-const termination = z.object({ condition: z.string(), time: instant, node: z.optional(z.string()) });
+const termination = z.object({
+  condition: z.string(),
+  time: instant,
+  node: z.optional(z.string()),
+  isReplaced: z.optional(z.literal(true)),
+});
 
 const resource = z.object({
   group: z.string(),
@@ -208,6 +229,7 @@ const pool = z.object({
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
   held: z.array(z.string()),
   ramp: z.optional(ramp),
+  launchPause: z.optional(z.object({ failures: z.int(), until: instant })),
   /** Of the last day, or the window of `futility`. */
   terminations: z.array(termination),
   /** How its repairs stand, for the status of policies. */

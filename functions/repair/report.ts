@@ -7,6 +7,8 @@ import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
+import type { End } from './actions/replace.ts';
+import { graceEnd, podsText } from './attempt.ts';
 import type { Rung } from './ladder.ts';
 import type { Attempt, RepairIncident } from './state.ts';
 import type { Basis, NodeName, Verdict } from './verdict.ts';
@@ -39,6 +41,7 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
   conditionStatus: incident.conditionStatus,
   dueTime: toIsoText(incident.dueTime),
   lastTransitionTime: toIsoText(incident.lastTransitionTime),
+  ...(incident.priority !== undefined && { priority: incident.priority }),
 });
 
 /** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
@@ -147,12 +150,14 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
 }
 
 /** The numbers that an act rests on, times in RFC 3339. */
-const attemptOf = ({ number, claim, action, incident, until }: Attempt): JsonObject => ({
+const attemptOf = ({ number, claim, action, incident, until, podsUntil, replacement }: Attempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,
   action,
   ...(claim && { nodeClaim: claim.name }),
   ...(action !== 'Terminate' && { until: toIsoText(until) }),
+  ...(replacement !== undefined && { replacement: replacement.name }),
+  ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
 });
 
 /** So many pods are named in one audit line, which must stay under 8 KB. */
@@ -172,7 +177,9 @@ export function reportsOfAct(
   const { claim } = attempt;
   const what = `${describeAct(attempt)}${followedBy(rest)}`;
   const { length } = protectedPods;
-  const taken = length === 0 ? '' : `; it takes ${length} protected pod${length === 1 ? '' : 's'}`;
+  const end = graceEnd(attempt);
+  const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
+  const taken = length === 0 ? '' : `; it takes ${length} protected pod${length === 1 ? '' : 's'}${last}`;
   const event = {
     type: 'Warning',
     reason: EVENT_REASONS.nodeRepairStarted,
@@ -213,18 +220,24 @@ const decidedText = ({ source }: Place, { incident: { field } }: Attempt): strin
   field === undefined || source === undefined ? '' : `; by ${field} of ${source}`;
 
 /** The same of an act that mode `Observe` leaves out. */
-function describeObserved({ action, claim, until }: Attempt): string {
+function describeObserved(attempt: Attempt): string {
+  const { action, claim, until, replacement } = attempt;
+  if (action === 'Replace')
+    return `a replacement, NodeClaim ${replacement?.name ?? ''}, would be launched, and have time until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} would begin, and have time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the Auto Scaling group of the instance would replace it'
-    : `NodeClaim ${claim.name} would be terminated forcefully`;
+    : `NodeClaim ${claim.name} would be terminated${podsText(attempt)}`;
 }
 
-function describeAct({ action, claim, until }: Attempt): string {
+function describeAct(attempt: Attempt): string {
+  const { action, claim, until, replacement } = attempt;
+  if (action === 'Replace')
+    return `a replacement, NodeClaim ${replacement?.name ?? ''}, is launched, and has time until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} has begun, and has time until ${toTimestamp(until)}`;
   return claim === undefined
     ? 'the instance is terminated in its Auto Scaling group, which replaces it'
-    : `NodeClaim ${claim.name} is terminated forcefully`;
+    : `NodeClaim ${claim.name} is terminated${podsText(attempt)}${replacement === undefined ? '' : `; NodeClaim ${replacement.name} takes its place`}`;
 }
 
 /** An act that was refused, or cannot be carried out. */
@@ -257,6 +270,25 @@ export function reportOfLeft(node: NodeName, place: Place, text: string): Report
     details: placeOf(place),
     metric: metricOf('refused', place),
     event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
+  };
+}
+
+const END_REASONS = { deleted: 'ReplacementDeleted', kept: 'ReplacementKept', gone: 'ReplacementGone' } as const;
+const END_TEXTS = {
+  deleted: 'is deleted: nothing is to be replaced by it',
+  kept: 'is a node as any other from now on',
+  gone: 'is gone',
+} as const;
+
+/** What becomes of a replacement at the end of a repair. */
+export function reportOfReplacement(node: NodeName, place: Place, replacement: string, end: End): Report {
+  return {
+    about: aboutNode(node),
+    decision: 'release',
+    reason: END_REASONS[end],
+    message: `NodeClaim ${replacement} ${END_TEXTS[end]}`,
+    details: { ...placeOf(place), replacement },
+    metric: metricOf('release', place),
   };
 }
 

@@ -7,7 +7,8 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, hours, isDue, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
-
+import type { End } from './actions/replace.ts';
+import { isUnbounded } from './attempt.ts';
 import type { Carried, PassDeps } from './deps.ts';
 import type { Seen } from './look.ts';
 import { protectionOf } from './observe.ts';
@@ -17,6 +18,7 @@ import {
   reportOfLeft,
   reportOfMissing,
   reportOfRefusal,
+  reportOfReplacement,
   reportOfVerdict,
   reportsOfAct,
   vetoFault,
@@ -37,6 +39,8 @@ export interface Speaker {
   ): Promise<{ readonly looks: readonly NodeLook[]; readonly time: EpochMs | undefined }>;
   sayRefused(refused: Refused, isRepeated: boolean): Promise<void>;
   sayLeft(node: NodeName, text: string, isRepeated: boolean): Promise<void>;
+  /** A replacement is deleted, or stays for good. */
+  sayReplacement(node: NodeName, replacement: string, end: End): Promise<void>;
   /** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
   sayMissing(
     seen: Seen,
@@ -85,6 +89,7 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
     },
     sayRefused: (refused, isRepeated) => reporter.report({ ...reportOfRefusal(refused, place), isRepeated }),
     sayLeft: (node, text, isRepeated) => reporter.report({ ...reportOfLeft(node, place, text), isRepeated }),
+    sayReplacement: (node, replacement, end) => reporter.report(reportOfReplacement(node, place, replacement, end)),
     async sayMissing({ rules: { pool } }, state, nodes) {
       const { time, missing } = missingOf(state, nodes, now);
       if (pool === undefined || missing === 0) return { state: {}, time };
@@ -118,7 +123,9 @@ function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now
   const made = nodes.flatMap(({ creationTime }) => creationTime ?? []).toSorted((a, b) => a - b);
   let missing = 0;
   let time: EpochMs | undefined;
-  for (const { time: ended } of terminations.toSorted((a, b) => a.time - b.time)) {
+  for (const { time: ended } of terminations
+    .filter(({ isReplaced }) => isReplaced !== true)
+    .toSorted((a, b) => a.time - b.time)) {
     const index = made.findIndex(each => each >= ended);
     if (index >= 0) made.splice(index, 1);
     else if (isDue(now, addDuration(ended, REPLACED_WITHIN))) missing += 1;
@@ -235,8 +242,9 @@ function ofCarried({ granted: { look, message, rest }, outcome }: Carried) {
 }
 
 /** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */
-function protectedBy({ action }: Attempt, pods: readonly PodView[], { rules }: Seen, now: EpochMs): readonly string[] {
-  if (action !== 'Terminate' && action !== 'Reboot') return [];
+function protectedBy(attempt: Attempt, pods: readonly PodView[], { rules }: Seen, now: EpochMs): readonly string[] {
+  const { action } = attempt;
+  if ((action !== 'Terminate' && action !== 'Reboot') || isUnbounded(attempt)) return [];
   const { policy } = protectionOf(rules);
   return pods
     .filter(pod => isProtected(pod, now, policy))

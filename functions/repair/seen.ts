@@ -25,6 +25,9 @@ export interface LookContext {
     string,
     { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }
   >;
+  readonly nodesByName: ReadonlyMap<string, NodeView>;
+  /** When the pool launches replacements again; undefined: now. */
+  readonly launchesFrom?: EpochMs | undefined;
   /** What stands for a node in other systems, by its name. */
   readonly asked: ReadonlyMap<string, string>;
   /** What a refused act rests on, beside its NodeClaim. */
@@ -40,7 +43,10 @@ export interface NodeSeen {
   readonly ills: readonly Ill[];
   readonly isIll: boolean;
   readonly isOn: boolean;
+  /** Of the entry that decides now. */
   readonly rungs: readonly Rung[];
+  /** Of every entry. */
+  readonly allRungs: readonly Rung[];
 }
 
 export type Partly = Omit<NodeLook, 'node' | 'view'>;

@@ -13,6 +13,7 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { statementsOfProvider, type ProviderPolicies } from '../../shared/domain/provider-policies.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
@@ -43,8 +44,14 @@ const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${meta
  * The repair settings for the nodes of a pool. A node without a NodePool is reached only by a policy whose selector is empty.
  * A policy that selects the pool and cannot be read might forbid what the others allow, so nothing is repaired until it can be
  * (I6). One whose very selector cannot be read selects nothing. Both are reported on their own object.
+ *
+ * @param profile the provider's statements; undefined: those before 1.15
  */
-export function effectiveRepair(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveRepair {
+export function effectiveRepair(
+  pool: KubernetesObject | undefined,
+  policySet: PolicySet,
+  profile?: ProviderPolicies,
+): EffectiveRepair {
   const applying = policiesFor(pool, policySet);
   const unreadable = unreadableFor(pool, policySet);
   const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
@@ -61,7 +68,8 @@ export function effectiveRepair(pool: KubernetesObject | undefined, policySet: P
   }
   const block = parseRepairBlock(holder.spec?.['repair'], 'spec.repair');
   if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
-  return { settings: limits?.fault === undefined ? block.value : { invalid: limits.fault }, source, ...found };
+  if (limits?.fault !== undefined) return { settings: { invalid: limits.fault }, source, ...found };
+  return { settings: { ...block.value, provided: statementsOfProvider(profile) }, source, ...found };
 }
 
 interface AcceptedPolicy {

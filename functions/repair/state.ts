@@ -16,6 +16,8 @@ export interface RepairIncident {
   readonly dueTime: EpochMs;
   /** Where the toleration stands; absent: the provider's default. */
   readonly field?: string | undefined;
+  /** Of the entry; absent: 0. */
+  readonly priority?: number | undefined;
 }
 
 export interface ResourceName {
@@ -31,7 +33,18 @@ export interface MadeResource extends ResourceName {
 }
 
 /** One act; `DrainThenTerminate` of the block is two, `Drain` and `Terminate`. */
-export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Replace' | 'Terminate';
+
+/** A NodeClaim that was made to take the place of an ill node. */
+export interface Replacement {
+  readonly name: string;
+  /** Known once it was made. */
+  readonly uid?: string | undefined;
+  /** Its Node. */
+  readonly node?: string | undefined;
+  /** When its taint was first seen to be off. */
+  readonly releasedTime?: EpochMs | undefined;
+}
 
 /** How an act itself ended, before its time was over. `stopped`: a person took it back, and nothing follows. */
 export interface RungAnswer {
@@ -63,10 +76,14 @@ export interface Attempt {
   readonly terminationTimestamp?: string | undefined;
   /** What somebody else had set there before; given back when the attempt is called off. */
   readonly previousTimestamp?: string | undefined;
+  /** `Terminate`: when what is left of the pods goes; absent: when they are gone, or at once where a timestamp was set. */
+  readonly podsUntil?: EpochMs | undefined;
   /** `Reboot`: the machine's boot ID before. */
   readonly bootID?: string | undefined;
   /** `Drain`, `CustomResource`: what the request is known by, the same for each try. */
   readonly requestId?: string | undefined;
+  /** `Replace`: what it launches. `Terminate`: what takes the place of the node, opened before. */
+  readonly replacement?: Replacement | undefined;
 }
 
 /** An act that was taken. */
@@ -94,6 +111,8 @@ export interface Ours {
   readonly mayHaveMade?: readonly ResourceName[] | undefined;
   /** The cordon and the condition of a reboot. */
   readonly maintenance?: true | undefined;
+  /** `ReplaceThenTerminate`: recorded before it is made. */
+  readonly replacement?: Replacement | undefined;
   /** Of a termination that was called off: its annotation. */
   readonly annotation?:
     { readonly claim: Named; readonly set: string; readonly previous?: string | undefined } | undefined;
@@ -105,6 +124,8 @@ export interface Illness {
   readonly type: string;
   /** Actions that were accepted, by their keys. */
   readonly taken: readonly string[];
+  /** Replacements that did not become ready: not taken, and passed over where something follows. */
+  readonly passed?: readonly string[] | undefined;
   /** Since when no rule has been ill. */
   readonly wellTime?: EpochMs | undefined;
   /** How long others that had just come back held it. */
@@ -131,6 +152,8 @@ export interface NodeRecord {
   /** Taken in the last day, or for as long as an allowance counts them. */
   readonly acts: readonly Act[];
   readonly number: number;
+  /** Replacements that were asked for, for their names. */
+  readonly launched?: number | undefined;
   readonly attempt?: Attempt | undefined;
   readonly refusals?: Refusals | undefined;
   readonly ours?: Ours | undefined;
@@ -154,6 +177,14 @@ export interface Termination {
   readonly condition: string;
   readonly time: EpochMs;
   readonly node?: string | undefined;
+  /** A replacement stood there before. */
+  readonly isReplaced?: true | undefined;
+}
+
+/** A pool whose launch failed launches nothing for a while: 5 minutes, twice as long after each failure, an hour at most. */
+export interface LaunchPause {
+  readonly failures: number;
+  readonly until: EpochMs;
 }
 
 export interface PoolRecord {
@@ -164,6 +195,8 @@ export interface PoolRecord {
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
   readonly held: readonly string[];
   readonly ramp?: Ramp | undefined;
+  /** After a replacement that did not become ready. */
+  readonly launchPause?: LaunchPause | undefined;
   /** Of the last day, or the window of `futility`. */
   readonly terminations: readonly Termination[];
   /** How its repairs stand, for the status of policies. */

@@ -60,7 +60,19 @@ export function lookAtTurn(seen: NodeSeen, stale: Attempt | undefined): Partly {
       const { incident } = decision;
       const taken = record.illness?.taken ?? takenBefore(record, incident.conditionType, rungs, now);
       const basis = context.basisOf(decision.claim);
-      const turn = turnOf({ rungs, taken, acts: record.acts, refusals: record.refusals, basis }, now);
+      const turn = turnOf(
+        {
+          rungs,
+          taken,
+          acts: record.acts,
+          refusals: record.refusals,
+          basis,
+          passed: record.illness?.passed,
+          launchesFrom: context.launchesFrom,
+          hasClaim: decision.claim !== undefined,
+        },
+        now,
+      );
       if (turn.kind === 'next') {
         const { rung } = turn;
         const rest = rungs.slice(rungs.indexOf(rung) + 1).filter(each => !taken.includes(keyOf(each)));
@@ -69,11 +81,16 @@ export function lookAtTurn(seen: NodeSeen, stale: Attempt | undefined): Partly {
           ...record,
           illness: { ...record.illness, type: incident.conditionType, taken: [...taken] },
         };
-        return { ...QUIET, record: begun, due: { decision, rung, rest, stale: same } };
+        return { ...QUIET, record: begun, due: { decision, rung, rungs, rest, stale: same } };
       }
       if (turn.kind === 'refused') {
         const message = `${decision.message}; refused: ${turn.message}; it is tried again at ${toTimestamp(turn.until)}`;
         return { ...QUIET, record, verdict: { kind: 'retry', node, message }, time: turn.until };
+      }
+      if (turn.kind === 'unavailable') {
+        const message = `${decision.message}; no replacement can be launched: it is tried again at ${toTimestamp(turn.until)}`;
+        const verdict: Verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', incident, message };
+        return { ...QUIET, record, verdict, time: turn.until };
       }
       const returns = turn.until === undefined ? '' : `; an allowance returns at ${toTimestamp(turn.until)}`;
       const list = rungs.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');

@@ -3,7 +3,7 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Rung } from './ladder.ts';
 import { type DueNode, type NodeDecision } from './node-verdict.ts';
-import { type Attempt, type NodeRecord, type RepairIncident } from './state.ts';
+import { type Attempt, type NodeRecord, type RepairIncident, type Replacement } from './state.ts';
 
 export type HoldReason =
   | 'ClusterFreeze'
@@ -12,11 +12,13 @@ export type HoldReason =
   | 'Settling'
   | 'FutileRepairs'
   | 'ConcurrencyBudget'
+  | 'DisruptionBudget'
   | 'ZoneConcurrencyBudget'
   | 'ClusterConcurrencyBudget'
   | 'RampUp'
   | 'AmbiguousNodeClaim'
-  | 'BeingDisrupted';
+  | 'BeingDisrupted'
+  | 'ReplacementUnavailable';
 
 /** What a guard rests on. */
 export interface Basis {
@@ -79,10 +81,13 @@ export interface Candidate {
   readonly look: NodeLook & { readonly view: NodeView };
   readonly due: DueNode;
   readonly rung: Rung;
+  /** The list that it is of. */
+  readonly rungs: readonly Rung[];
   /** What follows it. */
   readonly rest: readonly Rung[];
   /** An attempt that another run did not carry out, at the same action. */
   readonly stale: Attempt | undefined;
+  readonly replacement?: Replacement | undefined;
 }
 
 /** What a pass finds of one node. */
@@ -96,9 +101,15 @@ export interface NodeLook {
   readonly due?: {
     readonly decision: DueNode;
     readonly rung: Rung;
+    /** The list that it is of. */
+    readonly rungs: readonly Rung[];
     readonly rest: readonly Rung[];
     readonly stale: Attempt | undefined;
+    /** It is ready, and opened before the node goes. */
+    readonly replacement?: Replacement | undefined;
   };
+  /** Its replacement did not become ready. */
+  readonly failedLaunch?: { readonly attempt: Attempt; readonly why: string } | undefined;
   /** When to look again. */
   readonly time?: EpochMs | undefined;
   /** A repair is in flight, which counts until it ends or is stuck. */

@@ -38,7 +38,7 @@ export const projectNode: ObjectProjection = object =>
 
 /** What `readNodeClaim` reads. */
 export const projectNodeClaim: ObjectProjection = object =>
-  projected(object, ['terminationGracePeriod'], ['providerID', 'nodeName', 'conditions']);
+  projected(object, ['terminationGracePeriod', 'startupTaints'], ['providerID', 'nodeName', 'conditions']);
 
 /** What `readPod` reads: of a container its resources, of a volume its claim. */
 export const projectPod: ObjectProjection = object => {

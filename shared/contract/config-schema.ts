@@ -6,6 +6,7 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import type { DrainSettings, HealthEventSettings } from '../domain/drain-settings.ts';
 import { withoutPaths } from '../domain/json.ts';
 import { suggestion } from '../domain/nearest-name.ts';
+import { PROVIDER_POLICIES, type ProviderPolicies } from '../domain/provider-policies.ts';
 import { hours } from '../domain/time.ts';
 import { duration, exactName } from './drain-fields.ts';
 import { drainKeys, toDrainSettings } from './drain-schema.ts';
@@ -20,6 +21,7 @@ const MAX_CLUSTER_NAMES = 100;
 const keys = z.madeOnce(() =>
   z.strictObject({
     featureGates: z.prefault(z.strictObject({ nodeRepair: z._default(z.boolean(), false) }), {}),
+    providerPolicies: z.optional(z.enum(PROVIDER_POLICIES)),
     maxEventAge: z.optional(duration),
     clusterNames: z._default(z.array(exactName).check(z.maxLength(MAX_CLUSTER_NAMES)), []),
     ...drainKeys().shape,
@@ -29,6 +31,8 @@ export const configSchema = z.madeOnce(() => keys().check(...drainKeys().checks)
 
 export interface CurfewConfig {
   readonly featureGates: { readonly nodeRepair: boolean };
+  /** Which statements of the provider count; undefined: those before 1.15. */
+  readonly providerPolicies?: ProviderPolicies | undefined;
   /** Undefined while no configuration was ever valid, or none says how nodes are drained: drains are held. */
   readonly drain: DrainSettings | undefined;
   readonly healthEvents: HealthEventSettings;
@@ -112,9 +116,10 @@ export function readConfig(content: unknown): CurfewConfig | undefined {
 /** A configuration that is about other things does not mean that nothing is to be drained. */
 function toConfig(parsed: z.output<ReturnType<typeof configSchema>>, content: unknown): CurfewConfig {
   const saysHow = isTable(content) && Object.keys(drainKeys().shape).some(key => Object.hasOwn(content, key));
-  const { featureGates, maxEventAge = MAX_EVENT_AGE, clusterNames } = parsed;
+  const { featureGates, providerPolicies, maxEventAge = MAX_EVENT_AGE, clusterNames } = parsed;
   return {
     featureGates,
+    ...(providerPolicies !== undefined && { providerPolicies }),
     drain: saysHow ? toDrainSettings(parsed) : undefined,
     healthEvents: { maxEventAge, clusterNames },
   };

@@ -130,7 +130,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       ...NODE_REQUESTS.map(({ group, resource }) => ({ group, resource, verbs: ['list'] as const })),
       on('NodePool', ['get', 'list']),
       // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.
-      on('NodeClaim', ['get', 'list', 'patch', 'delete']),
+      // `create` is for a replacement that is launched before the ill one goes.
+      on('NodeClaim', ['get', 'list', 'create', 'patch', 'delete']),
       on('NodeLifecyclePolicy', ['list']),
       on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),
       on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),

@@ -6,16 +6,18 @@ import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import {
+  AWS_REPAIR_STATEMENTS,
   DEFAULT_ACTION_TIMEOUT,
-  DEFAULT_ACTIONS,
   DEFAULT_ATTEMPTS,
   DEFAULT_MAX_UNHEALTHY,
   DEFAULT_OUTAGE,
   DEFAULT_TERMINATION_TIMEOUT,
   DEFAULT_WITHIN,
+  DISRUPTION_BUDGETS,
   NEVER,
   REPAIR_ACTIONS,
   WITHOUT_NODE_CLAIM,
+  type DrainBound,
   type NodeCount,
   type OutageRule,
   type RepairAction,
@@ -111,15 +113,6 @@ const reasonPattern = z.pipe(
 
 const conditionType = z.string().check(z.minLength(1), atMost(LIMITS.conditionType));
 
-const condition = z.madeOnce(() =>
-  z.strictObject({
-    type: conditionType,
-    status: z.enum(['True', 'False', 'Unknown']),
-    reason: z.exactOptional(reasonPattern),
-    toleration,
-  }),
-);
-
 const action = z.madeOnce(() =>
   z
     .strictObject({
@@ -152,6 +145,33 @@ const actions = z.madeOnce(() =>
   ),
 );
 
+const drainBound = z.pipe(
+  z.string().check(atMost(LIMITS.durationLength)),
+  z.transform((text: string, { issues }): DrainBound => {
+    if (text === 'Inherit') return text;
+    const read = parseGoDuration(text);
+    if (read.ok && read.nanoseconds >= 0n) return nanosecondsToDuration(read.nanoseconds);
+    const message = read.ok ? `must not be negative, got ${JSON.stringify(text)}` : read.error;
+    issues.push({ code: 'custom', message: `${message}; or Inherit`, input: text });
+    return z.NEVER;
+  }),
+);
+
+/** What an entry of `policies` and one of `conditions` may say alike. */
+const terms = () => ({
+  reason: z.exactOptional(reasonPattern),
+  toleration,
+  priority: z._default(z.int().check(z.minimum(0), z.maximum(100)), 0),
+  terminationGracePeriod: z.exactOptional(drainBound),
+  actions: z.exactOptional(actions()),
+});
+
+const override = z.madeOnce(() => z.strictObject({ conditionType, ...terms() }));
+
+const condition = z.madeOnce(() =>
+  z.strictObject({ type: conditionType, status: z.enum(['True', 'False', 'Unknown']), ...terms() }),
+);
+
 const flapping = z.madeOnce(() =>
   z
     .strictObject({ window: positiveDuration, unhealthyFor: positiveDuration })
@@ -168,10 +188,12 @@ const blockSchema = z.madeOnce(() =>
   z
     .strictObject({
       defaultTolerationDuration: z.exactOptional(toleration),
-      policies: z._default(z.array(z.strictObject({ conditionType, toleration })).check(atMost(LIMITS.list)), []),
+      policies: z._default(z.array(override()).check(atMost(LIMITS.list)), []),
       conditions: z._default(z.array(condition()).check(atMost(LIMITS.list)), []),
+      terminationGracePeriod: z.exactOptional(drainBound),
       maxUnhealthy: z._default(nodeCount, DEFAULT_MAX_UNHEALTHY),
       maxConcurrentRepairs: z.exactOptional(nodeCount),
+      disruptionBudgets: z._default(z.enum(DISRUPTION_BUDGETS), 'Explicit'),
       zoneOutage: z._default(outage(), DEFAULT_OUTAGE),
       freeze: z._default(outage(), DEFAULT_OUTAGE),
       actions: z.exactOptional(actions()),
@@ -180,11 +202,24 @@ const blockSchema = z.madeOnce(() =>
       nodesWithoutNodeClaim: z._default(z.enum(WITHOUT_NODE_CLAIM), 'Ignore'),
     })
     .check(
-      z.superRefine(({ policies }, context) => {
-        policies.forEach(({ conditionType: type }, index) => {
-          if (policies.findIndex(policy => policy.conditionType === type) === index) return;
+      z.superRefine(({ policies, conditions, actions: own, nodesWithoutNodeClaim }, context) => {
+        const lists = [
+          { path: ['actions'], list: own },
+          ...policies.map((entry, index) => ({ path: ['policies', index, 'actions'], list: entry.actions })),
+          ...conditions.map((entry, index) => ({ path: ['conditions', index, 'actions'], list: entry.actions })),
+        ];
+        for (const { path, list = [] } of nodesWithoutNodeClaim === 'Ignore' ? [] : lists) {
+          const index = list.findIndex(({ type }) => type === 'ReplaceThenTerminate');
+          const message = 'ReplaceThenTerminate is for nodes with NodeClaims, and nodesWithoutNodeClaim brings others';
+          if (index >= 0) context.addIssue({ code: 'custom', path: [...path, index, 'type'], message });
+        }
+        policies.forEach(({ conditionType: type, reason }, index) => {
+          const isSame = (other: (typeof policies)[number]) =>
+            other.conditionType === type && other.reason?.text === reason?.text;
+          if (policies.findIndex(isSame) === index) return;
           const path = ['policies', index, 'conditionType'];
-          context.addIssue({ code: 'custom', path, message: `must not repeat ${JSON.stringify(type)}` });
+          const what = `${JSON.stringify(type)}${reason === undefined ? '' : ` with reason ${JSON.stringify(reason.text)}`}`;
+          context.addIssue({ code: 'custom', path, message: `must not repeat ${what}` });
         });
       }),
     ),
@@ -193,25 +228,46 @@ const blockSchema = z.madeOnce(() =>
 const defaultTimeoutOf = (type: RepairAction['type']): DurationMs =>
   type === 'Terminate' ? DEFAULT_TERMINATION_TIMEOUT : DEFAULT_ACTION_TIMEOUT;
 
+type Actions = z.output<ReturnType<typeof actions>>;
+
+const withTimeouts = (list: Actions): readonly RepairAction[] =>
+  list.map(({ type, timeout = defaultTimeoutOf(type), ...rest }) => ({ ...rest, type, timeout }));
+
+/** The same in the words of the domain. */
+function toTerms<Entry extends Omit<z.output<ReturnType<typeof override>>, 'conditionType'>>({
+  reason,
+  terminationGracePeriod,
+  actions: list,
+  ...entry
+}: Entry) {
+  return {
+    ...entry,
+    ...(terminationGracePeriod !== undefined && { drainBound: terminationGracePeriod }),
+    ...(list !== undefined && { actions: withTimeouts(list) }),
+    ...(reason !== undefined && { reason: reason.text, matchesReason: reason.occursIn }),
+  };
+}
+
 /** Wire form of a `repair` block, and what it stands for. */
 export const repairSchema = z.madeOnce(() =>
   z.pipe(
     blockSchema(),
     z.transform((block: z.output<ReturnType<typeof blockSchema>>): RepairSettings => ({
-      tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),
+      provided: AWS_REPAIR_STATEMENTS,
+      overrides: block.policies.map(toTerms),
       defaultToleration: block.defaultTolerationDuration,
-      conditions: block.conditions.map(({ reason, ...statement }, index) => ({
-        ...statement,
+      drainBound: block.terminationGracePeriod,
+      conditions: block.conditions.map((entry, index) => ({
+        ...toTerms(entry),
+        isOwn: true,
         field: `spec.repair.conditions[${index}]`,
-        ...(reason !== undefined && { reason: reason.text, matchesReason: reason.occursIn }),
       })),
       maxUnhealthy: block.maxUnhealthy,
       maxConcurrentRepairs: block.maxConcurrentRepairs,
+      disruptionBudgets: block.disruptionBudgets,
       zoneOutage: ruleOf(block.zoneOutage),
       freeze: ruleOf(block.freeze),
-      actions:
-        block.actions?.map(({ type, timeout = defaultTimeoutOf(type), ...rest }) => ({ ...rest, type, timeout })) ??
-        DEFAULT_ACTIONS,
+      actions: block.actions && withTimeouts(block.actions),
       flapping: block.flapping,
       futility: block.futility,
       nodesWithoutNodeClaim: block.nodesWithoutNodeClaim,

@@ -1,5 +1,6 @@
 /** The parts of a NodeClaim that rules look at. */
 import type { KubernetesObject } from './kubernetes-object.ts';
+import { isJsonObject } from './json.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
 import { readConditions, type NodeCondition } from './node.ts';
 import { parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
@@ -23,6 +24,8 @@ export interface NodeClaimView {
   readonly conditions?: readonly NodeCondition[];
   /** From its deletion on; undefined: none, or not a duration. */
   readonly terminationGracePeriod?: DurationMs | undefined;
+  /** Keys of the taints that go once the node has started. */
+  readonly startupTaints?: readonly string[];
 }
 
 /** Reads a NodeClaim object. */
@@ -41,8 +44,14 @@ export function readNodeClaim({ metadata, spec, status }: KubernetesObject): Nod
     deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
     conditions: readConditions(status?.['conditions']),
     terminationGracePeriod: readDuration(spec?.['terminationGracePeriod']),
+    startupTaints: keysOf(spec?.['startupTaints']),
   };
 }
+
+const keysOf = (taints: unknown): readonly string[] =>
+  Array.isArray(taints)
+    ? taints.flatMap(taint => (isJsonObject(taint) && typeof taint['key'] === 'string' ? [taint['key']] : []))
+    : [];
 
 function readDuration(value: unknown): DurationMs | undefined {
   const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;

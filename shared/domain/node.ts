@@ -8,6 +8,15 @@ export const ZONE_LABEL = 'topology.kubernetes.io/zone';
 /** A person's veto against repair, on a Node, NodeClaim or NodePool; the value may be an RFC 3339 instant until which it holds. */
 export const DO_NOT_REPAIR_ANNOTATION = 'curfew.dev/do-not-repair';
 
+/** On the NodeClaim and the Node of a replacement that is not in use yet: the UID of the Node that it replaces. */
+export const REPLACES_ANNOTATION = 'curfew.dev/replaces';
+
+/** Keeps pods off such a replacement. */
+export const RESERVED_TAINT = 'curfew.dev/reserved';
+
+export const isReserved = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
+  taints?.some(({ key }) => key === RESERVED_TAINT) === true;
+
 export interface NodeCondition {
   readonly type: string;
   /** `True`, `False` or `Unknown`. */

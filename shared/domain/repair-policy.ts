@@ -6,15 +6,39 @@ import { isOwnCondition } from './node-drain-conditions.ts';
 import type { NodeCondition, NodeView } from './node.ts';
 import { hours, minutes, toDurationMs, type DurationMs } from './time.ts';
 
-/** A condition counts as unhealthy when it is of this type, has this status and a matching reason; tolerated for this long. */
-export interface RepairStatement {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly toleration: DurationMs;
-  /** Set for a statement of the user that names a pattern. */
+/** How long the pods of a node have to leave once it is terminated; `Inherit`: as long as the NodeClaim says. */
+export type DrainBound = DurationMs | 'Inherit';
+
+/** What an entry may say beside its toleration. */
+export interface EntryTerms {
+  /** 0 to 100: of several entries that are due the highest decides. */
+  readonly priority: number;
+  /** Undefined: that of the block. */
+  readonly drainBound?: DrainBound | undefined;
+  /** Undefined: those of the block. */
+  readonly actions?: readonly RepairAction[] | undefined;
+}
+
+interface Reason {
+  /** Set for a statement that names a pattern. */
   readonly matchesReason?: ((reason: string) => boolean) | undefined;
   /** The pattern. */
   readonly reason?: string | undefined;
+}
+
+/** An entry of `policies`: for the provider's statements of this type, whatever the status. */
+export interface RepairOverride extends EntryTerms, Reason {
+  readonly conditionType: string;
+  readonly toleration: DurationMs;
+}
+
+/** A condition counts as unhealthy when it is of this type, has this status and a matching reason; tolerated for this long. */
+export interface RepairStatement extends Partial<EntryTerms>, Reason {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly toleration: DurationMs;
+  /** Of an entry of the user. */
+  readonly isOwn?: true | undefined;
   /** Where the toleration stands, from the top of the object; absent: the provider's default. */
   readonly field?: string | undefined;
 }
@@ -50,7 +74,13 @@ export interface OutageRule {
   readonly share: number;
 }
 
-export const REPAIR_ACTIONS = ['Reboot', 'DrainThenTerminate', 'CustomResource', 'Terminate'] as const;
+export const REPAIR_ACTIONS = [
+  'Reboot',
+  'DrainThenTerminate',
+  'CustomResource',
+  'ReplaceThenTerminate',
+  'Terminate',
+] as const;
 /** One rung of the ladder: what is done, and after how long the next rung follows when the node is still unhealthy. */
 export interface RepairAction {
   readonly type: (typeof REPAIR_ACTIONS)[number];
@@ -71,24 +101,32 @@ export interface RepairLimits {
   readonly maxConcurrentRepairsPerCluster?: NodeCount | undefined;
 }
 
+/** Which disruption budgets of the NodePool count: those that name `Unhealthy`, those that name no reason as well, or none. */
+export const DISRUPTION_BUDGETS = ['Explicit', 'All', 'Ignore'] as const;
+export type DisruptionBudgets = (typeof DISRUPTION_BUDGETS)[number];
+
 export const WITHOUT_NODE_CLAIM = ['Ignore', 'TerminateInAutoScalingGroup'] as const;
 
 /** A NodePool's or policy's `repair` block, parsed. */
 export interface RepairSettings {
-  /** By condition type, whatever the status; for the provider's statements. */
-  readonly tolerations: ReadonlyMap<string, DurationMs>;
+  /** What the provider says. */
+  readonly provided: readonly RepairStatement[];
+  readonly overrides: readonly RepairOverride[];
   readonly defaultToleration: DurationMs | undefined;
+  /** Undefined: the provider's, else none at all. */
+  readonly drainBound: DrainBound | undefined;
   /** The user's own statements, with their own tolerations. */
   readonly conditions: readonly RepairStatement[];
   readonly maxUnhealthy: NodeCount;
   /** Repairs under way at the same time in one pool; undefined: no limit. */
   readonly maxConcurrentRepairs: NodeCount | undefined;
+  readonly disruptionBudgets: DisruptionBudgets;
   /** Counted among the nodes of one zone, in the whole cluster; undefined: off. */
   readonly zoneOutage: OutageRule | undefined;
   /** Counted among all nodes of the cluster, `Ready=Unknown` alone; undefined: off. */
   readonly freeze: OutageRule | undefined;
-  /** At least one. */
-  readonly actions: readonly RepairAction[];
+  /** At least one; undefined: the provider's, else a termination. */
+  readonly actions: readonly RepairAction[] | undefined;
   /** A node that was unhealthy for `unhealthyFor` in all within `window` is due, however often it recovered in between. */
   readonly flapping: { readonly window: DurationMs; readonly unhealthyFor: DurationMs } | undefined;
   /** After this many repairs within `window` that did not help, replacements that fail the same way are left alone. */
@@ -104,6 +142,8 @@ export const DEFAULT_OUTAGE: OutageRule = { minNodes: 3, share: 55 };
 export const DEFAULT_ACTION_TIMEOUT = minutes(10);
 /** The same of a termination, from the deletion on; past it the repair is stuck. */
 export const DEFAULT_TERMINATION_TIMEOUT = hours(1);
+/** Pods have no time at all: forceful. */
+const NO_DRAIN: DurationMs = toDurationMs(0);
 export const DEFAULT_ATTEMPTS = 2;
 export const DEFAULT_WITHIN = hours(24);
 export const DEFAULT_ACTIONS: readonly RepairAction[] = [
@@ -111,20 +151,49 @@ export const DEFAULT_ACTIONS: readonly RepairAction[] = [
 ];
 
 /**
- * Every statement that holds under these settings, with the toleration in force. Resolution order of a provider's statement: the type's own
- * toleration, else the block's default, else the provider's. A user's condition without a reason replaces the provider's of that type.
+ * Every statement that holds under these settings, with the toleration in force. Resolution order of a provider's statement: the entry for its
+ * type, else the block's default, else the provider's. A user's entry without a reason replaces all of the provider's of that type; one
+ * with a reason stands beside them.
  */
 export function statementsOf(settings: RepairSettings): readonly RepairStatement[] {
-  const { tolerations, defaultToleration, conditions } = settings;
+  const { provided, overrides, defaultToleration, conditions } = settings;
   const replaced = new Set(conditions.flatMap(({ type, reason }) => (reason === undefined ? [type] : [])));
-  const provided = AWS_REPAIR_STATEMENTS.filter(({ type }) => !replaced.has(type)).map((statement): RepairStatement => {
-    const own = tolerations.get(statement.type);
-    if (own !== undefined) return { ...statement, toleration: own, field: 'spec.repair.policies' };
-    if (defaultToleration === undefined) return statement;
-    return { ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' };
+  const statusesOf = (wanted: string) =>
+    new Set(provided.flatMap(({ type, status }) => (type === wanted ? [status] : [])));
+  const ofOverride = ({ conditionType: type, ...entry }: RepairOverride): RepairStatement[] =>
+    [...statusesOf(type)].map(status => ({ ...entry, type, status, isOwn: true, field: 'spec.repair.policies' }));
+  const plain = new Map(
+    overrides.flatMap(each => (each.reason === undefined ? [[each.conditionType, ofOverride(each)] as const] : [])),
+  );
+  const providers = provided.flatMap((statement): readonly RepairStatement[] => {
+    const { type, status } = statement;
+    if (replaced.has(type)) return [];
+    const own = plain.get(type);
+    const isFirst = provided.find(each => each.type === type && each.status === status) === statement;
+    if (own !== undefined) return isFirst ? own.filter(each => each.status === status) : [];
+    if (defaultToleration === undefined) return [statement];
+    return [{ ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' }];
   });
-  return [...provided, ...conditions].filter(({ toleration }) => !isNever(toleration));
+  const reasoned = overrides.filter(({ reason }) => reason !== undefined).flatMap(ofOverride);
+  return [...providers, ...reasoned, ...conditions].filter(({ toleration }) => !isNever(toleration));
 }
+
+/** What is done about an entry that decides: its own, else the block's, else the provider's for that condition, else the default. */
+export function termsOf(
+  { provided, actions, drainBound }: RepairSettings,
+  { statement, condition }: UnhealthyMatch,
+): { readonly actions: readonly RepairAction[]; readonly drainBound: DrainBound } {
+  const provider = matchStatements({ conditions: [condition] }, provided)[0]?.statement;
+  const own = statement.isOwn === true ? statement : undefined;
+  return {
+    actions: own?.actions ?? actions ?? provider?.actions ?? DEFAULT_ACTIONS,
+    drainBound: own?.drainBound ?? drainBound ?? provider?.drainBound ?? NO_DRAIN,
+  };
+}
+
+/** Every list of actions that may be in force. */
+export const actionListsOf = ({ provided, overrides, conditions, actions }: RepairSettings) =>
+  [actions ?? DEFAULT_ACTIONS, ...[...overrides, ...conditions, ...provided].map(each => each.actions ?? [])] as const;
 
 /** A condition that counts as unhealthy now, and the statement that says so. */
 export interface UnhealthyMatch {
@@ -146,12 +215,14 @@ export function matchStatements(
     if (condition?.status !== statement.status || isOwnCondition(condition)) return [];
     return statement.matchesReason?.(condition.reason) === false ? [] : [{ statement, condition }];
   });
-  // One with a reason counts instead of those without.
-  const withReason = new Set(
-    matches.flatMap(({ statement }) => (statement.reason === undefined ? [] : statement.type)),
-  );
-  return matches.filter(({ statement: { type, reason } }) => reason !== undefined || !withReason.has(type));
+  // One with a reason counts instead of those without, and the user's instead of the provider's.
+  const closest = new Map<string, number>();
+  for (const { statement } of matches)
+    closest.set(statement.type, Math.max(closest.get(statement.type) ?? 0, closenessOf(statement)));
+  return matches.filter(({ statement }) => closenessOf(statement) === closest.get(statement.type));
 }
+
+const closenessOf = ({ reason, isOwn }: RepairStatement): number => (reason === undefined ? 0 : isOwn === true ? 2 : 1);
 
 /** The number of nodes that a limit allows in a pool of `total`; a percentage is rounded up, as Karpenter does. */
 export function resolveNodeCount(limit: NodeCount, total: number): number {

@@ -1,6 +1,7 @@
 /** Which checks run. */
 import { checkDenialsSaid } from './denials-said.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
+import { checkDisruptionBudgets } from './disruption-budgets.ts';
 import { checkDisruptionTarget } from './disruption-target.ts';
 import { checkDrain } from './drain.ts';
 import { checkDrainLimits } from './drain-limits.ts';
@@ -21,6 +22,8 @@ import { checkRepairGuards } from './repair-guards.ts';
 import { checkRefusedCalls } from './refused-calls.ts';
 import { checkRepairLimits } from './repair-limits.ts';
 import { checkRepair } from './repair.ts';
+import { checkRepairTerms } from './repair-terms.ts';
+import { checkReplacement } from './replacement.ts';
 import { checkRobustness } from './robustness.ts';
 import { checkRuleEnd } from './rule-end.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
@@ -37,6 +40,9 @@ export const CHECKS: readonly MakeCheck[] = [
   checkDestructiveCalls,
   checkRepair,
   checkRepairGuards,
+  checkRepairTerms,
+  checkDisruptionBudgets,
+  checkReplacement,
   checkRepairBounds,
   checkRepairLimits,
   checkDrainLimits,

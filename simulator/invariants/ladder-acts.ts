@@ -2,12 +2,13 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import { dig, listOf, textOf } from './reading.ts';
+import { annotationOf, dig, listOf, textOf } from './reading.ts';
 import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
 
 const REPAIR_ANNOTATION = 'curfew.dev/repair';
+export const REPLACES_ANNOTATION = 'curfew.dev/replaces';
 
-export type ActKind = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+export type ActKind = 'Reboot' | 'Drain' | 'CustomResource' | 'Replace' | 'Terminate';
 
 /** A call that acts on a node. */
 export interface ActSeen {
@@ -27,7 +28,7 @@ export interface Act extends Omit<ActSeen, 'node'> {
 
 /** The node that the call acts on, if it does. */
 export function actOf(call: PortCall, mirror: Mirror): ActSeen | undefined {
-  const asked = askedOf(call);
+  const asked = askedOf(call, mirror);
   if (asked === undefined) return undefined;
   const node = [...mirror.all('nodes').values()].find(each => asked.isMeant(each, mirror));
   return node === undefined ? undefined : { kind: asked.kind, id: asked.id, node };
@@ -82,12 +83,17 @@ export const isRefused = (answer: unknown): boolean =>
     textOf(dig(Array.isArray(answer) ? answer[0] : answer, 'kind')) ?? '',
   );
 
+const isReplacement = (name: string, mirror: Mirror): boolean =>
+  [...mirror.all('nodeclaims').values()].some(
+    claim => claim.metadata.name === name && annotationOf(claim, REPLACES_ANNOTATION) !== undefined,
+  );
+
 interface Asked extends Omit<ActSeen, 'node'> {
   readonly isMeant: (node: KubernetesObject, mirror: Mirror) => boolean;
 }
 
 /** What a call asks for; undefined for a call that acts on no node, as nearly all of them do. */
-function askedOf(call: PortCall): Asked | undefined {
+function askedOf(call: PortCall, mirror: Mirror): Asked | undefined {
   if (call.port === 'instances' && call.method === 'reboot') {
     const id = String(call.args[0]);
     return { kind: 'Reboot', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
@@ -104,6 +110,8 @@ function askedOf(call: PortCall): Asked | undefined {
   }
   if (isTermination(call)) {
     const { name = '' } = targetOf(call);
+    // A replacement that is not needed goes for no illness of its own.
+    if (isReplacement(name, mirror)) return undefined;
     return {
       kind: 'Terminate',
       id: name,
@@ -115,6 +123,11 @@ function askedOf(call: PortCall): Asked | undefined {
     };
   }
   if (!isKubernetes(call, 'create')) return undefined;
+  const replaces = textOf(dig(call.args[1], 'metadata', 'annotations', REPLACES_ANNOTATION));
+  if (replaces !== undefined) {
+    const name = textOf(dig(call.args[1], 'metadata', 'name')) ?? '';
+    return { kind: 'Replace', id: name, isMeant: ({ metadata }) => metadata.uid === replaces };
+  }
   const id = textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION));
   if (id === undefined) return undefined;
   return { kind: 'CustomResource', id, isMeant: ({ metadata }) => id.startsWith(`${metadata.uid}.`) };

@@ -17,7 +17,8 @@ import {
   type Run,
 } from './invariant.ts';
 import { actOf, type ActSeen } from './ladder-acts.ts';
-import { createLadderPast, mayHaveBeen, rungsOf, type Rung, type Taken } from './ladder-past.ts';
+import { createLadderPast, ladderOf, mayHaveBeen, profileIn, type Rung, type Taken } from './ladder-past.ts';
+import { statementsOf } from './statements.ts';
 import { dig, listOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { poolOf } from './node-pool.ts';
@@ -79,11 +80,12 @@ export const checkLadder: MakeCheck = context => {
     const isOff = (each: Taken): boolean => each.kind === 'Drain' && hasFailed(each, node);
     const sameKind = taken.filter(each => each.kind === kind && !isOff(each)).length;
     const places = rungs.flatMap((rung, index) => (rung.kind === kind ? [index] : []));
-    if (kind !== 'Terminate' && sameKind >= places.length)
+    // One that did not become ready is not taken.
+    if (kind !== 'Terminate' && kind !== 'Replace' && sameKind >= places.length)
       return complain('I4', `it was taken ${sameKind} times in this illness`);
     const last = taken.at(-1);
     const slack = wasQuiet(uid) ? tolerance : DISTURBED_SLACK;
-    if (last !== undefined && !hasFailed(last, node) && now() + slack < endOf(last))
+    if (last !== undefined && last.kind !== 'Replace' && !hasFailed(last, node) && now() + slack < endOf(last))
       return complain('I3', `${last.kind} has time until ${toIsoText(toEpochMs(endOf(last)))}`);
     // A run that died may have counted as an act.
     if (!wasQuiet(uid)) return;
@@ -96,11 +98,12 @@ export const checkLadder: MakeCheck = context => {
 
   /** It was taken or refused in this illness, was taken in one before, has no attempt left, or leaves no trace where it cannot be done. */
   const isAccountedFor = (
-    { kind, attempts, within }: Rung,
+    { kind, attempts, within, isOptional }: Rung,
     here: readonly Taken[],
     before: readonly Taken[],
   ): boolean => {
-    if (kind === 'CustomResource' || here.some(each => each.kind === kind)) return true;
+    if (isOptional === true || kind === 'CustomResource' || kind === 'Replace' || here.some(each => each.kind === kind))
+      return true;
     const times = before.filter(each => each.kind === kind).flatMap(({ calls }) => calls.find(mayHaveBeen)?.time ?? []);
     if (times.filter(time => time > now() - within).length >= attempts) return true;
     return before.some(({ illness, calls }) => illness !== here[0]?.illness && (calls.at(-1)?.time ?? 0) > now() - DAY);
@@ -150,11 +153,12 @@ function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext):
     const { resource, name: asked } = targetOf(call);
     if (resource !== 'nodepools' || asked !== name) continue;
     const block = repairBlockFor(answerOf(call), policies);
-    blocks.set(JSON.stringify(dig(block, 'actions')), block);
+    blocks.set(JSON.stringify(block), block);
   }
   const [only, ...others] = [...blocks];
   if (only === undefined || others.length > 0) return undefined;
-  return { text: only[0], rungs: rungsOf(only[1]) };
+  const rungs = ladderOf(node, statementsOf(only[1], profileIn(mirror)));
+  return rungs && { text: JSON.stringify(rungs), rungs };
 }
 
 /** Whether a remediator was read to have given up on the node of that name. */

@@ -8,7 +8,8 @@ import { actOf, isRefused, type ActKind, type ActSeen } from './ladder-acts.ts';
 import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { dig, millisecondsOf, textOf } from './reading.ts';
-import { illOf, statementsOf } from './statements.ts';
+import type { Mirror } from './mirror.ts';
+import { illOf, profileOf, statementsOf, type Statement } from './statements.ts';
 
 const ENDS_AFTER = 5 * 60_000;
 /** Between what the cluster shows and what a function has seen of it, by a clock of its own. */
@@ -48,7 +49,9 @@ export interface LadderPast {
 export function createLadderPast({ mirror, now, quietSince }: CheckContext): LadderPast {
   const began = now();
   const patients = new Map<string, Patient>();
-  const isIll = (node: KubernetesObject): boolean => illOf(node, statementsOf(blockOf(node))).length > 0;
+  const isIll = (node: KubernetesObject): boolean => illOf(node, statementsFor(node)).length > 0;
+  const statementsFor = (node: KubernetesObject): readonly Statement[] =>
+    statementsOf(blockOf(node), profileIn(mirror));
   const blockOf = (node: KubernetesObject): unknown => {
     const name = poolOf(node, mirror);
     const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
@@ -100,7 +103,7 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
           ...patient,
           acts: [...acts.slice(0, -1), { ...last, calls: [...last.calls, call] }],
         });
-      const rungs = rungsOf(blockOf(node)).filter(rung => rung.kind === kind);
+      const rungs = (ladderOf(node, statementsFor(node)) ?? []).filter(rung => rung.kind === kind);
       const nth = acts.filter(
         each => each.illness === illness && each.kind === kind && each.calls.some(mayHaveBeen),
       ).length;
@@ -127,11 +130,27 @@ export interface Rung {
   readonly timeout: number;
   readonly attempts: number;
   readonly within: number;
+  /** It follows where the one before has succeeded. */
+  readonly isOptional?: true;
 }
 
-/** The list of a block; `DrainThenTerminate` is two rungs. Of the same type, template and timeout only the first counts. */
-export function rungsOf(block: unknown): readonly Rung[] {
-  const actions = dig(block, 'actions');
+/** The profile that the configuration of the cluster names. */
+export const profileIn = (mirror: Mirror): string | undefined =>
+  profileOf(
+    [...mirror.all('configmaps').values()].find(
+      ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
+    ),
+  );
+
+/** The list that holds for what the node is ill with; undefined: one of several, and which one depends on the past. */
+export function ladderOf(node: KubernetesObject, statements: readonly Statement[]): readonly Rung[] | undefined {
+  const lists = new Map(illOf(node, statements).map(({ actions }) => [JSON.stringify(actions), actions]));
+  const [[, only] = [], ...others] = [...lists];
+  return lists.size === 0 || others.length > 0 ? undefined : rungsOf(only);
+}
+
+/** A list; `DrainThenTerminate` is two rungs. Of the same type, template and timeout only the first counts. */
+export function rungsOf(actions: unknown): readonly Rung[] {
   if (!Array.isArray(actions)) return [rungOf('Terminate', undefined)];
   const known = new Set<string>();
   return actions.flatMap(action => {
@@ -139,6 +158,8 @@ export function rungsOf(block: unknown): readonly Rung[] {
     const key = JSON.stringify([type, dig(action, 'template'), dig(action, 'timeout')]);
     if (known.has(key)) return [];
     known.add(key);
+    if (type === 'ReplaceThenTerminate')
+      return [rungOf('Replace', action), { ...rungOf('Terminate', undefined), isOptional: true }];
     if (type === 'DrainThenTerminate') return [rungOf('Drain', action), rungOf('Terminate', undefined)];
     return type === 'Reboot' || type === 'CustomResource' || type === 'Terminate' ? [rungOf(type, action)] : [];
   });

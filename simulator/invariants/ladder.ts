@@ -62,7 +62,8 @@ export function createClimbers({
   };
   const timeouts = (): readonly number[] =>
     blocks()
-      .flatMap(block => listOf(dig(block, 'actions')))
+      .flatMap(block => [block, ...listOf(dig(block, 'policies')), ...listOf(dig(block, 'conditions'))])
+      .flatMap(stating => listOf(dig(stating, 'actions')))
       .map(action => millisecondsOf(dig(action, 'timeout')) ?? DEFAULT_TIMEOUT);
 
   mirror.follow((resource, uid, object) => {
@@ -82,7 +83,7 @@ export function createClimbers({
     const last = acts.at(-1);
     if (last === undefined || isUnclear || wellSince !== undefined) return false;
     // A termination is known by its NodeClaim, and a remediator may have given up.
-    if (last.kind === 'Terminate' || last.kind === 'CustomResource') return false;
+    if (last.kind === 'Terminate' || last.kind === 'CustomResource' || last.kind === 'Replace') return false;
     const isTaken = last.calls.some(wasDone);
     return isTaken && !drainEnds.has(last.id) && now() < last.since + Math.min(...timeouts(), DEFAULT_TIMEOUT);
   };

@@ -20,6 +20,8 @@ const FINALIZER = 'finalizer ';
 const DISRUPTED = 'taint karpenter.sh/disrupted:';
 const HOLD = 'annotation karpenter.sh/do-not-disrupt';
 const MARK = 'annotation curfew.dev/protected-until';
+const REPLACES = 'annotation curfew.dev/replaces';
+const RESERVED = 'taint curfew.dev/reserved:';
 const CORDON_MARK = 'annotation curfew.dev/cordoned-by-drain';
 /** Annotations that Curfew alone writes are its own, also when somebody else has edited them; those by which people ask are not among them. */
 const OURS: readonly string[] = [
@@ -35,6 +37,12 @@ function isMarkedOurs(
   written: ReadonlyMap<string, string>,
 ): boolean {
   if (OURS.includes(field)) return true;
+  // Karpenter brings what stands on the NodeClaim onto its Node.
+  if (
+    marks.has(REPLACES) &&
+    (field === REPLACES || (field === HOLD && marks.get(field) === 'true') || field.startsWith(RESERVED))
+  )
+    return true;
   if (field === HOLD) return marks.get(field) === 'true' && marks.has(MARK);
   return field === 'unschedulable' && marks.has(CORDON_MARK) && !written.has(CORDON_MARK);
 }

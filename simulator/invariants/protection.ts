@@ -141,7 +141,9 @@ function isTooNew(pool: KubernetesObject | undefined, { now, quietSince }: Check
 
 function letsNodeGo(call: PortCall): boolean {
   if (!isKubernetes(call, 'patch') || targetOf(call).resource !== 'nodes') return false;
-  return dig(call.args[1], 'body', 'metadata', 'annotations', DO_NOT_DISRUPT) === null;
+  const annotations = dig(call.args[1], 'body', 'metadata', 'annotations');
+  // That of a replacement is no pod's.
+  return dig(annotations, DO_NOT_DISRUPT) === null && dig(annotations, 'curfew.dev/replaces') === undefined;
 }
 
 /** Pods of the node that are annotated with something else than a plain `"true"`, which Karpenter honours by itself. */

@@ -44,27 +44,16 @@ const isPattern: IsReadable = value => {
   }
 };
 
-const isCondition = isObjectOf(
-  { type: isType, status: isOneOf('True', 'False', 'Unknown'), reason: isPattern, toleration: isToleration },
-  ['type', 'status', 'toleration'],
-);
-
-const OVERRIDE = isObjectOf({ conditionType: isType, toleration: isToleration }, ['conditionType', 'toleration']);
-const isOverrideList: IsReadable = value => {
-  const types = listOf(value).map(entry => fieldsOf(entry)['conditionType']);
-  return isListOf(OVERRIDE, LONGEST_LIST)(value) && new Set(types).size === types.length;
-};
-
 /** Nothing can follow them. */
 const ENDING: readonly string[] = ['Terminate', 'DrainThenTerminate'];
 const isAction: IsReadable = value => {
   const { type, template } = fieldsOf(value);
   const isKnown = isObjectOf(
     {
-      type: isOneOf('Reboot', 'CustomResource', ...ENDING),
+      type: isOneOf('Reboot', 'CustomResource', 'ReplaceThenTerminate', ...ENDING),
       timeout: isTime,
       template: isKey,
-      attempts: isWhole(1),
+      attempts: isWhole(1, 20),
       within: isTime,
     },
     ['type'],
@@ -78,19 +67,54 @@ const isLadder: IsReadable = value =>
     .slice(0, -1)
     .every(action => !ENDING.includes(textOf(fieldsOf(action)['type']) ?? ''));
 
+const isDrainBound: IsReadable = value => value === 'Inherit' || isDuration(0)(value);
+
+const TERMS = {
+  reason: isPattern,
+  toleration: isToleration,
+  priority: isWhole(0, 100),
+  terminationGracePeriod: isDrainBound,
+  actions: isLadder,
+};
+const isCondition = isObjectOf({ ...TERMS, type: isType, status: isOneOf('True', 'False', 'Unknown') }, [
+  'type',
+  'status',
+  'toleration',
+]);
+
+const isOverride = isObjectOf({ ...TERMS, conditionType: isType }, ['conditionType', 'toleration']);
+const isOverrideList: IsReadable = value => {
+  const keys = listOf(value).map(entry =>
+    JSON.stringify([fieldsOf(entry)['conditionType'], fieldsOf(entry)['reason']]),
+  );
+  return isListOf(isOverride, LONGEST_LIST)(value) && new Set(keys).size === keys.length;
+};
+
 const isFlapping: IsReadable = value => {
   const { window, unhealthyFor } = fieldsOf(value);
   const isShaped = isObjectOf({ window: isTime, unhealthyFor: isTime }, ['window', 'unhealthyFor'])(value);
   return isShaped && (millisecondsOf(unhealthyFor) ?? 0) <= (millisecondsOf(window) ?? 0);
 };
 
+/** Nodes without NodeClaims have nothing to be replaced. */
+const replacesNone = (block: unknown): boolean => {
+  const { nodesWithoutNodeClaim, actions, policies, conditions } = fieldsOf(block);
+  if ((nodesWithoutNodeClaim ?? 'Ignore') === 'Ignore') return true;
+  const lists = [actions, ...[...listOf(policies), ...listOf(conditions)].map(entry => fieldsOf(entry)['actions'])];
+  return !lists.flatMap(listOf).some(action => fieldsOf(action)['type'] === 'ReplaceThenTerminate');
+};
+
 /** A block of the right shape, whatever stands in it. */
-export const isRepairReadable: IsReadable = isObjectOf({
+export const isRepairReadable: IsReadable = block => isShaped(block) && replacesNone(block);
+
+const isShaped: IsReadable = isObjectOf({
   defaultTolerationDuration: isToleration,
   policies: isOverrideList,
   conditions: isListOf(isCondition, LONGEST_LIST),
+  terminationGracePeriod: isDrainBound,
   maxUnhealthy: isNodeCount,
   maxConcurrentRepairs: isNodeCount,
+  disruptionBudgets: isOneOf('Explicit', 'All', 'Ignore'),
   zoneOutage: isOutageRule,
   freeze: isOutageRule,
   actions: isLadder,

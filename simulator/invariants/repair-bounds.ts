@@ -7,6 +7,8 @@ import type { MakeCheck, PortCall, Run } from './invariant.ts';
 import { actOf, isRefused } from './ladder-acts.ts';
 import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
+import { profileIn } from './ladder-past.ts';
+import { statementsOf } from './statements.ts';
 import { annotationOf, dig, fieldsOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isKubernetes, targetOf } from './run-journal.ts';
 
@@ -92,7 +94,8 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
     const name = poolOf(node, mirror);
     const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
     const block = repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
-    const actions = listOf(dig(block, 'actions')).filter(action => dig(action, 'type') === 'Reboot');
+    const lists = [dig(block, 'actions'), ...statementsOf(block, profileIn(mirror)).map(each => each.actions)];
+    const actions = lists.flatMap(listOf).filter(action => dig(action, 'type') === 'Reboot');
     const attempts = actions.map(action => Number(dig(action, 'attempts') ?? ATTEMPTS));
     const within = actions.map(action => millisecondsOf(dig(action, 'within')) ?? WITHIN);
     return attempts.length === 0

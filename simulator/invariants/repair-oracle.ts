@@ -34,6 +34,8 @@ export interface RepairFacts {
   readonly neighbours: readonly KubernetesObject[];
   /** When an illness of the node began; undefined when its time cannot be read. */
   readonly sinceOf: (node: KubernetesObject, type: string, hasReason: boolean) => number | undefined;
+  /** The provider's statements that count. */
+  readonly profile: string | undefined;
   /** Why the guards that count hold it, by the block in force; undefined: they let it pass. */
   readonly heldBy: (block: unknown) => string | undefined;
 }
@@ -72,7 +74,7 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   }
 
   let first: { time: number; condition: string } | undefined;
-  for (const { type, status, toleration, reason } of illOf(node, statementsOf(block))) {
+  for (const { type, status, toleration, reason } of illOf(node, statementsOf(block, facts.profile))) {
     const since = sinceOf(node, type, reason !== undefined);
     if (since === undefined) continue;
     const time = since + Math.ceil(toleration);

@@ -4,7 +4,7 @@ import type { CheckContext, PortCall } from './invariant.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { ConditionHistory } from './condition-history.ts';
 import { censusOf, heldBy, isOthersWork } from './repair-census.ts';
-import type { Statement } from './statements.ts';
+import { profileOf, type Statement } from './statements.ts';
 import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
 import { poolNameOf } from './node-pool.ts';
@@ -23,6 +23,7 @@ interface JudgedFacts {
   readonly ownership: Ownership;
   readonly everReadable: ReadonlySet<string>;
   readonly gateOpen: boolean;
+  readonly profile: string | undefined;
   readonly policies: readonly KubernetesObject[];
   readonly pools: ReadonlyMap<string, KubernetesObject>;
   /** What was done to end a node, by its UID. */
@@ -74,6 +75,7 @@ export function factsOf(
     ownership: ownershipOf(nodes, [...mirror.all('nodeclaims').values()]),
     everReadable,
     gateOpen: isGateOpen(config) === true,
+    profile: profileOf(config),
     policies: [...mirror.all('nodelifecyclepolicies').values()],
     pools: new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool])),
   };
@@ -122,6 +124,7 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
     wasActedOn,
   };
   const answer = repairAnswer({
+    profile: facts.profile,
     now,
     node,
     claim,

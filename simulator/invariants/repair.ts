@@ -10,7 +10,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { createConditionHistory, type ConditionHistory } from './condition-history.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { isUnhealthy } from './illnesses.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
@@ -18,6 +18,7 @@ import { isGateOpen, repairAnswer, type RepairFacts } from './repair-oracle.ts';
 import { factsOf, overdueSince, type Ending, type UnderWay } from './repair-overdue.ts';
 import { ownershipOf } from './repair-ownership.ts';
 import { createRepairPast, type RepairPast } from './repair-past.ts';
+import { profileOf } from './statements.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
@@ -31,6 +32,8 @@ const HELD_BY_THE_PAST: readonly string[] = [
   'ActionsExhausted',
   'BeingDisrupted',
   'ConcurrencyBudget',
+  'DisruptionBudget',
+  'ReplacementUnavailable',
   'ZoneConcurrencyBudget',
   'ClusterConcurrencyBudget',
 ];
@@ -204,7 +207,9 @@ interface Remembered {
 }
 
 const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
-  [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
+  [...mirror.all('nodeclaims').values()].find(
+    claim => claim.metadata.name === targetOf(call).name && annotationOf(claim, 'curfew.dev/replaces') === undefined,
+  );
 
 /** The run has written a record of this very node. */
 const hasNoted = (run: Run, { metadata }: KubernetesObject): boolean =>
@@ -253,7 +258,19 @@ function complainAboutAct(
   const sinceOf: RepairFacts['sinceOf'] = (...of) => history.startOf(...of)?.earliest;
   // What the guards count is `repair-guards.ts`.
   const heldBy = (): undefined => undefined;
-  const answer = repairAnswer({ now: latest, node, claim, pool, policies, everReadable, neighbours, sinceOf, heldBy });
+  const profile = profileOf(lastGet(run, 'configmaps')?.object);
+  const answer = repairAnswer({
+    profile,
+    now: latest,
+    node,
+    claim,
+    pool,
+    policies,
+    everReadable,
+    neighbours,
+    sinceOf,
+    heldBy,
+  });
   switch (answer.kind) {
     case 'unknown':
       return undefined;

@@ -80,6 +80,7 @@ describe('import direction', () => {
         /^node:/,
         /^smol-toml$/,
         /^re2js$/,
+        /^croner$/,
         /^toml-eslint-parser$/,
       ]),
     ).toEqual([]);

@@ -1,4 +1,5 @@
 /** Builders for repair tests: good defaults, override what matters. */
+import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -141,6 +142,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     drainEnds: new Map(),
     asked: new Map<string, string>(),
     basisOf: () => '',
+    nodesByName: new Map(nodes.map(node => [node.name, node])),
   };
   const looks = nodes.map(node => lookAt(context, node, records[node.uid]));
   const cluster = settings && {
@@ -148,7 +150,9 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     statementsOf: () => statementsOf(settings),
     pools: [],
   };
-  const surroundings = settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now });
+  const nodePool = undefined;
+  const surroundings =
+    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, looks, activity });
   return decidePool({ now, pool, rules, looks, state, surroundings, gate });
 }
 

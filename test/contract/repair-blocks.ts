@@ -57,7 +57,45 @@ const positive: readonly [JsonValue, boolean][] = durations.map(([value, ok]) =>
 ]);
 const condition = { type: 'Ready', status: 'False', toleration: '5m' };
 
+/** What an entry of `policies` and one of `conditions` may say alike. */
+const terms: readonly [JsonObject, boolean][] = [
+  ...[0, 80, 100].map((priority): [JsonObject, boolean] => [{ priority }, true]),
+  ...[-1, 101, 1.5, '80', true].map((priority): [JsonObject, boolean] => [{ priority }, false]),
+  ...[['Inherit', true] as const, ['inherit', false] as const, ['Never', false] as const, ...durations].map(
+    ([terminationGracePeriod, ok]): [JsonObject, boolean] => [{ terminationGracePeriod }, ok],
+  ),
+  [{ actions: [{ type: 'Reboot', timeout: '5m' }, { type: 'Terminate' }] }, true],
+  [{ actions: [] }, false],
+  [{ actions: [{ type: 'Terminate' }, { type: 'Reboot' }] }, false],
+  [{ actions: [{ type: 'Reboot', attempts: 21 }] }, false],
+  [{ reason: 'Xid(48|79)' }, true],
+  [{ reason: '(' }, false],
+];
+
 export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
+  ...terms.map(([entry, ok]): [JsonObject, boolean] => [
+    { policies: [{ conditionType: 'Ready', toleration: '5m', ...entry }] },
+    ok,
+  ]),
+  ...terms.map(([entry, ok]): [JsonObject, boolean] => [
+    { conditions: [{ ...condition, status: 'Unknown', ...entry }] },
+    ok,
+  ]),
+  ...[['Inherit', true] as const, ...durations].map(([terminationGracePeriod, ok]): [JsonObject, boolean] => [
+    { terminationGracePeriod },
+    ok,
+  ]),
+  [
+    {
+      policies: [
+        { conditionType: 'Ready', toleration: '5m' },
+        { conditionType: 'Ready', toleration: '5m', reason: 'a' },
+        { conditionType: 'Ready', toleration: '5m', reason: 'b' },
+      ],
+    },
+    true,
+  ],
+  [{ policies: ['5m', '10m'].map(toleration => ({ conditionType: 'Ready', toleration, reason: 'a' })) }, false],
   [{ conditions: [{ ...condition, reason: '(' }] }, false],
   [{ defaultTolerationDuration: '9999999h' }, false],
   [{}, true],
@@ -80,6 +118,8 @@ export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
   [{ conditions: [condition, condition] }, true],
   ...counts.map(([maxUnhealthy, ok]): [JsonObject, boolean] => [{ maxUnhealthy }, ok]),
   ...counts.map(([maxConcurrentRepairs, ok]): [JsonObject, boolean] => [{ maxConcurrentRepairs }, ok]),
+  ...['Explicit', 'All', 'Ignore'].map((disruptionBudgets): [JsonObject, boolean] => [{ disruptionBudgets }, true]),
+  ...['explicit', true, ''].map((disruptionBudgets): [JsonObject, boolean] => [{ disruptionBudgets }, false]),
   ...outages.map(([zoneOutage, ok]): [JsonObject, boolean] => [{ zoneOutage }, ok]),
   ...outages.map(([freeze, ok]): [JsonObject, boolean] => [{ freeze }, ok]),
   ...positive.map(([timeout, ok]): [JsonObject, boolean] => [{ actions: [{ type: 'Reboot', timeout }] }, ok]),
@@ -100,6 +140,21 @@ export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
   ...positive.map(([window, ok]): [JsonObject, boolean] => [{ futility: { window, repairs: 3 } }, ok]),
   ...[1, 100].map((repairs): [JsonObject, boolean] => [{ futility: { window: '1h', repairs } }, true]),
   ...[0, 101, 1.5, '3'].map((repairs): [JsonObject, boolean] => [{ futility: { window: '1h', repairs } }, false]),
+  [{ actions: [{ type: 'ReplaceThenTerminate', timeout: '20m' }, { type: 'Terminate' }] }, true],
+  [{ actions: [{ type: 'ReplaceThenTerminate' }], nodesWithoutNodeClaim: 'Ignore' }, true],
+  [{ actions: [{ type: 'ReplaceThenTerminate' }], nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' }, false],
+  ...(['policies', 'conditions'] as const).map((field): [JsonObject, boolean] => [
+    {
+      nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup',
+      [field]: [
+        {
+          ...(field === 'policies' ? { conditionType: 'Ready', toleration: '5m' } : condition),
+          actions: [{ type: 'ReplaceThenTerminate' }],
+        },
+      ],
+    },
+    false,
+  ]),
   [{ nodesWithoutNodeClaim: 'Ignore' }, true],
   [{ nodesWithoutNodeClaim: 'Terminate' }, false],
 ];

@@ -119,8 +119,13 @@ describe(`in ${RUNS} cases`, () => {
       const read = parseRepairBlock(block, 'spec.repair');
       expectReadOrRefused(read, 'spec.repair');
       if (!read.ok) return;
-      const { tolerations, defaultToleration, conditions, flapping } = read.value;
-      expectDates([tolerations, defaultToleration, conditions.map(({ toleration }) => toleration), flapping]);
+      const { overrides, defaultToleration, conditions, flapping } = read.value;
+      expectDates([
+        overrides.map(({ toleration }) => toleration),
+        defaultToleration,
+        conditions.map(({ toleration }) => toleration),
+        flapping,
+      ]);
       for (const { matchesReason } of conditions) assert(typeof (matchesReason?.('Ssd') ?? true) === 'boolean');
     });
   });

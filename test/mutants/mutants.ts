@@ -27,10 +27,12 @@ import { REPAIR_MEMORY_MUTANTS } from './repair-memory.ts';
 import { REPAIR_PAST_MUTANTS } from './repair-past.ts';
 import { REPAIR_POOL_MUTANTS } from './repair-pool.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
+import { REPAIR_VOLUNTARY_MUTANTS } from './repair-voluntary.ts';
 import { TIMER_MUTANTS } from './timer.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
+  ...REPAIR_VOLUNTARY_MUTANTS,
   ...REPAIR_POOL_MUTANTS,
   ...REPAIR_PAST_MUTANTS,
   ...REPAIR_ILLNESS_MUTANTS,

@@ -74,7 +74,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-again.yaml#repair-again-when-an-allowance-returns',
     mutation: seeing({
       rules: rules =>
-        withSettings(rules, ({ actions }) => ({ actions: actions.map(action => ({ ...action, attempts: 1_000 })) })),
+        withSettings(rules, ({ actions }) => ({ actions: actions?.map(action => ({ ...action, attempts: 1_000 })) })),
     }),
   },
   {

@@ -12,9 +12,9 @@ const CLAIM = { type: RESOURCES.NodeClaim, name: 'a' };
 const NODE = { type: RESOURCES.Node, name: 'a' };
 const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'a' };
 
-/** A node that is not ready since the start, tolerated for as long as `toleration` says. */
+/** A node that is not ready since the start, tolerated for as long as `toleration` says; its pods are waited for. */
 const sick = (toleration: string): string =>
-  `${GATE}  objects:\n${nodeObjects('a', 'False', `{ defaultTolerationDuration: ${toleration} }`)}`;
+  `${GATE}  objects:\n${nodeObjects('a', 'False', `{ defaultTolerationDuration: ${toleration}, terminationGracePeriod: Inherit }`)}`;
 
 /** The mistakes need more than the functions are granted: the checks must not rely on the permissions. */
 const ANYTHING: Permissions = {

@@ -1,4 +1,5 @@
 /** What an action of the ladder is given, and how it answers: steps of the kernel. */
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
@@ -10,7 +11,7 @@ import type { Act, Attempt, Ours } from '../state.ts';
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 
 /** What an act has made, as it is recorded with its outcome. */
-export type Made = Pick<Ours, 'resources' | 'mayHaveMade'>;
+export type Made = Pick<Ours, 'resources' | 'mayHaveMade' | 'replacement'>;
 
 /** A node that was just looked at, and the attempt that its record intends. */
 export interface ActionContext {
@@ -25,6 +26,9 @@ export interface ActionContext {
   /** Absent for a node that Karpenter does not manage. */
   readonly claim: NodeClaimView | undefined;
   readonly pool: string | undefined;
+  readonly nodePool: KubernetesObject | undefined;
+  /** NodeClaims of the pool, and replacements that its status does not know of yet. */
+  readonly room: { readonly claims: number; readonly unknown: number };
   /** The pods on the node; those of no interest to the action may be missing. */
   readonly pods: readonly PodView[];
   /** The incident in words. */

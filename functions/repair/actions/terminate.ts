@@ -1,24 +1,31 @@
 /**
- * Terminate: the NodeClaim is deleted forcefully, its deadline annotation first; without a NodeClaim the node's Auto Scaling group replaces
+ * Terminate: the NodeClaim is deleted, its deadline first, by which its pods must have left; without a NodeClaim the node's Auto Scaling group replaces
  * the instance, whose desired capacity stays as it is.
  */
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { addDuration, seconds } from '../../../shared/domain/time.ts';
+import { addDuration, parseTimestamp, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { holdsPastInstant } from '../node-verdict.ts';
+import { endsBy } from '../node-verdict.ts';
 import type { Ours } from '../state.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
 import { callInstance } from './instance.ts';
+import { openReplacement } from './replace.ts';
 
 export const terminate: Action = {
   name: 'Terminate',
-  run: context =>
-    context.claim === undefined
+  async run(context) {
+    const { deps, attempt, now } = context;
+    const { node } = attempt.replacement ?? {};
+    // The point of no return: pods may come to the replacement.
+    const isShut = node === undefined ? undefined : await openReplacement(deps, node);
+    if (isShut !== undefined) return { kind: 'notYet', until: addDuration(now, seconds(1)), on: isShut };
+    return context.claim === undefined
       ? callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID))
-      : deleteClaim(context, context.claim),
+      : deleteClaim(context, context.claim);
+  },
 };
 
 /**
@@ -34,15 +41,17 @@ async function deleteClaim({ deps, attempt, now }: ActionContext, claim: NodeCla
     until: addDuration(now, seconds(1)),
     on: message,
   });
-  const isForceful = holdsPastInstant(claim, now);
-  if (!isForceful) {
-    const annotations = { [KARPENTER.terminationTimestampAnnotation]: attempt.terminationTimestamp ?? null };
+  const { terminationTimestamp: wanted } = attempt;
+  const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
+  const isSet = deadline === undefined || endsBy(claim, deadline);
+  if (!isSet) {
+    const annotations = { [KARPENTER.terminationTimestampAnnotation]: wanted };
     const patch = { type: 'merge' as const, body: { metadata: { uid, resourceVersion, annotations } } };
     const outcome = await kubernetes.patch(ref, patch);
     if (outcome.kind === 'conflict') return changed(outcome.message);
   }
   if (claim.deletionTime !== undefined) return TAKEN;
-  const outcome = await kubernetes.delete(ref, { preconditions: isForceful ? { uid, resourceVersion } : { uid } });
+  const outcome = await kubernetes.delete(ref, { preconditions: isSet ? { uid, resourceVersion } : { uid } });
   return outcome.kind === 'conflict' ? changed(outcome.message) : TAKEN;
 }
 

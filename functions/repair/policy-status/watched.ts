@@ -10,7 +10,7 @@ export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readon
   if (parsed?.ok !== true) return [];
   const own = new Set(parsed.value.conditions.map(({ type }) => type));
   const watched = [...new Set(AWS_REPAIR_STATEMENTS.map(({ type }) => type))];
-  return [...parsed.value.tolerations.keys()].flatMap((type, index) => {
+  return parsed.value.overrides.flatMap(({ conditionType: type }, index) => {
     if (watched.includes(type)) return [];
     const path = `spec.repair.policies.${index}.conditionType`;
     if (own.has(type)) {

@@ -10,6 +10,7 @@ const GUARD_LABELS: Readonly<Record<string, readonly string[]>> = {
   DisruptionBudget: ['Budget'],
   ClusterFreeze: ['Freeze'],
   RampUp: ['Ramp'],
+  ReplacementUnavailable: ['No replacement'],
   FutileRepairs: ['Futile'],
   DoNotRepair: ['Vetoed'],
   Observe: ['Observed'],

@@ -51,6 +51,7 @@ export interface Focus {
 }
 
 const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
+const WITH_PROFILE = `providerPolicies = "aws-1.15"\n${OPEN_GATE}`;
 /** Small clusters, where stories meet at the same nodes, and some as large as those that need pages and batches. */
 const MOST_NODES: Weighted<number> = [
   [4, 8],
@@ -74,7 +75,8 @@ const anything: Focus = {
       [3, drawDuration(random, hours(4), hours(12))],
       [2.5, hours(24)],
     ]),
-  drawConfig: random => (random.chance(0.9) ? OPEN_GATE : drawConfig(random)),
+  drawConfig: random =>
+    random.chance(0.9) ? (random.stream('profile').chance(0.1) ? WITH_PROFILE : OPEN_GATE) : drawConfig(random),
   templates: {},
   drawObjects,
   mostStories: 30,

@@ -15,6 +15,7 @@ import type { Random } from '../../random.ts';
 import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
 import { claimManifest, drawNode, nodeManifest } from './cluster.ts';
 import { drawDuration, pickWeighted, times, wholeSecond } from './draw.ts';
+import { drawBudgets, withTerms } from './entry-terms.ts';
 import { booted, drawLadder, drawLadderObjects } from './ladders.ts';
 import { place, toManifest, type Model } from './model.ts';
 import { drawGroupRepair, drawNodeGroups, GROUP_POLICY } from './node-groups.ts';
@@ -35,7 +36,7 @@ export function drawGuardedBlock(random: Random, model: Model, name = ''): JsonO
     used.push(duration);
     return formatDuration(duration);
   };
-  return {
+  const block: JsonObject = {
     defaultTolerationDuration: toleration(),
     ...(random.chance(0.3) && { policies: [{ conditionType: 'Ready', toleration: toleration() }] }),
     ...(random.chance(0.3) && {
@@ -62,14 +63,24 @@ export function drawGuardedBlock(random: Random, model: Model, name = ''): JsonO
     ...(random.chance(0.08) && { futility: { repairs: 2, window: '30m' } }),
     ...drawLadder(random.stream(`ladder ${name}`), model),
   };
+  return withTerms(random.stream(`terms ${name}`), block, stream => drawLadder(stream, model));
 }
 
 /** For a merge patch that replaces such a block. */
 export function replacingGuards(block: JsonObject): JsonObject {
   const absent = Object.fromEntries(
-    ['policies', 'conditions', 'maxConcurrentRepairs', 'zoneOutage', 'freeze', 'flapping', 'futility', 'actions'].map(
-      key => [key, null],
-    ),
+    [
+      'policies',
+      'conditions',
+      'terminationGracePeriod',
+      'disruptionBudgets',
+      'maxConcurrentRepairs',
+      'zoneOutage',
+      'freeze',
+      'flapping',
+      'futility',
+      'actions',
+    ].map(key => [key, null]),
   );
   return { ...absent, ...block };
 }
@@ -94,7 +105,10 @@ function drawGuardedPool(random: Random, name: string, model: Model, start: Epoc
         labels: drawPoolLabels(random),
         ...(random.chance(0.08) && { annotations: { [DO_NOT_REPAIR]: drawVeto(random, start) } }),
       },
-      spec: random.chance(0.85) ? { repair: drawGuardedBlock(random, model, name) } : {},
+      spec: {
+        ...(random.chance(0.85) && { repair: drawGuardedBlock(random, model, name) }),
+        ...drawBudgets(random.stream(`budgets ${name}`)),
+      },
     },
     name,
   );

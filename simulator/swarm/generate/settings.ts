@@ -6,6 +6,7 @@ import { minutes, seconds, type DurationMs } from '../../../shared/domain/time.t
 import type { Random } from '../../random.ts';
 import type { Manifest } from '../../scenario/scenario.ts';
 import { pickSome, pickWeighted, times } from './draw.ts';
+import { withTerms } from './entry-terms.ts';
 import { toManifest } from './model.ts';
 
 const TOLERATIONS: readonly DurationMs[] = [
@@ -47,13 +48,14 @@ export function drawRepairBlock(random: Random, used: DurationMs[]): JsonValue {
   };
   const types = pickSome(random, CONDITION_TYPES, 0.3);
   if (types[0] !== undefined && random.chance(0.03)) types.push(types[0]);
-  return {
+  const block: JsonObject = {
     ...(random.chance(0.6) && { defaultTolerationDuration: toleration() }),
     ...(types.length > 0 && {
       policies: types.map(conditionType => ({ conditionType, toleration: toleration() })),
     }),
     ...(random.chance(0.6) && { maxUnhealthy: drawMaxUnhealthy(random) }),
   };
+  return withTerms(random.stream(`terms ${used.length}`), block, () => ({}));
 }
 
 function drawMaxUnhealthy(random: Random): JsonValue {
@@ -66,7 +68,13 @@ function drawMaxUnhealthy(random: Random): JsonValue {
 /** In the form of a merge patch that replaces a block whatever it was. */
 export function replacingBlock(block: JsonValue): JsonValue {
   if (!isObject(block)) return block;
-  return { defaultTolerationDuration: null, policies: null, maxUnhealthy: null, ...block };
+  return {
+    defaultTolerationDuration: null,
+    policies: null,
+    terminationGracePeriod: null,
+    maxUnhealthy: null,
+    ...block,
+  };
 }
 
 export function drawProtectionBlock(random: Random, used: DurationMs[]): JsonValue {

@@ -25,11 +25,11 @@ const nodeWith = (conditions: Conditions): { readonly conditions: readonly NodeC
 
 /** By a look long after its transitions. */
 const healthOf = (node: ReturnType<typeof nodeWith>, rules: RepairSettings, episodes: readonly Episode[]) =>
-  judgeHealth(
-    illsOf({ ...node, creationTime: undefined }, { now: at(60), settings: rules, record: undefined }),
-    rules,
+  judgeHealth(illsOf({ ...node, creationTime: undefined }, { now: at(60), settings: rules, record: undefined }), {
+    now: at(60),
+    settings: rules,
     episodes,
-  );
+  });
 
 /** What is remembered of a node that was looked at in these minutes. */
 function remember(looks: readonly (readonly [minute: number, conditions: Conditions])[]): readonly Episode[] {

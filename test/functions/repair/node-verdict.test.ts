@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clocksOf, illsOf } from '../../../functions/repair/illness.ts';
-import {
-  type NodeObservation,
-  decideNode,
-  holdsPastInstant,
-  readableSettings,
-} from '../../../functions/repair/node-verdict.ts';
+import { type NodeObservation, decideNode, endsBy, readableSettings } from '../../../functions/repair/node-verdict.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import {
@@ -189,7 +184,7 @@ describe('guards', () => {
     ['none', undefined, false],
   ])('a deadline has passed: %s', (_, value, expected) => {
     const claim = aNodeClaim({ annotations: value === undefined ? {} : { [ANNOTATION]: value } });
-    expect(holdsPastInstant(claim, after(minutes(30)))).toBe(expected);
+    expect(endsBy(claim, after(minutes(30)))).toBe(expected);
   });
 });
 

@@ -1,0 +1,113 @@
+/**
+ * What the entry that decides says of a repair: its actions and its drain bound, told from the raw block, from what the node is ill with
+ * and since when. Of several that may decide (what is due is not always certain) any may be the one.
+ * - I3 an act is one of the list of an entry that decides
+ * - I1 a NodeClaim is deleted with the deadline that its bound gives it, and none that somebody else had set is put off
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { createConditionHistory } from './condition-history.ts';
+import { CLOCK_LAG, type MakeCheck } from './invariant.ts';
+import { actOf } from './ladder-acts.ts';
+import { profileIn, rungsOf } from './ladder-past.ts';
+import { claimOf, poolNameOf } from './node-pool.ts';
+import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
+import { annotationOf, dig, instantOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import { isRepairReadable } from './repair-block.ts';
+import { illOf, statementsOf, type Statement } from './statements.ts';
+
+/** Timestamps are whole seconds, and a run takes a while; ms. */
+const SLACK = 5_000;
+/** So long after a fault a run may go on with what an earlier one had intended; ms. */
+const CARRIED_ON = 3 * 60_000;
+
+export const checkRepairTerms: MakeCheck = context => {
+  const { mirror, now, quietSince, clockTolerance, violate } = context;
+  const history = createConditionHistory(context);
+  const tolerance = clockTolerance + CLOCK_LAG + SLACK;
+  const began = now();
+  const settings = new Map<string, string>();
+  let changed = -Infinity;
+  /** Deadlines that repair has set, by the UID of the NodeClaim. */
+  const set = new Map<string, string>();
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'nodeclaims' && object === undefined) set.delete(uid);
+    if (!['nodepools', 'nodelifecyclepolicies', 'configmaps'].includes(resource)) return;
+    const text = JSON.stringify([object?.spec, object?.metadata.labels, dig(object, 'data')]);
+    if (settings.get(uid) !== text && now() > began) changed = now();
+    settings.set(uid, text);
+  });
+
+  /** Whether it is known what the run has seen. */
+  const isCertain = (node: KubernetesObject): boolean => {
+    const quiet = quietSince() ?? Infinity;
+    const last = Math.max(changed, history.changed(node.metadata.uid));
+    return (quiet <= began || now() - quiet > CARRIED_ON) && (last <= began || now() - last > SLACK);
+  };
+
+  /** Entries that may decide; undefined: it cannot be told. */
+  const decidingOf = (node: KubernetesObject): readonly Statement[] | undefined => {
+    const policies = [...mirror.all('nodelifecyclepolicies').values()];
+    const poolName = poolNameOf(claimOf(node, mirror) ?? node);
+    const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+    const block = repairBlockFor(pool, policies);
+    if (!policies.every(isPolicyReadable) || !isRepairReadable(block) || dig(block, 'flapping') !== undefined)
+      return undefined;
+    const ill = illOf(node, statementsOf(block, profileIn(mirror))).flatMap(statement => {
+      const start = history.startOf(node, statement.type, statement.reason !== undefined);
+      if (start === undefined) return [];
+      const { toleration } = statement;
+      const mayBeDue = start.earliest + toleration <= now() + tolerance;
+      return [{ statement, mayBeDue, isDue: start.latest + toleration <= now() - tolerance }];
+    });
+    const highest = Math.max(0, ...ill.filter(({ isDue }) => isDue).map(({ statement }) => statement.priority));
+    return ill.filter(each => each.mayBeDue && each.statement.priority >= highest).map(({ statement }) => statement);
+  };
+
+  return {
+    onCall(call, run) {
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      const deciding = act !== undefined && isCertain(act.node) ? decidingOf(act.node) : undefined;
+      if (act === undefined || deciding === undefined || deciding.length === 0) return;
+      const lists = deciding.map(({ actions }) => rungsOf(actions).map(({ kind }) => kind));
+      if (lists.some(kinds => kinds.includes(act.kind))) return;
+      violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: what decides says ${JSON.stringify(lists)}`);
+    },
+    onWrite({ verb, resource, before, after }, by) {
+      if (by !== 'repair' || resource.resource !== 'nodeclaims' || before === undefined) return;
+      const { uid } = before.metadata;
+      const old = annotationOf(before, TERMINATION_TIMESTAMP);
+      const value = after && annotationOf(after, TERMINATION_TIMESTAMP);
+      if (verb !== 'delete') {
+        const stood = instantOf(old);
+        const time = instantOf(value);
+        const isOurs = old !== undefined && set.get(uid) === old;
+        if (!isOurs && stood !== undefined && time !== undefined && time > stood)
+          violate('I1', `repair puts off the deadline of ${nameOf(before)} from ${String(old)} to ${String(value)}`);
+        if (value !== undefined && value !== old) set.set(uid, value);
+      }
+      const node = [...mirror.all('nodes').values()].find(each => claimOf(each, mirror)?.metadata.uid === uid);
+      if (verb !== 'delete' || node === undefined || !isCertain(node)) return;
+      const deciding = decidingOf(node) ?? [];
+      if (deciding.length === 0) return;
+      const own = millisecondsOf(dig(before, 'spec', 'terminationGracePeriod'));
+      const isRight = deciding.some(({ bound }) => isDeadlineRight(bound, own, old, set.get(uid) === old));
+      if (isRight) return;
+      const bounds = deciding.map(({ bound }) => bound).join(', ');
+      violate('I1', `repair deletes ${nameOf(before)} with deadline ${String(old)}: its bound is ${bounds} (ms)`);
+    },
+  };
+
+  /** What somebody else had set may be nearer. */
+  function isDeadlineRight(
+    bound: Statement['bound'],
+    own: number | undefined,
+    deadline: string | undefined,
+    isOurs: boolean,
+  ): boolean {
+    const grace = bound === 'Inherit' ? own : Math.min(bound, own ?? Infinity);
+    if (grace === undefined) return !isOurs || deadline === undefined;
+    const time = instantOf(deadline);
+    if (time === undefined || time > now() + grace + tolerance) return false;
+    return !isOurs || time >= now() + grace - CARRIED_ON;
+  }
+};

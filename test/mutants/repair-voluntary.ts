@@ -1,0 +1,165 @@
+/** Mistakes about entries, drain bounds, disruption budgets and replacements. */
+import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { RESERVED_TAINT, type NodeView } from '../../shared/domain/node.ts';
+import { addDuration, minutes } from '../../shared/domain/time.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
+import { withRepairRules, type Mutant } from './mutant.ts';
+import { guardsSeeing, poolSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
+
+const ENTRIES = 'repair-entries-decide.yaml';
+const BOUNDS = 'repair-drain-bounds.yaml';
+const PROFILE = 'repair-provider-policies.yaml';
+const BUDGETS = 'repair-disruption-budgets.yaml';
+const REPLACES = 'repair-replaces-first.yaml';
+
+const settingsSeen = (change: (settings: RepairSettings) => Partial<RepairSettings>): Mutation =>
+  seeing({ rules: rules => withSettings(rules, change) });
+
+/** Each entry changed. */
+const entriesSeen = (change: Partial<RepairSettings['overrides'][number]>): Mutation =>
+  settingsSeen(({ overrides, conditions }) => ({
+    overrides: overrides.map(entry => ({ ...entry, ...change })),
+    conditions: conditions.map(entry => ({ ...entry, ...change })),
+  }));
+
+const ready = (node: NodeView): NodeView => ({
+  ...node,
+  taints: (node.taints ?? []).filter(({ key }) => key === RESERVED_TAINT),
+});
+
+/** The NodeClaim of what is due, without one of its fields. */
+const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
+  poolSeeing(seen => ({
+    ...seen,
+    looks: seen.looks.map(look => {
+      const claim = look.due?.decision.claim;
+      if (look.due === undefined || claim === undefined) return look;
+      const decision = { ...look.due.decision, claim: { ...claim, [field]: undefined } };
+      return { ...look, due: { ...look.due, decision } };
+    }),
+  }));
+
+export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'entry-for-any-reason',
+    mistake: 'takes an entry with a reason for one for every reason',
+    breaks: ['I3', 'I5'],
+    scenario: `${ENTRIES}#repair-reason-comes-before-no-reason`,
+    mutation: entriesSeen({ matchesReason: () => true }),
+  },
+  {
+    name: 'bound-of-the-block-ignored',
+    mistake: 'gives pods no time where the block gives them some',
+    breaks: ['I1'],
+    scenario: `${BOUNDS}#repair-bound-of-the-block`,
+    mutation: settingsSeen(() => ({ drainBound: undefined })),
+  },
+  {
+    name: 'bound-of-the-entry-ignored',
+    mistake: 'gives pods the time of the block where the entry says less',
+    breaks: ['I1'],
+    scenario: `${BOUNDS}#repair-bound-of-the-entry`,
+    mutation: entriesSeen({ drainBound: undefined }),
+  },
+  {
+    name: 'bound-beyond-the-node-claim',
+    mistake: "gives pods more time than the NodeClaim's own terminationGracePeriod",
+    breaks: ['I1'],
+    scenario: `${BOUNDS}#repair-bound-of-the-node-claim-is-smaller`,
+    mutation: dueWithout('terminationGracePeriod'),
+  },
+  {
+    name: 'bound-inherited-as-none',
+    mistake: 'takes Inherit for no bound where the NodeClaim has one',
+    breaks: ['I1'],
+    scenario: `${BOUNDS}#repair-bound-inherited`,
+    mutation: dueWithout('terminationGracePeriod'),
+  },
+  {
+    name: 'profile-ignored',
+    mistake: 'takes the older table of the provider where the profile of 1.15 is chosen',
+    breaks: ['I3', 'I1'],
+    scenario: `${PROFILE}#repair-profile-fallback`,
+    mutation: settingsSeen(({ provided }) => ({
+      provided: provided.map(each => ({ ...each, drainBound: undefined, toleration: minutes(10) })),
+    })),
+  },
+  {
+    name: 'profile-without-bounds',
+    mistake: 'takes the tolerations of the profile, and not its drain bounds',
+    breaks: ['I1'],
+    scenario: `${PROFILE}#repair-profile-ready`,
+    mutation: settingsSeen(({ provided }) => ({
+      provided: provided.map(each => ({ ...each, drainBound: undefined })),
+    })),
+  },
+  {
+    name: 'budgets-ignored',
+    mistake: 'does not ask the disruption budgets of the NodePool',
+    breaks: ['I3'],
+    scenario: `${BUDGETS}#repair-budget-names-unhealthy`,
+    mutation: guardsSeeing(surroundings => ({ ...surroundings, budget: undefined })),
+  },
+  {
+    name: 'budgets-without-others',
+    mistake: 'counts its own repairs, and not what others disrupt',
+    breaks: ['I3'],
+    scenario: `${BUDGETS}#repair-budget-counts-others`,
+    mutation: guardsSeeing(({ budget, ...surroundings }) => ({
+      ...surroundings,
+      budget: budget && { ...budget, disrupted: new Set<string>() },
+    })),
+  },
+  {
+    name: 'budgets-of-a-pass-ago',
+    mistake: 'forgets what the same pass has granted',
+    breaks: ['I3'],
+    scenario: `${BUDGETS}#repair-budget-all`,
+    mutation: guardsSeeing(({ budget, ...surroundings }) => ({
+      ...surroundings,
+      budget: budget && { ...budget, hold: uid => budget.hold(uid, budget.disrupted) },
+    })),
+  },
+  {
+    name: 'replacement-opened-early',
+    mistake: 'opens a replacement while a taint says that it is not ready',
+    breaks: ['I3'],
+    scenario: `${REPLACES}#repair-replacement-with-a-readiness-taint`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt: (context, node, held) =>
+        rules.lookAt(
+          { ...context, nodesByName: new Map([...context.nodesByName].map(([name, each]) => [name, ready(each)])) },
+          node,
+          held,
+        ),
+    })),
+  },
+  {
+    name: 'replacement-launched-at-once-again',
+    mistake: 'launches again at once after a launch that failed',
+    breaks: ['I11'],
+    scenario: `${REPLACES}#repair-replacement-unavailable`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      lookAt: (context, node, held) => {
+        const { illness } = held ?? {};
+        const forgetful = held && { ...held, ...(illness && { illness: { ...illness, passed: [] } }) };
+        return rules.lookAt({ ...context, launchesFrom: undefined }, node, forgetful);
+      },
+    })),
+  },
+  {
+    name: 'replacement-doubled',
+    mistake: 'launches a second replacement while the first is on its way',
+    breaks: ['I10'],
+    scenario: `${REPLACES}#repair-replace-then-terminate`,
+    mutation: remembering((held, now) =>
+      held.attempt?.action === 'Replace' &&
+      held.attempt.phase === 'accepted' &&
+      now >= addDuration(held.attempt.time, minutes(0))
+        ? { ...held, attempt: undefined, ours: undefined }
+        : held,
+    ),
+  },
+];
