@@ -47,7 +47,7 @@ const LONGEST_MOVE = minutes(20);
 const moved: Variation = (random, trial) =>
   withOne(random, trial, step => {
     const by = drawDuration(random, toDurationMs(0), LONGEST_MOVE);
-    return [{ ...step, time: addDuration(step.time, random.chance(0.5) ? by : toDurationMs(-by)) }];
+    return [{ ...step, time: toEpochMs(random.chance(0.5) ? step.time + by : step.time - by) }];
   });
 
 /** To the instant of another, so that the two meet. */
