@@ -90,7 +90,7 @@ export function reportOfVerdict(verdict: Verdict, place: Place): Report {
     ...placeOf(place),
     ...(incident !== undefined && kind !== 'blocked' && kind !== 'unclaimed' && incidentOf(incident)),
     ...attempt,
-    ...decidedBy(place, incident, kind === 'blocked' ? verdict.basis : undefined),
+    ...(kind === 'blocked' ? decidedBy(place, undefined, verdict.basis) : decidedBy(place, incident)),
   };
   const event = eventOf(verdict);
   const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);

@@ -48,17 +48,17 @@ describe('repair', () => {
       const reconcile = createReconciler(deps);
       return async message => {
         const minute = toIsoText(deps.clock.now()).slice(11, 16);
-        const isAboutNodes = message.kind === 'wakeUp' && message.subject.kind !== 'Round';
-        if (isAboutNodes) wakeUps.set(minute, (wakeUps.get(minute) ?? 0) + 1);
+        if (message.kind === 'wakeUp') wakeUps.set(minute, (wakeUps.get(minute) ?? 0) + 1);
         await reconcile(message);
       };
     };
     const steps = '  steps:\n    - { at: 42m, restart: forwarder }\n';
     await simulate(`${GATE}  objects:\n${onePool}${steps}`, { reconcilers: { repair: counting } });
+    // All of them ask for one pass, and those that come meanwhile share the next.
     expect(wakeUps.get('15:42')).toBeGreaterThan(0);
-    expect(wakeUps.get('15:42')).toBeLessThan(2 * 40);
+    expect(wakeUps.get('15:42')).toBeLessThan(5);
     // Nor later: nothing changes in the minutes before the next pass.
-    expect([wakeUps.get('15:43'), wakeUps.get('15:44')]).toEqual([undefined, undefined]);
+    expect([wakeUps.get('15:43') ?? 0, wakeUps.get('15:44') ?? 0].every(count => count < 5)).toBe(true);
   });
 });
 
@@ -326,8 +326,8 @@ describe('settings', () => {
         finalizer: counting('finalizer', createFinalizer),
       },
     });
-    // Two rounds at the start; for the burst of twenty seconds one at once, and one every ten seconds.
-    expect(woken.get('repair')).toBe(5 * 12);
+    // A round asks for passes of pools, and no node is woken.
+    expect(woken.get('repair')).toBeUndefined();
     expect(woken.get('finalizer')).toBeUndefined();
   });
 });
