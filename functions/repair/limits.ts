@@ -7,6 +7,7 @@ import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { type EpochMs, addDuration, hours, isDue } from '../../shared/domain/time.ts';
@@ -36,17 +37,17 @@ const schema = z.object({ basis: z.string(), reservations: z.array(reservation) 
 type Reservations = Readonly<z.output<typeof schema>>;
 
 /** What earlier versions had for mode `Observe` limits nothing. */
-const withoutObserved = ({ reservations, ...rest }: JsonObject): JsonObject => ({
+const withoutObserved = ({ reservations, ...rest }: JsonObject): Readonly<Record<string, unknown>> => ({
   ...rest,
-  reservations: (Array.isArray(reservations) ? (reservations as readonly JsonObject[]) : []).filter(
-    ({ observed }) => observed !== true,
+  reservations: (Array.isArray(reservations) ? (reservations as readonly unknown[]) : []).filter(
+    each => !isJsonObject(each) || each['observed'] !== true,
   ),
 });
 
 export const reservationsCodec: RecordCodec<Reservations> = {
   owner: OWNER,
   schemaVersion: 2,
-  parse: state => schema.parse(withoutObserved(state)),
+  parse: state => schema.parse(isJsonObject(state) ? withoutObserved(state) : state),
   toState: value => JSON.parse(JSON.stringify(schema.parse(value))),
 };
 

@@ -160,7 +160,7 @@ const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value))
 export const nodeCodec: RecordCodec<NodeRecord> = {
   owner: OWNER,
   schemaVersion: 3,
-  parse: state => node.parse(nodeOfBefore(state)),
+  parse: state => node.parse(isJsonObject(state) ? nodeOfBefore(state) : state),
   toState: value => toJson(node.parse(toJson(value))),
 };
 
@@ -243,7 +243,7 @@ const pool = z.object({
 export const poolCodec: RecordCodec<PoolRecord> = {
   owner: OWNER,
   schemaVersion: 5,
-  parse: state => pool.parse(poolOfBefore(state)),
+  parse: state => pool.parse(isJsonObject(state) ? poolOfBefore(state) : state),
   toState: value => toJson(pool.parse(toJson(value))),
 };
 

@@ -7,12 +7,12 @@ describe('the definitions of a simulated cluster', () => {
     - apiVersion: curfew.dev/v1alpha1
       kind: NodeLifecyclePolicy
       metadata: { name: p }
-      spec: { mod: Observe, repair: { policies: [{ conditionType: Ready, toleration: 5m, reason: x }] } }
+      spec: { mod: Observe, termination: { hook: x } }
   expect:
     - final:
         resource: nodelifecyclepolicies
         name: p
-        match: { spec: { mode: Enforce, mod: Observe, repair: { policies: [{ conditionType: Ready, reason: x }] } } }
+        match: { spec: { mod: Observe, termination: { hook: x, finalizerName: curfew.dev/termination } } }
 `);
     expect(complaints(result)).toEqual([]);
   });

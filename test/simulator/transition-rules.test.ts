@@ -33,7 +33,7 @@ describe('a step that edits a FinalizerRule', () => {
     const [done] = steps;
     expect(done).toContain('(refused: FinalizerRule.curfew.dev "databases" is invalid: spec: Invalid value: ');
     expect(notes).toEqual([
-      expect.stringMatching(/^.*:13: spec\.steps\[0\]: note: refused: FinalizerRule\.curfew\.dev/),
+      expect.stringMatching(/^.*:13:7: note: spec\.steps\[0\]: refused: FinalizerRule\.curfew\.dev/),
     ]);
     expect(violations).toEqual([]);
   });
