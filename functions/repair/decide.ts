@@ -25,6 +25,7 @@ import {
   nextRamp,
   rampAllows,
   rampHold,
+  rampAt,
   rampTime,
   withoutUndone,
 } from './guards.ts';
@@ -298,9 +299,11 @@ function remembered(
   const terminations = before.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
   const hasFailed = looks.some(({ failedLaunch }) => failedLaunch !== undefined);
   const pause = hasFailed ? nextPause(state.launchPause, now) : state.launchPause && pauseAt(state.launchPause, now);
-  const { launchPause: _, ...rest } = state;
+  const { launchPause: _, ramp: stepped, ...rest } = state;
+  const ramp = rampAt(stepped, now);
   const next: PoolRecord = {
     ...rest,
+    ...(ramp && { ramp }),
     inFlight: Object.fromEntries(
       [...uids].map(uid => [
         uid,
@@ -323,7 +326,7 @@ function remembered(
     ...begun,
     ...(Object.keys(next.inFlight).length > 0 ? [addDuration(now, FOLLOW_CHECK)] : []),
     ...(oldest === undefined ? [] : [addDuration(oldest.time, window)]),
-    ...(next.ramp === undefined ? [] : [rampTime(next.ramp)]),
+    ...(ramp === undefined ? [] : [rampTime(ramp, now)]),
   ];
   return { looks, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }

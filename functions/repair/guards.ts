@@ -294,14 +294,21 @@ export function nextRamp(
   now: EpochMs,
 ): Ramp | undefined {
   if (before.some(guard => !held.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
-  if (ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR))) return undefined;
+  if (ramp === undefined || rampAt(ramp, now) === undefined) return undefined;
   const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
   if (!isStepOver) return ramp;
   return isAnythingDue ? { step: ramp.step + 1, stepTime: now, granted: 0 } : undefined;
 }
 
-/** When its step, or the ramp itself, is over. */
-export const rampTime = ({ stepTime, granted }: Ramp): EpochMs => addDuration(stepTime, granted > 0 ? STEP : KEPT_FOR);
+/** The ramp, as long as it is remembered, whether or not repair is on meanwhile. */
+export const rampAt = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =>
+  ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR)) ? undefined : ramp;
+
+/** When its step is over, else the ramp itself: a step that nobody follows, as while repair is off, asks for no pass. */
+export function rampTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
+  const stepEnd = addDuration(stepTime, STEP);
+  return granted > 0 && !isDue(now, stepEnd) ? stepEnd : addDuration(stepTime, KEPT_FOR);
+}
 
 /** Repairs that the ramp still allows in its step. */
 export const rampAllows = (ramp: Ramp | undefined): number =>

@@ -1,7 +1,14 @@
 /** How repairs begin again after a hold: 1, 2, 4 … a minute, from the first act on. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { advanceRamp, nextRamp, rampAllows, rampTime, withoutUndone } from '../../../functions/repair/guards.ts';
+import {
+  advanceRamp,
+  nextRamp,
+  rampAllows,
+  rampAt,
+  rampTime,
+  withoutUndone,
+} from '../../../functions/repair/guards.ts';
 import type { Ramp } from '../../../functions/repair/state.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { T } from '../../builders/repair.ts';
@@ -54,8 +61,14 @@ describe('a ramp', () => {
   });
 
   it('is looked at when its step, or it itself, is over', () => {
-    expect(rampTime(ramp(0, 0, 1))).toBe(addDuration(T, minutes(1)));
-    expect(rampTime(FIRST)).toBe(addDuration(T, hours(24)));
+    expect(rampTime(ramp(0, 0, 1), T)).toBe(addDuration(T, minutes(1)));
+    expect(rampTime(FIRST, T)).toBe(addDuration(T, hours(24)));
+  });
+
+  it('asks for no pass when its step has ended while repair was off, and is over after a day', () => {
+    expect(rampTime(ramp(0, 0, 1), addDuration(T, minutes(1)))).toBe(addDuration(T, hours(24)));
+    expect(rampAt(ramp(0, 0, 1), addDuration(T, minutes(60)))).toEqual(ramp(0, 0, 1));
+    expect(rampAt(ramp(0, 0, 1), addDuration(T, hours(24)))).toBeUndefined();
   });
 });
 
