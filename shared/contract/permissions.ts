@@ -4,7 +4,7 @@
  * Not in it, because all functions have it alike: receiving from the own inbox, parking in the own dead-letter queue, writing logs.
  */
 import { CONFIG_MAP, SOURCES, FUNCTION_NAMES, type FunctionName } from './names.ts';
-import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES, type KnownKind } from './resources.ts';
+import { NODE_REQUESTS, RESOURCES, type KnownKind } from './resources.ts';
 
 export type KubernetesVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -126,7 +126,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('Node', ['patch'], { subresource: 'status' }),
       // Which protected pods a forceful repair takes.
       on('Pod', ['list']),
-      on('Lease', ['list'], { namespace: MEDIK8S_LEASES }),
+      // Of one namespace, but by a ClusterRole: that namespace is there only beside medik8s, and a Role in none is refused.
+      on('Lease', ['list']),
       ...NODE_REQUESTS.map(({ group, resource }) => ({ group, resource, verbs: ['list'] as const })),
       on('NodePool', ['get', 'list']),
       // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.

@@ -113,7 +113,7 @@ it('lists each command under what it is for', async () => {
   }));
   expect(groups.filter(({ commands }) => commands.length > 0)).toEqual([
     { heading: 'Run it:', commands: ['start'] },
-    { heading: 'Simulate it:', commands: ['simulate', 'compare', 'explore', 'swarm'] },
+    { heading: 'Simulate it:', commands: ['simulate', 'compare', 'explore', 'swarm', 'search'] },
     { heading: 'Look, and change nothing:', commands: ['explain', 'validate', 'snapshot'] },
     { heading: 'Print what you apply:', commands: ['policies', 'rbac', 'crd-patch'] },
     { heading: 'Change a cluster:', commands: ['drain', 'uninstall', 'republish'] },

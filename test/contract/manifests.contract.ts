@@ -52,7 +52,7 @@ export function defineManifestsContract(name: string, makeSubject: MakeSubject):
       }
     });
 
-    it('NodeLifecyclePolicy gets its default, and refuses what is no policy', async () => {
+    it('NodeLifecyclePolicy gets the defaults of its blocks and no mode, and refuses what is no policy', async () => {
       const subject = await makeSubject();
       const path = '/apis/curfew.dev/v1alpha1/nodelifecyclepolicies';
       await vi.waitFor(async () => read(subject, path), EVENTUALLY);
@@ -61,8 +61,9 @@ export function defineManifestsContract(name: string, makeSubject: MakeSubject):
           body: { ...POLICY, metadata: { name: `of-${subject.namespace}` }, spec },
           query: { dryRun: 'All' },
         });
-      expect(at((await make({})).body, 'spec')).toEqual({ mode: 'Enforce' });
-      expect(at((await make({ repair: {} })).body, 'spec')).toEqual({ mode: 'Enforce', repair: {} });
+      expect(at((await make({})).body, 'spec')).toEqual({});
+      expect(at((await make({ repair: {} })).body, 'spec')).toEqual({ repair: {} });
+      expect(at((await make({ termination: {} })).body, 'spec')).toMatchObject({ termination: { builtin: 'Keep' } });
       const complaints = async (spec: object): Promise<unknown> =>
         at((await make(spec)).body, 'details.causes.0.field');
       expect(await complaints({ mode: 'Later' })).toBe('spec.mode');

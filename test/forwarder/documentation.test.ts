@@ -17,6 +17,7 @@ import {
 } from './builders.ts';
 
 const text = readFileSync(new URL('../../docs/forwarder.md', import.meta.url), 'utf8');
+const internals = readFileSync(new URL('../../docs/internals/forwarder.md', import.meta.url), 'utf8');
 
 describe('docs/forwarder.md', () => {
   it('names every option with its variable', () => {
@@ -60,7 +61,7 @@ describe('docs/forwarder.md', () => {
         : kind === 'ConfigMap' || kind.startsWith('kind of')
           ? kind
           : `${kind}s`;
-      const row = text.split('\n').find(line => line.startsWith(`| ${plural} |`));
+      const row = internals.split('\n').find(line => line.startsWith(`| ${plural} |`));
       const stated = (row?.split('|')[3] ?? '')
         .replaceAll(/[¹²³⁴⁵⁶]| \(.*?\)/g, '')
         .replace('that annotation', 'annotations');
