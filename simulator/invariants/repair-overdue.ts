@@ -99,8 +99,8 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
   if (claim === undefined && (ending !== undefined || !isUnmanaged(node))) return undefined;
   // Its Auto Scaling group ends the instance: a NodeClaim that comes later is no second repair (I4).
   if (ending?.call !== undefined && wasDone(ending.call)) return undefined;
-  const named = textOf(dig(claim, 'status', 'nodeName'));
-  if (named !== undefined && named !== node.metadata.name) return undefined;
+  // One that names no Node yet may be of a pool whose list the Node is not in: both must agree.
+  if (claim !== undefined && textOf(dig(claim, 'status', 'nodeName')) !== node.metadata.name) return undefined;
   // Who takes the deadline off it afterwards, or brings another NodeClaim, asks for no second deletion (I4).
   if ([claim?.metadata.uid, ending?.claimUid].some(uid => facts.ended.has(uid ?? ''))) return undefined;
   if (isOthersWork(node, claim, now)) return undefined;
