@@ -46,7 +46,8 @@ export interface NodeObservation {
   readonly asked?: string | undefined;
 }
 
-export type IgnoreReason = 'GateOff' | 'NotConfigured' | 'Healthy' | 'NoTransitionTime' | 'NoNodeClaim';
+export type IgnoreReason =
+  'GateOff' | 'NotConfigured' | 'Healthy' | 'NoTransitionTime' | 'NoNodeClaim' | 'InstanceStopped';
 
 /** A node that is due, with its NodeClaim. */
 export interface DueNode {
@@ -122,6 +123,13 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   if (claim !== undefined && isTerminatingForcefully(claim, now)) {
     return { kind: 'finishing', incident, message: `NodeClaim ${claim.name} is being terminated` };
+  }
+  if (isStopped(node)) {
+    return {
+      kind: 'ignore',
+      reason: 'InstanceStopped',
+      message: `${message}; its instance is stopped, as somebody wants it`,
+    };
   }
   const veto = vetoOf(node, claim, rules.poolVeto, now);
   if (veto !== undefined) return { kind: 'vetoed', incident, veto, message: `${message}; ${veto.message}` };

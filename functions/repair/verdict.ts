@@ -45,7 +45,10 @@ export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'tolerate'; readonly incident: RepairIncident; readonly doubts: readonly string[] }
-  | { readonly kind: 'ignore'; readonly reason: 'NoTransitionTime' | 'Healthy' | 'GateOff' | 'NotConfigured' }
+  | {
+      readonly kind: 'ignore';
+      readonly reason: 'NoTransitionTime' | 'Healthy' | 'GateOff' | 'NotConfigured' | 'InstanceStopped';
+    }
   | { readonly kind: 'refuse' }
   | {
       readonly kind: 'blocked';

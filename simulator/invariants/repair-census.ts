@@ -132,7 +132,7 @@ function claimedIn(mirror: Mirror): (node: KubernetesObject) => boolean {
   return node => instances.has(dig(node, 'spec', 'providerID') ?? '');
 }
 
-const isStopped = (node: KubernetesObject): boolean =>
+export const isStopped = (node: KubernetesObject): boolean =>
   listOf(dig(node, 'spec', 'taints')).some(taint => dig(taint, 'key') === STOPPED);
 
 const MARKS: readonly string[] = ['karpenter.sh/rebooting', 'karpenter.sh/disrupted'];

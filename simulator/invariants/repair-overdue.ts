@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { CheckContext, PortCall } from './invariant.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { ConditionHistory } from './condition-history.ts';
-import { censusOf, heldBy, isOthersWork } from './repair-census.ts';
+import { censusOf, heldBy, isOthersWork, isStopped } from './repair-census.ts';
 import { profileOf, type Statement } from './statements.ts';
 import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
@@ -103,7 +103,7 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
   if (claim !== undefined && textOf(dig(claim, 'status', 'nodeName')) !== node.metadata.name) return undefined;
   // Who takes the deadline off it afterwards, or brings another NodeClaim, asks for no second deletion (I4).
   if ([claim?.metadata.uid, ending?.claimUid].some(uid => facts.ended.has(uid ?? ''))) return undefined;
-  if (isOthersWork(node, claim, now)) return undefined;
+  if (isStopped(node) || isOthersWork(node, claim, now)) return undefined;
   const deadline = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (claim?.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
   const poolName = claim && poolNameOf(claim);

@@ -43,7 +43,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     underWay: ['ActionUnderWay'],
     stuck: ['NodeRepairStuck'],
     close: ['NodeGone'],
-    ignore: ['GateOff', 'Healthy', 'NoNodeClaim', 'NoTransitionTime', 'NotConfigured'],
+    ignore: ['GateOff', 'Healthy', 'InstanceStopped', 'NoNodeClaim', 'NoTransitionTime', 'NotConfigured'],
     warn: ['HooksDoNotHold', 'NodesNotReplaced', 'ReplaceNotInForce', 'TransitionTimeDoubted'],
     refuse: ['InvalidRepairConfiguration', 'NodeLifecyclePolicyConflict', 'UnknownConditionType'],
   },
