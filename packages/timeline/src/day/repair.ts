@@ -48,7 +48,8 @@ export function repairOf(lines: readonly Decided[], end: number): RepairOfNode {
     const { decision, details } = line;
     if (stretches.open?.due !== undefined && stretches.open.due < time) stretches.end(stretches.open.due);
     for (const pod of textsAt(details, 'protectedPods')) takenPods.add(pod);
-    if (decision === 'finishing' || line.reason === 'ProtectedPodsTaken') continue;
+    // What is under way is drawn by the action itself, and holds nothing.
+    if (decision === 'finishing' || decision === 'underWay' || line.reason === 'ProtectedPodsTaken') continue;
     if (ENDS.has(decision)) {
       stretches.end(time);
       repairs.end(time);
