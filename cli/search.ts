@@ -16,7 +16,7 @@ export interface SearchOptions {
   /** `A..B`: trials to begin with. */
   readonly seeds?: string;
   readonly variations?: string;
-  /** A file of names, one a line: begun with too, and written anew with what is kept. */
+  /** A file of names, one a line: begun with too, and rewritten with what is kept. */
   readonly corpus?: string;
   readonly jobs?: string;
   readonly failures?: string;

@@ -8,7 +8,7 @@ type Policies = PolicySet['policies'];
 
 /**
  * Those of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or of the cluster that a more
- * specific block could lift would be none. What a policy in mode `Observe` says limits nothing.
+ * specific block could lift would be none. What a policy in mode `Observe` says limits no repair that is enforced.
  *
  * @param applying the policies that select the pool
  */

@@ -16,7 +16,7 @@ import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { type LimitsScope, createGate } from './gate.ts';
-import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import { codecOf, poolCodec, poolRecordId } from './record.ts';
 import type { PoolRecord } from './state.ts';
 import { RUN_SETTLES_AFTER } from './times.ts';
 import { type Gate, type Spot } from './verdict.ts';
@@ -44,12 +44,7 @@ const withoutObserved = ({ reservations, ...rest }: JsonObject): Readonly<Record
   ),
 });
 
-export const reservationsCodec: RecordCodec<Reservations> = {
-  owner: OWNER,
-  schemaVersion: 2,
-  parse: state => schema.parse(isJsonObject(state) ? withoutObserved(state) : state),
-  toState: value => JSON.parse(JSON.stringify(schema.parse(value))),
-};
+export const reservationsCodec: RecordCodec<Reservations> = codecOf(schema, 2, withoutObserved);
 
 export const RESERVATIONS_ID = 'concurrent-repairs';
 

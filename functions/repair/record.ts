@@ -157,12 +157,20 @@ const node = z.object({
 /** JSON carries no undefined. */
 const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
-export const nodeCodec: RecordCodec<NodeRecord> = {
+/** A codec that reads what earlier versions wrote, too. @param ofBefore the state in the shape of today, whichever version wrote it */
+export const codecOf = <Value>(
+  schema: z.ZodMiniType<Value>,
+  schemaVersion: number,
+  ofBefore: (state: JsonObject) => unknown,
+): RecordCodec<Value> => ({
   owner: OWNER,
-  schemaVersion: 3,
-  parse: state => node.parse(isJsonObject(state) ? nodeOfBefore(state) : state),
-  toState: value => toJson(node.parse(toJson(value))),
-};
+  schemaVersion,
+  // What is no object has no shape of before: the schema refuses it.
+  parse: state => schema.parse(isJsonObject(state) ? ofBefore(state) : state),
+  toState: value => toJson(schema.parse(toJson(value))),
+});
+
+export const nodeCodec: RecordCodec<NodeRecord> = codecOf(node, 3, nodeOfBefore);
 
 /** Without what is undefined, so that what is equal is found equal. */
 export const normalNode = (value: NodeRecord): NodeRecord => node.parse(toJson(value));
@@ -181,14 +189,6 @@ const termination = z.object({
   time: instant,
   node: z.optional(z.string()),
   isReplaced: z.optional(z.literal(true)),
-});
-
-const resource = z.object({
-  group: z.string(),
-  version: z.string(),
-  resource: z.string(),
-  namespace: z.optional(z.string()),
-  name: z.string(),
 });
 
 const schema = z.object({
@@ -213,8 +213,8 @@ const schema = z.object({
   previousTimestamp: z.optional(z.string()),
   bootID: z.optional(z.string()),
   requestId: z.optional(z.string()),
-  resources: z.optional(z.array(z.extend(resource, { uid: z.string() }))),
-  mayHaveMade: z.optional(z.array(resource)),
+  resources: z.optional(z.array(madeResource)),
+  mayHaveMade: z.optional(z.array(resourceName)),
   /** The repair is over, and this could not be taken back. */
   isLeft: z.optional(z.literal(true)),
 });
@@ -240,12 +240,7 @@ const pool = z.object({
   carried: z.optional(z.array(z.pipe(z.unknown(), z.transform(attemptOfBefore)))),
 });
 
-export const poolCodec: RecordCodec<PoolRecord> = {
-  owner: OWNER,
-  schemaVersion: 5,
-  parse: state => pool.parse(isJsonObject(state) ? poolOfBefore(state) : state),
-  toState: value => toJson(pool.parse(toJson(value))),
-};
+export const poolCodec: RecordCodec<PoolRecord> = codecOf(pool, 5, poolOfBefore);
 
 /** A name that no NodePool can have, for the nodes without one. */
 const NO_POOL = KARPENTER.nodePoolLabel;

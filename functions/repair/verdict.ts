@@ -79,10 +79,8 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'gone' }
 );
 
-/** A node that is due, and whose turn it is. */
-export interface Candidate {
-  readonly look: NodeLook & { readonly view: NodeView };
-  readonly due: DueNode;
+/** The action that a node is due for. */
+interface NextAction {
   readonly rung: Rung;
   /** The list that it is of. */
   readonly rungs: readonly Rung[];
@@ -90,7 +88,14 @@ export interface Candidate {
   readonly rest: readonly Rung[];
   /** An attempt that another run did not carry out, at the same action. */
   readonly stale: Attempt | undefined;
+  /** It is ready, and opened before the node goes. */
   readonly replacement?: Replacement | undefined;
+}
+
+/** A node that is due, and whose turn it is. */
+export interface Candidate extends NextAction {
+  readonly look: NodeLook & { readonly view: NodeView };
+  readonly due: DueNode;
 }
 
 /** What a pass finds of one node. */
@@ -101,16 +106,7 @@ export interface NodeLook {
   /** As it is to be remembered; undefined: not at all. */
   readonly record: NodeRecord | undefined;
   readonly verdict?: Verdict | undefined;
-  readonly due?: {
-    readonly decision: DueNode;
-    readonly rung: Rung;
-    /** The list that it is of. */
-    readonly rungs: readonly Rung[];
-    readonly rest: readonly Rung[];
-    readonly stale: Attempt | undefined;
-    /** It is ready, and opened before the node goes. */
-    readonly replacement?: Replacement | undefined;
-  };
+  readonly due?: NextAction & { readonly decision: DueNode };
   /** Its replacement did not become ready. */
   readonly failedLaunch?: { readonly attempt: Attempt; readonly why: string } | undefined;
   /** When to look again. */

@@ -16,7 +16,7 @@ import type { Mutant } from './mutant.ts';
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 
 /** The function hears other messages than those that came. */
-const hearing = (change: (message: BusEvent) => BusEvent): Mutation => ({
+export const hearing = (change: (message: BusEvent) => BusEvent): Mutation => ({
   reconcilers: {
     drain: deps => {
       const reconcile = createReconciler(deps);

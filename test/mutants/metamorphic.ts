@@ -5,6 +5,7 @@ import type { FunctionName } from '../../shared/contract/names.ts';
 import { minutes, seconds, toEpochMs, type DurationMs } from '../../shared/domain/time.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
+import { hearing } from './drain-events.ts';
 import { withKubernetes, withPorts, type Mutant } from './mutant.ts';
 import { TIMER_MUTANTS } from './timer.ts';
 
@@ -109,18 +110,7 @@ export const METAMORPHIC_MUTANTS: readonly Mutant[] = [
     mistake: 'does not read which cluster an event is from',
     breaks: [],
     property: 'neighbours',
-    mutation: {
-      reconcilers: {
-        drain: deps => {
-          const reconcile = RECONCILERS.drain(deps);
-          return message => {
-            if (message.kind !== 'busEvent') return reconcile(message);
-            const { cluster: _, ...detail } = message.detail;
-            return reconcile({ ...message, detail });
-          };
-        },
-      },
-    },
+    mutation: hearing(message => ({ ...message, detail: { ...message.detail, cluster: undefined } })),
   },
   {
     name: 'wake-ups-told-once',

@@ -8,7 +8,7 @@ import { seconds } from '../../../shared/domain/time.ts';
 import { type FaultMix, type MessageFault } from '../../../simulator/faults/mix.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import type { Mutation } from '../../../simulator/swarm/seed.ts';
-import type { Write } from '../modes/properties.ts';
+import { nodeNamed, type Write } from '../modes/properties.ts';
 import type { ScenarioDocument, World } from '../modes/world.ts';
 import { INSTANT, type Relation } from './telling.ts';
 
@@ -55,9 +55,7 @@ const otherNames: Relation = {
   }),
   translate: (write, world) => {
     const what = write.what.replaceAll(LONG, '');
-    const node = world.nodes.find(({ name, pods }) =>
-      [name, `aws:///us-west-2a/i-${name}`, ...pods.map(pod => pod.name)].some(each => what.split(' ').includes(each)),
-    );
+    const [node] = what.split(' ').flatMap(word => nodeNamed(word, world) ?? []);
     return { ...write, what, node: node?.name, body: write.body.replaceAll(LONG, '') };
   },
   tolerance: 30_000,

@@ -1,7 +1,8 @@
 /** A mode belongs to its block: what one policy more may change, over the whole system and random worlds. `MODE_CASES` asks for more of them. */
-import * as fc from 'fast-check';
+import type * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { withoutStacks } from '../../builders/without-stacks.ts';
+import { counterexample } from './counterexample.ts';
 import {
   holdsStay,
   keepsInvariants,
@@ -10,7 +11,7 @@ import {
   runTwice,
   type ModeProperty,
 } from './properties.ts';
-import { observing, ofOneBlock, worlds, type DrawnPolicy } from './world.ts';
+import { observing, ofOneBlock, type DrawnPolicy } from './world.ts';
 
 withoutStacks();
 
@@ -19,19 +20,14 @@ const SEED = Number(process.env['MODE_SEED'] ?? 1);
 /** Of one world, twice. */
 const TIMEOUT_MS = 20_000;
 
-/** What contradicts them in the smallest world in which something does; undefined: they hold. */
-async function complaint(
+const complaint = (
   added: fc.Arbitrary<DrawnPolicy>,
   ...properties: readonly ModeProperty[]
-): Promise<string | undefined> {
-  const property = fc.asyncProperty(worlds(added), async world => {
+): Promise<string | undefined> =>
+  counterexample({ added, cases: CASES, seed: SEED }, async world => {
     const pair = await runTwice(world);
-    const found = [...properties, keepsInvariants].map(each => each(pair)).find(text => text !== undefined);
-    if (found !== undefined) throw new Error(found);
+    return [...properties, keepsInvariants].map(each => each(pair)).find(text => text !== undefined);
   });
-  const details = await fc.check(property, { numRuns: CASES, seed: SEED });
-  return details.failed ? fc.defaultReportMessage(details) : undefined;
-}
 
 describe('one policy more', () => {
   it(

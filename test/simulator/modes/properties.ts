@@ -24,14 +24,17 @@ const VERSIONS: readonly string[] = ['resourceVersion', 'uid'];
 const withoutVersions = (body: unknown): string =>
   JSON.stringify(body, (key, value: unknown) => (VERSIONS.includes(key) ? undefined : value)) ?? '';
 
-export function toWrite(line: JsonObject, { nodes }: World, start: number): Write {
+/** The node that a name is about: its own, its instance's, or that of a pod on it. */
+export const nodeNamed = (name: string, { nodes }: World): DrawnNode | undefined =>
+  nodes.find(node => node.name === name || instanceOf(node.name) === name || node.pods.some(pod => pod.name === name));
+
+/** @param start of the run; ms since the epoch */
+export function toWrite(line: JsonObject, world: World, start: number): Write {
   const text = (key: string): string => textAt(line, key) ?? '';
   const name = text('name');
   // Of a hook: the object that it is called for.
   const subject = textAt(objectAt(line, 'about'), 'name') ?? name;
-  const node = nodes.find(
-    each => each.name === subject || instanceOf(each.name) === subject || each.pods.some(pod => pod.name === subject),
-  );
+  const node = nodeNamed(subject, world);
   return {
     time: Date.parse(text('t')) - start,
     by: text('by'),
