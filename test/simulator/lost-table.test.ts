@@ -195,7 +195,7 @@ ${expected}`;
       expect(complaints(result)).toEqual([]);
     });
 
-    it('it is the Node that says so: without its annotation the node is rebooted again', async () => {
+    it('without the annotation of the Node it would be rebooted again', async () => {
       const unmarked = `    - { at: 30m, patch: { resource: nodes, name: gpu-0, merge: { metadata: { annotations: { curfew.dev/last-reboot: null } } } } }\n`;
       const spec = ladder(
         1,
