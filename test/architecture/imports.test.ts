@@ -187,6 +187,16 @@ describe('paths', () => {
   });
 });
 
+describe('sends to SQS', () => {
+  it('name the group of the message, by which queues are fair', () => {
+    const senders = sources.filter(file => /^(functions|shared|forwarder|cli|runtime)\//.test(file));
+    const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+    const sending = senders.filter(file => /new SendMessage(Batch)?Command\(/.test(text(file)));
+    expect(sending.length).toBeGreaterThan(3);
+    expect(sending.filter(file => !text(file).includes('MessageGroupId'))).toEqual([]);
+  });
+});
+
 describe('rules have no clock, no chance and no environment of their own', () => {
   it.each([
     ...ruleFiles,
