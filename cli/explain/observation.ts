@@ -6,7 +6,7 @@ import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { findNodeClaims } from '../../shared/cluster/owner.ts';
-import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
+import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
