@@ -1,5 +1,5 @@
 /**
- * Each primitive of the kernel stands once (DESIGN §1). What only its home may do is named here by the call or import that does it; a file
+ * Each primitive of the kernel stands once. What only its home may do is named here by the call or import that does it; a file
  * beside the home is listed with the reason why it may, too.
  */
 import { readFileSync } from 'node:fs';
@@ -49,7 +49,10 @@ const PRIMITIVES: readonly Primitive[] = [
     name: 'creating what a template describes',
     does: /\bkubernetes\.create\(/,
     home: 'shared/custom-resource/request.ts',
-    also: { 'functions/repair/actions/replace.ts': 'a NodeClaim, which no template describes' },
+    also: {
+      'functions/repair/actions/replace.ts': 'a NodeClaim, which no template describes',
+      'shared/adapters/kubernetes/event-recorder.ts': 'Events, which no template describes',
+    },
   },
   { name: 'the YAML of templates', does: /from 'yaml'/, home: 'shared/custom-resource/rendered-yaml.ts' },
   {
