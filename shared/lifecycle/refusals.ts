@@ -37,7 +37,7 @@ import {
   type RefusalCause,
   type Refusals,
 } from '../domain/refusal.ts';
-import { earliest, latest, type EpochMs } from '../domain/time.ts';
+import { addDuration, earliest, latest, minutes, type EpochMs } from '../domain/time.ts';
 import { RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
@@ -149,6 +149,11 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const message = cutText(error.message, maxText);
         const basis = basisOf(restsOn);
         const again = refusedAgain(before, { cause, message, basis, now });
+        if (again === before) {
+          const goesBack = error instanceof RetryableError ? error : undefined;
+          const until = earliest(addDuration(now, minutes(1)), ahead) ?? now;
+          return { kind: 'refused', message, until, error, goesBack };
+        }
         // The same words were said for another change of the subject.
         const others = Object.values({ ...stored, ...Object.fromEntries(own) });
         const saidTime = others.find(each => each?.message === message && each.saidTime !== undefined)?.saidTime;
@@ -172,11 +177,11 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
 
 const CONTENDED = 'each change of it conflicts with another one';
 
-/** Somebody else had changed the object: nothing was made, and nothing refused. */
+const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
+
+/** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
 const isLost = (outcome: unknown): boolean =>
-  outcome === undefined ||
-  outcome === 'changed' ||
-  (isJsonObject(outcome) && (outcome['kind'] === 'changed' || outcome['kind'] === 'conflict'));
+  outcome === undefined || outcome === 'changed' || (isJsonObject(outcome) && LOST.includes(outcome['kind']));
 
 export interface TurnedAway {
   readonly kind: 'refused';

@@ -80,7 +80,10 @@ export function checkDrainNews(
       for (const node of mirror.all('nodes').values()) {
         const { name, uid } = node.metadata;
         // I10: another node under that name.
-        if (nodes.get(name) !== undefined && nodes.get(name) !== uid) requests.onOpened(name);
+        if (nodes.get(name) !== undefined && nodes.get(name) !== uid) {
+          requests.onReplaced(name);
+          for (const id of [...ended, ...taken]) if (id.startsWith(`${name} `)) (ended.delete(id), taken.delete(id));
+        }
         nodes.set(name, uid);
         if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
         opened.delete(name);
