@@ -82,7 +82,9 @@ export function checkDrainNews(
         // I10: another node under that name.
         if (nodes.get(name) !== undefined && nodes.get(name) !== uid) {
           requests.onReplaced(name);
-          for (const id of [...ended, ...taken]) if (id.startsWith(`${name} `)) (ended.delete(id), taken.delete(id));
+          for (const ids of [ended, taken]) {
+            for (const id of ids) if (id.startsWith(`${name} `)) ids.delete(id);
+          }
         }
         nodes.set(name, uid);
         if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
