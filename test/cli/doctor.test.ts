@@ -238,7 +238,7 @@ describe('curfew doctor --stack', () => {
   });
 
   it('looks at the alarms of the deployment that is named, the composite one too, and at no other of its stack', async () => {
-    for (const [key, value] of [...plane.outputs]) plane.outputs.set(`Prod${key}`, value);
+    for (const [key, value] of Array.from(plane.outputs)) plane.outputs.set(`Prod${key}`, value);
     plane.outputs.set('ProdAlarmPrefix', 'Curfew-ProdMonitoring');
     const others = ['Curfew-StagingMonitoringA', 'Curfew-ProdEuMonitoringA', 'Staging-Impaired', 'Curfew-Impaired'];
     alarms.push(
