@@ -116,7 +116,7 @@ async function readOutputs(
 }
 
 /** `Platform` of `Platform/Prod`: a stack that has several deployments is named with the one that is meant. */
-export const stackNameOf = (stack: string): string => stack.split('/')[0] ?? stack;
+const stackNameOf = (stack: string): string => stack.split('/')[0] ?? stack;
 
 /** Runs an AWS call; its failure becomes one line: credentials, Region, the stack's name and permissions are the user's to mend. */
 export async function orUsageError<Answer>(doing: string, call: () => Promise<Answer>): Promise<Answer> {
