@@ -47,10 +47,10 @@ function karpenter(now: number, nodes: readonly NodeView[], claims: readonly Nod
     if (claim === undefined || deadlines.length === 0 || now < Math.min(...deadlines)) continue;
     const pool = claim.labels[POOL];
     const counted = (pool === undefined ? nodes : nodes.filter(({ labels }) => labels[POOL] === pool)).filter(other => {
-      // On purpose: what nobody may repair any more uses nothing up.
+      // On purpose: what is left over uses nothing up.
       const [one, ...more] = claims.filter(each => each.providerID === other.providerID);
-      const isLost = pool !== undefined && (one === undefined || more.length > 0) && matches(other).length > 0;
-      return !isLost && (more.length > 0 || one?.deletionTime === undefined);
+      const isLeftOver = pool !== undefined && one === undefined && matches(other).length > 0;
+      return !isLeftOver && (more.length > 0 || one?.deletionTime === undefined);
     });
     const unhealthy = counted.filter(other => matches(other).length > 0).length;
     if (unhealthy > Math.ceil(counted.length / 5)) continue;
