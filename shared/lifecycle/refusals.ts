@@ -172,9 +172,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
 }
 
 const CONTENDED = 'each change of it conflicts with another one';
-
 const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
-
 /** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
 const isLost = (outcome: unknown): boolean =>
   outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
