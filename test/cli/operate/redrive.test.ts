@@ -173,7 +173,7 @@ describe('curfew redrive', () => {
       return client.send(command as ReceiveMessageCommand);
     };
     await redrive({ client: { send }, from: dead, to: inbox, onMessage: () => undefined });
-    expect(groups.toSorted()).toEqual(['Node/n1', 'Node/n2']);
+    expect(new Set(groups)).toEqual(new Set(['Node/n1', 'Node/n2']));
   });
 
   it.each([
