@@ -3,7 +3,8 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { claimsOfNode, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { type NodesAndClaims, claimsOfNode } from '../../shared/cluster/owner.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
@@ -75,30 +76,22 @@ export function protectionOf({ known, policies }: PoolRules): EffectiveProtectio
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
-export interface PoolView {
-  readonly nodes: readonly NodeView[];
-  readonly claims: readonly NodeClaimView[];
-}
-
 /**
  * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it. Nodes without the label
  * form a pool of their own, with the few NodeClaims that lack it, too.
  */
-export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<PoolView> {
-  if (pool === undefined) {
-    const query = { labelSelector: `!${KARPENTER.nodePoolLabel}` };
-    const nodes = (await listNodes(deps, query)).map(readNode);
-    const claims = (await listNodeClaims(deps, { notServed: 'none' }, query)).map(readNodeClaim);
-    const own = new Set(claims.map(({ name }) => name));
-    return { nodes: nodes.filter(({ ownerClaim }) => ownerClaim === undefined || own.has(ownerClaim)), claims };
-  }
-  const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
+export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<NodesAndClaims> {
+  const label = KARPENTER.nodePoolLabel;
+  const query = { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` };
   const [nodeObjects, claimObjects] = await inParallel([
     listNodes(deps, query),
     listNodeClaims(deps, claimsOfNode(undefined, pool), query),
   ]);
-  const nodes = nodeObjects.map(readNode);
   const claims = claimObjects.map(readNodeClaim);
+  const names = new Set(claims.map(({ name }) => name));
+  const isOwn = ({ ownerClaim }: NodeView): boolean =>
+    pool !== undefined || ownerClaim === undefined || names.has(ownerClaim);
+  const nodes = nodeObjects.map(readNode).filter(isOwn);
   const known = new Set(nodes.map(({ name }) => name));
   const missing = new Set(
     claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)),
@@ -108,14 +101,6 @@ export async function loadPoolView(deps: Kubernetes, pool: string | undefined): 
     if (object !== undefined) nodes.push(readNode(object));
   });
   return { nodes, claims };
-}
-
-/** All nodes and all NodeClaims. */
-export async function loadCluster(deps: Kubernetes): Promise<PoolView> {
-  const nodes = (await listNodes(deps)).map(readNode);
-  const one = nodes.find(node => node.ownerClaim !== undefined || nodePoolOf(node) !== undefined);
-  const reading = claimsOfNode(one?.ownerClaim, one && nodePoolOf(one));
-  return { nodes, claims: (await listNodeClaims(deps, reading)).map(readNodeClaim) };
 }
 
 export interface ClusterNodes {

@@ -7,20 +7,21 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import {
   addDuration,
+  earliest,
   hours,
   isDue,
   minutes,
   seconds,
-  toEpochMs,
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { REFUSED_CHECK, reportOfRefused } from './refused.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import type { Held, RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
-import { openRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { DONE } from '../../../shared/lifecycle/settle.ts';
+import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, updateRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { instant } from '../../../shared/contract/instant.ts';
 import { OWNER } from '../record.ts';
 import { writeStatuses, type RefusedStatus } from './write-status.ts';
 
@@ -28,33 +29,22 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' |
   readonly reporter: Reporter;
 };
 
-interface StatusRecord {
-  /** When the latest look began. */
-  readonly lookTime: EpochMs;
-  /** It has not ended yet. */
-  readonly underWay?: true | undefined;
-  /** Why statuses could not be written, as it was said; a line each. */
-  readonly refused?: string | undefined;
-}
-
 const schema = z.object({
-  lookTime: z.number(),
+  /** When the latest look began. */
+  lookTime: instant,
+  /** When the latest began that wrote what is nothing but numbers, too. */
+  countTime: instant,
+  /** It has not ended yet. */
   underWay: z.exactOptional(z.literal(true)),
+  /** Why statuses could not be written, as it was said; a line each. */
   refused: z.exactOptional(z.string()),
 });
-export const statusCodec: RecordCodec<StatusRecord> = {
-  owner: OWNER,
-  schemaVersion: 1,
-  parse(state) {
-    const { lookTime, ...rest } = schema.parse(state);
-    return { lookTime: toEpochMs(lookTime), ...rest };
-  },
-  toState: ({ lookTime, underWay, refused }) => ({
-    lookTime,
-    ...(underWay && { underWay }),
-    ...(refused !== undefined && { refused }),
-  }),
-};
+type StatusRecord = Readonly<z.output<typeof schema>>;
+export const statusCodec: RecordCodec<StatusRecord> = checkedCodec(OWNER, schema, 1, state => ({
+  // Absent in records of before.
+  countTime: state['lookTime'],
+  ...state,
+}));
 const RECORD_ID = 'policy-status';
 
 /** A name that no policy can have. */
@@ -63,9 +53,9 @@ const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyc
 /** Whether a wake-up with this subject is about the statuses of all policies. */
 export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
 
-/** Looks because a number of nodes or repairs changed are this far apart … */
+/** Looks that write what is nothing but numbers, in whatever status, are this far apart … */
 const COUNT_SPACING = minutes(5);
-/** … and those because there are repairs by now, or none any more. */
+/** … and looks because a pool has repairs by now, or none any more, are this far. */
 const ZERO_SPACING = seconds(10);
 /** Looks because somebody edited a policy. */
 const EDIT_SPACING = seconds(1);
@@ -85,52 +75,54 @@ export const statusDue = (deps: Deps, wakeUp: UsedWakeUp): Promise<void> => requ
 async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp?: UsedWakeUp): Promise<void> {
   let claimed: StatusRecord | undefined;
   const record = openRecord(deps, statusCodec, RECORD_ID, wakeUp);
-  await settle<Held<StatusRecord>, undefined>({
-    what: 'the status of the policies',
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: () => undefined,
-    async apply(_, held) {
-      if (held.kind === 'newer' || (held.kind === 'none' && !creates)) return DONE;
-      const now = deps.clock.now();
-      const next = held.kind === 'held' ? addDuration(held.value.lookTime, spacing) : now;
-      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
-      if (!isDue(now, next)) {
-        if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
-        const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime: next });
-        return written(saved);
-      }
-      const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
-      const before = held.kind === 'held' ? held.value : undefined;
-      const value: StatusRecord = { ...before, lookTime: now, underWay: true };
-      const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
-      if (saved.written) claimed = value;
+  await updateRecord('the status of the policies', record, async held => {
+    if (held.kind === 'none' && !creates) return DONE;
+    const now = deps.clock.now();
+    const next = held.kind === 'held' ? nextTime(held.value, spacing) : now;
+    const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+    if (!isDue(now, next)) {
+      if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
+      const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime: next });
       return written(saved);
-    },
+    }
+    const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
+    const before = held.kind === 'held' ? held.value : undefined;
+    const counts = before === undefined || isDue(now, addDuration(before.countTime, COUNT_SPACING));
+    const value: StatusRecord = {
+      ...before,
+      lookTime: now,
+      countTime: counts ? now : before.countTime,
+      underWay: true,
+    };
+    const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
+    if (saved.written) claimed = value;
+    return written(saved);
   });
   if (claimed === undefined) return;
-  const left = await writeStatuses(deps);
-  const refused = left && left.length > 0 ? left.map(lineOf).join('\n') : undefined;
+  const { lookTime: begun, countTime } = claimed;
+  const outcome = await writeStatuses(deps, begun === countTime);
+  const { refused: left = [], waits = false } = outcome ?? {};
+  const refused = left.length > 0 ? left.map(lineOf).join('\n') : undefined;
   // Said before it is recorded: a run that dies in between says it again (I9).
-  await sayRefused(deps, left ?? [], claimed.refused);
-  await settle<Held<StatusRecord>, undefined>({
-    what: 'the status of the policies',
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: () => undefined,
-    async apply(_, held) {
-      if (held.kind !== 'held') return DONE;
-      if (left === undefined) return record.release();
-      // Somebody asked for another look meanwhile.
-      const { nextWakeTime } = held.stored;
-      const { lookTime, refused: before } = held.value;
-      const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
-      if (isAsked && before === refused) return DONE;
-      const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
-      const value: StatusRecord = { lookTime, ...(refused !== undefined && { refused }) };
-      const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : check });
-      return saved.written ? DONE : again('another run wrote first');
-    },
+  await sayRefused(deps, left, claimed.refused);
+  await updateRecord('the status of the policies', record, async held => {
+    if (held.kind !== 'held') return DONE;
+    if (outcome === undefined) return record.release();
+    // Somebody asked for another look meanwhile.
+    const { nextWakeTime } = held.stored;
+    const { lookTime, countTime: counted, refused: before } = held.value;
+    const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
+    if (isAsked && before === refused) return DONE;
+    const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
+    const last = waits ? (earliest(check, addDuration(counted, COUNT_SPACING)) ?? check) : check;
+    const value: StatusRecord = { lookTime, countTime: counted, ...(refused !== undefined && { refused }) };
+    const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : last });
+    return written(saved);
   });
 }
+
+const nextTime = ({ lookTime, countTime }: StatusRecord, spacing: DurationMs): EpochMs =>
+  addDuration(spacing === COUNT_SPACING ? countTime : lookTime, spacing);
 
 const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAll('\n', ' ');
 

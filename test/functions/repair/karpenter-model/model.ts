@@ -249,7 +249,8 @@ function isTripped(cluster: Cluster, pool: string | undefined, has: Has): boolea
     if (pool !== undefined && poolOf(cluster, node, has) !== pool) return false;
     if (!has('counted by the breaker')) return true;
     const claim = claimOf(cluster, node, has);
-    if (claim === undefined && pool !== undefined && isIll(node)) return false;
+    const isLeftOver = !cluster.claims.some(({ providerID }) => providerID === node.providerID);
+    if (isLeftOver && pool !== undefined && isIll(node)) return false;
     return claim?.deletionTime === undefined && !isStopped(node) && !isVetoed(node, claim, has);
   });
   return counted.filter(isIll).length > Math.ceil(counted.length / 5);
