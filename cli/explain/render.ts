@@ -128,7 +128,7 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
 
 function describePolicy({ policy, compatibility, observed }: NodeExplanation): string {
   const rules =
-    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `rules of ${compatibility}`;
+    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `compatibility ${compatibility}`;
   const aside = observed === undefined ? '' : `; ${observed} is only observed and changes nothing`;
   return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules})${aside}`;
 }
