@@ -131,6 +131,9 @@ async function actOn(
   const action = isListed ? actionOf(attempt, rung.template) : undefined;
   if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
 
+  // Another entry decides by now, and asks what EC2 says.
+  if (decision.terms.confirm !== look.due?.decision.terms.confirm) return calledOff('EC2 has yet to confirm it');
+
   const { ours, acts } = record;
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);

@@ -58,6 +58,8 @@ export interface PoolObservation {
   readonly state: PoolRecord;
   /** What the guards count; undefined: nothing may be repaired. */
   readonly surroundings: Surroundings | undefined;
+  /** What EC2 says of nodes that are to be confirmed, by UID. */
+  readonly answers?: ReadonlyMap<string, string> | undefined;
   /** The limits of zone and cluster, by what the pool has in flight. */
   readonly gate?: ((own: ReadonlySet<string>) => Gate) | undefined;
 }
@@ -196,6 +198,8 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         ? futility(surroundings, failureOf(due.incident), view, state.terminations)
         : undefined;
     if (futile !== undefined) return heldBy(settled, futile);
+    const doubted = unconfirmed(due, observation.answers?.get(view.uid), now);
+    if (doubted !== undefined) return heldBy(settled, doubted);
     if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
     const isDisruptive = rung.type !== 'CustomResource';
     const budgeted = isDisruptive ? surroundings.budget?.hold(view.uid, disrupted) : undefined;
@@ -280,6 +284,26 @@ function settling(
   return {
     illness: { ...(illness ?? { type: due.incident.conditionType, taken: [] }), settling: settled },
     hold: { ...hold, until: earliest(hold.until, last) ?? hold.until },
+  };
+}
+
+const CONFIRMED = 'impaired';
+/** EC2's opinion changes without any event. */
+const CONFIRM_CHECK = minutes(1);
+
+/** What holds a node that EC2 does not call impaired; undefined: its entry does not ask for that (`confirm`), or EC2 does. */
+function unconfirmed(
+  { terms: { confirm }, incident: { field = '' } }: DueNode,
+  answer: string | undefined,
+  now: EpochMs,
+): Hold | undefined {
+  if (confirm === undefined || answer === CONFIRMED) return undefined;
+  const says = answer ?? 'nothing';
+  return {
+    reason: 'NotConfirmed',
+    message: `EC2 says ${says} of ${confirm}, and confirm waits for ${CONFIRMED}`,
+    basis: { field: `${field}.confirm`, numbers: { check: confirm, says } },
+    until: addDuration(now, CONFIRM_CHECK),
   };
 }
 

@@ -3,6 +3,7 @@ import { formatDuration } from '../../shared/domain/go-duration.ts';
 import {
   DEFAULT_ACTIONS,
   type DrainBound,
+  type EntryTerms,
   type RepairAction,
   type RepairSettings,
 } from '../../shared/domain/repair-policy.ts';
@@ -19,9 +20,14 @@ export function ladderTexts({
     ...overrides.map((entry, index) => ({ entry, path: `spec.repair.policies[${index}]` })),
     ...conditions.map((entry, index) => ({ entry, path: `spec.repair.conditions[${index}]` })),
   ].flatMap(({ entry, path }) =>
-    entry.actions === undefined && entry.drainBound === undefined
+    entry.actions === undefined && entry.drainBound === undefined && entry.confirm === undefined
       ? []
-      : [{ path, text: textOf(entry.actions ?? actions ?? DEFAULT_ACTIONS, entry.drainBound ?? drainBound) }],
+      : [
+          {
+            path,
+            text: `${textOf(entry.actions ?? actions ?? DEFAULT_ACTIONS, entry.drainBound ?? drainBound)}${confirmText(entry)}`,
+          },
+        ],
   );
   const isStated = actions !== undefined || drainBound !== undefined;
   return [
@@ -55,6 +61,9 @@ function boundText(bound: DrainBound | undefined): string {
   if (bound === 'Inherit') return "; pods have as long as the NodeClaim's terminationGracePeriod";
   return bound === 0 ? '; pods have no time to leave' : `; pods have ${lengthText(bound)} to leave`;
 }
+
+const confirmText = ({ confirm }: Partial<EntryTerms>): string =>
+  confirm === undefined ? '' : `; of Ready=Unknown only while EC2 says impaired of ${confirm}`;
 
 const timesText = (count: number): string => (count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`);
 const withinText = (within: DurationMs): string => (within === hours(24) ? 'a day' : `in ${lengthText(within)}`);

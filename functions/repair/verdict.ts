@@ -18,6 +18,7 @@ export type HoldReason =
   | 'RampUp'
   | 'AmbiguousNodeClaim'
   | 'BeingDisrupted'
+  | 'NotConfirmed'
   | 'ReplacementUnavailable';
 
 /** What a guard rests on. */

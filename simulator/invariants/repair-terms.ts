@@ -2,10 +2,12 @@
  * What the entry that decides says of a repair: its actions and its drain bound, told from the raw block, from what the node is ill with
  * and since when. Of several that may decide (what is due is not always certain) any may be the one.
  * - I3 an act is one of the list of an entry that decides
+ * - I6 an act whose entry asks EC2 first comes after EC2 has called the instance impaired
  * - I1 a NodeClaim is deleted with the deadline that its bound gives it, and none that somebody else had set is put off
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { createConditionHistory } from './condition-history.ts';
+import { wasConfirmed } from './confirmed.ts';
 import { CLOCK_LAG, type MakeCheck } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
 import { profileIn, rungsOf } from './ladder-past.ts';
@@ -69,6 +71,8 @@ export const checkRepairTerms: MakeCheck = context => {
       const deciding = act !== undefined && isCertain(act.node) ? decidingOf(act.node) : undefined;
       if (act === undefined || deciding === undefined || deciding.length === 0) return;
       const lists = deciding.map(({ actions }) => rungsOf(actions).map(({ kind }) => kind));
+      if (!wasConfirmed(act.node, deciding, run))
+        violate('I6', `repair begins ${act.kind} of ${nameOf(act.node)}, and EC2 has not confirmed that it is ill`);
       if (lists.some(kinds => kinds.includes(act.kind))) return;
       violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: what decides says ${JSON.stringify(lists)}`);
     },

@@ -3,13 +3,14 @@ import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { RESERVED_TAINT, type NodeView } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { withRepairRules, type Mutant } from './mutant.ts';
+import { withPorts, withRepairRules, type Mutant } from './mutant.ts';
 import { guardsSeeing, poolSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
 
 const ENTRIES = 'repair-entries-decide.yaml';
 const BOUNDS = 'repair-drain-bounds.yaml';
 const PROFILE = 'repair-provider-policies.yaml';
 const BUDGETS = 'repair-disruption-budgets.yaml';
+const CONFIRMED = 'repair-confirmed-by-ec2.yaml';
 const REPLACES = 'repair-replaces-first.yaml';
 
 const settingsSeen = (change: (settings: RepairSettings) => Partial<RepairSettings>): Mutation =>
@@ -39,7 +40,51 @@ const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
     }),
   }));
 
+/** What EC2 says, changed before it is judged. */
+const answersSeen = (change: (answer: string) => string): Mutation =>
+  poolSeeing(({ answers = new Map<string, string>(), ...seen }) => ({
+    ...seen,
+    answers: new Map([...answers].map(([uid, answer]) => [uid, change(answer)])),
+  }));
+
 export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'confirm-ignored',
+    mistake: 'acts although EC2 calls the instance well',
+    breaks: ['I6'],
+    scenario: `${CONFIRMED}#repair-not-confirmed`,
+    mutation: answersSeen(() => 'impaired'),
+  },
+  {
+    name: 'confirm-by-silence',
+    mistake: 'takes for confirmed what EC2 does not know',
+    breaks: ['I6'],
+    scenario: `${CONFIRMED}#repair-not-known-is-not-confirmed`,
+    mutation: answersSeen(answer => (answer === 'ok' ? answer : 'impaired')),
+  },
+  {
+    name: 'confirm-by-another-check',
+    mistake: 'asks for the check of the instance where that of the application is wanted',
+    breaks: ['I6'],
+    scenario: `${CONFIRMED}#repair-confirmed-by-the-application`,
+    mutation: withPorts('repair', ({ instances }) => ({
+      instances: {
+        describe: id => instances.describe(id),
+        checkOf: id => instances.checkOf(id, 'InstanceStatus'),
+        list: () => instances.list(),
+        terminate: id => instances.terminate(id),
+        reboot: id => instances.reboot(id),
+        terminateInAutoScalingGroup: id => instances.terminateInAutoScalingGroup(id),
+      },
+    })),
+  },
+  {
+    name: 'confirmed-for-ever-not',
+    mistake: 'holds what EC2 calls impaired by now',
+    breaks: ['I5'],
+    scenario: `${CONFIRMED}#repair-confirmed-at-once`,
+    mutation: answersSeen(() => 'ok'),
+  },
   {
     name: 'entry-for-any-reason',
     mistake: 'takes an entry with a reason for one for every reason',
