@@ -6,7 +6,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
 import { isBlockless } from '../../shared/policies/deciding-policy.ts';
-import { unstatedReach } from './unstated-reach.ts';
+import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
 import type { Path } from '../../simulator/scenario/places.ts';
 import type { Severity } from '../../simulator/scenario/finding.ts';
 import type { Manifest } from './manifest.ts';

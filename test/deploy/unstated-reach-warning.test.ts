@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
-import { unstatedReach } from '../../cli/validate/unstated-reach.ts';
+import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { APPLIED_POLICIES } from '../fixtures/unstated-reach-manifests.ts';
 

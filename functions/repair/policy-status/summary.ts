@@ -4,6 +4,7 @@ import { specificity } from '../../../shared/domain/label-selector.ts';
 import { policiesFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
 import { TIED_BLOCKS, tiesOver } from '../../../shared/policies/policy-ties.ts';
 import { isBlockless, protectionDecisions, states } from '../../../shared/policies/deciding-policy.ts';
+import { unstatedReach } from '../../../shared/policies/unstated-reach.ts';
 import { effectiveRepair } from '../settings.ts';
 import { terminationWarnings } from './termination-warnings.ts';
 import { unwatchedTypes } from './watched.ts';
@@ -177,7 +178,7 @@ const HOLDING: PolicyCondition = {
 
 /** What is accepted, and probably not what was meant. */
 function warning(
-  { object }: PolicyFacts,
+  { object, fault }: PolicyFacts,
   { inForce, templates }: ClusterFacts,
   karpenters: readonly string[],
 ): readonly PolicyCondition[] {
@@ -191,7 +192,10 @@ function warning(
       reason: 'NoTemplate',
       message: `${path}: ConfigMap curfew/curfew-config has no key ${JSON.stringify(template)}`,
     }));
-  const all = [...terminationWarnings(object, karpenters), ...unwatched, ...ties, ...missing];
+  // What is refused is not in force, or not where it says.
+  const reach = fault === undefined ? unstatedReach(object.spec ?? {}) : undefined;
+  const unstated = reach === undefined ? [] : [{ reason: 'ReachNotStated', message: `${reach}: state both` }];
+  const all = [...terminationWarnings(object, karpenters), ...unwatched, ...ties, ...missing, ...unstated];
   const [first] = all;
   if (first === undefined) return [];
   return [

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { summarize, type ClusterFacts, type PolicyFacts } from '../../../../functions/repair/policy-status/summary.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../../../../shared/policies/policy-set.ts';
+import { APPLIED_POLICIES } from '../../../fixtures/unstated-reach-manifests.ts';
 
 const metadata = (name: string, labels: Record<string, string> = {}) => ({
   name,
@@ -11,12 +12,15 @@ const metadata = (name: string, labels: Record<string, string> = {}) => ({
   resourceVersion: '1',
   creationTimestamp: '2024-11-01T15:00:00Z',
 });
-const policy = (name: string, spec: JsonObject): KubernetesObject => ({
+const asWritten = (name: string, spec: JsonObject): KubernetesObject => ({
   apiVersion: 'curfew.dev/v1alpha1',
   kind: 'NodeLifecyclePolicy',
   metadata: metadata(name),
   spec,
 });
+/** States where and how. */
+const policy = (name: string, spec: JsonObject): KubernetesObject =>
+  asWritten(name, { nodePoolSelector: {}, mode: 'Enforce', ...spec });
 const pool = (name: string, spec: JsonObject = {}): KubernetesObject => ({
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodePool',
@@ -168,6 +172,31 @@ describe('the conditions of a policy', () => {
       'Active=False Overridden',
       'Warning=True PolicyConflict',
     ]);
+  });
+
+  it.each(APPLIED_POLICIES)('warn of $manifest.metadata.name as the admission policy does', ({ spec, warning }) => {
+    const object = asWritten('a', spec);
+    const { conditions } = summarize(of(object), facts([object]));
+    expect(conditions.filter(({ type }) => type === 'Warning')).toEqual(
+      warning === undefined ? [] : [{ type: 'Warning', status: 'True', reason: 'ReachNotStated', message: warning }],
+    );
+  });
+
+  it('say no reach of what is refused, and say it after what has no effect', () => {
+    const refused = asWritten('a', { repair: {}, nodePoolSelector: 'all' });
+    const fault = 'spec.nodePoolSelector: bad';
+    expect(conditionsOf(of(refused, { fault, acceptedGeneration: undefined }), facts([refused]))).toEqual([
+      'Accepted=False Invalid',
+      'Active=False NotAccepted',
+    ]);
+    const typo = asWritten('a', { repair: { actions: [{ type: 'CustomResource', template: 'wipe' }] } });
+    const { conditions } = summarize(of(typo), facts([typo]));
+    expect(conditions.at(-1)).toMatchObject({
+      reason: 'NoTemplate',
+      message: expect.stringMatching(
+        /no key "wipe"; enforces on all NodePools \(no nodePoolSelector, no mode\): state both$/,
+      ),
+    });
   });
 
   it('say the fault, and which generation is in force', () => {

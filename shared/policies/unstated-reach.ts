@@ -1,10 +1,10 @@
 /**
- * What a policy does that says neither where nor how: defaults make it enforce everywhere, which nobody should meet by accident. The admission
- * policy of `deploy/policies` says the same at `kubectl apply`. Pure.
+ * What a policy does that says neither where nor how: defaults make it enforce everywhere, which nobody should meet by accident. `validate`
+ * and the status of the policy ask here; the admission policy of `deploy/policies` says the same at `kubectl apply`. Pure.
  */
-import { isJsonObject } from '../../shared/domain/json.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { isBlockless } from '../../shared/policies/deciding-policy.ts';
+import { isJsonObject } from '../domain/json.ts';
+import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { isBlockless } from './deciding-policy.ts';
 
 /** `enforces on all NodePools (no nodePoolSelector, no mode)`; undefined: the policy states where it holds, or enforces nothing. */
 export function unstatedReach(spec: JsonObject): string | undefined {
