@@ -13,7 +13,7 @@ import {
   seconds,
   toDurationMs,
 } from '../../shared/domain/time.ts';
-import { newNode, createAttempt, withoutAttempt } from './attempt.ts';
+import { newNode, calledOff, createAttempt, withoutAttempt } from './attempt.ts';
 import {
   type Guards,
   type Surroundings,
@@ -29,7 +29,7 @@ import {
   rampTime,
   withoutUndone,
 } from './guards.ts';
-import type { Rung } from './ladder.ts';
+import { isBeforeReboot, type Rung } from './ladder.ts';
 import { type DueNode, type RepairRules, readableSettings } from './node-verdict.ts';
 import { nextPause, pauseAt } from './replacement.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
@@ -259,8 +259,14 @@ function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) 
 function heldBy({ look, due }: Candidate, hold: Hold): Outcome {
   const { reason, message, basis, until } = hold;
   const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident: due.incident, message, basis };
+  const { record } = look;
+  // A node that was drained for its reboot does not stay closed meanwhile.
+  if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
+    const opened = calledOff(record, record.attempt);
+    return { look: { ...look, record: opened, verdict, time: until, takesBack: true, holds: false } };
+  }
   // What an attempt before has set waits for nothing here.
-  const takesBack = look.takesBack || look.record?.ours?.annotation !== undefined;
+  const takesBack = look.takesBack || record?.ours?.annotation !== undefined;
   return { look: { ...look, verdict, time: until, takesBack } };
 }
 

@@ -23,6 +23,7 @@ import { withIntent } from './actions/custom-resource.ts';
 import { nodeSubject, normalNode, normalPool, poolSubject, readAsks } from './record.ts';
 import type { Granted, PoolDecision } from './decide.ts';
 import type { Carried, PassDeps, PassWithAsk } from './deps.ts';
+import { isBeforeReboot } from './ladder.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type Seen } from './look.ts';
 import { askEc2 } from './observe.ts';
@@ -200,7 +201,7 @@ async function withNames(
 ): Promise<NodeRecord> {
   if (attempt.action === 'Replace' && attempt.replacement !== undefined)
     return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
-  if (attempt.action === 'Reboot') return { ...record, ours: { ...record.ours, maintenance: true } };
+  if (attempt.action === 'Reboot' || isBeforeReboot(attempt)) return { ...record, ours: { ...record.ours, maintenance: true } };
   if (attempt.action !== 'CustomResource' || rung.template === undefined || view === undefined) return record;
   const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
   try {

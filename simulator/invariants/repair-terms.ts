@@ -70,7 +70,7 @@ export const checkRepairTerms: MakeCheck = context => {
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       const deciding = act !== undefined && isCertain(act.node) ? decidingOf(act.node) : undefined;
       if (act === undefined || deciding === undefined || deciding.length === 0) return;
-      const lists = deciding.map(({ actions }) => rungsOf(actions).map(({ kind }) => kind));
+      const lists = deciding.map(each => rungsOf(each).map(({ kind }) => kind));
       if (!wasConfirmed(act.node, deciding, run))
         violate('I6', `repair begins ${act.kind} of ${nameOf(act.node)}, and EC2 has not confirmed that it is ill`);
       if (lists.some(kinds => kinds.includes(act.kind))) return;

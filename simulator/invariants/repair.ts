@@ -117,6 +117,7 @@ export const checkRepair: MakeCheck = context => {
   };
 
   return {
+    onPast: (call, run) => climbers.onCall(call, run),
     onCall(call, run) {
       const isTerminating = run.by === 'repair' && isTermination(call);
       const act = run.by === 'repair' ? climbers.actOf(call) : undefined;

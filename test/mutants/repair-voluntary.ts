@@ -1,4 +1,6 @@
 /** Mistakes about entries, drain bounds, disruption budgets and replacements. */
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { RESERVED_TAINT, type NodeView } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
@@ -10,6 +12,7 @@ const ENTRIES = 'repair-entries-decide.yaml';
 const BOUNDS = 'repair-drain-bounds.yaml';
 const PROFILE = 'repair-provider-policies.yaml';
 const BUDGETS = 'repair-disruption-budgets.yaml';
+const REBOOTS = 'repair-reboot-drains.yaml';
 const CONFIRMED = 'repair-confirmed-by-ec2.yaml';
 const REPLACES = 'repair-replaces-first.yaml';
 
@@ -47,7 +50,46 @@ const answersSeen = (change: (answer: string) => string): Mutation =>
     answers: new Map([...answers].map(([uid, answer]) => [uid, change(answer)])),
   }));
 
+/** What repair puts on the bus, changed; undefined: it is not sent. */
+const saying = (change: (entry: BusEntry) => BusEntry | undefined): Mutation =>
+  withPorts('repair', ({ bus }) => ({
+    bus: {
+      async publish(entries) {
+        await bus.publish(entries.flatMap(entry => change(entry) ?? []));
+        return entries.map(() => ({ kind: 'published' }));
+      },
+    },
+  }));
+
 export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'reboot-without-its-drain',
+    mistake: 'reboots a node at once where its pods have time',
+    breaks: ['I3', 'I1'],
+    scenario: `${REBOOTS}#repair-reboot-drains-first`,
+    mutation: settingsSeen(() => ({ drainBound: minutes(0) })),
+  },
+  {
+    name: 'reboot-drains-by-the-configuration',
+    mistake: 'drains before a reboot as the configuration says',
+    breaks: ['I5'],
+    scenario: `${REBOOTS}#repair-reboot-drains-first`,
+    mutation: saying(({ detail: { allPods: _, ...detail }, ...entry }) => ({ ...entry, detail })),
+  },
+  {
+    name: 'reboot-does-not-end-its-drain',
+    mistake: 'goes on to evict pods when the reboot has begun',
+    breaks: ['I2'],
+    scenario: `${REBOOTS}#repair-reboot-at-the-end-of-its-drain`,
+    mutation: saying(entry => (entry.detailType === HEALTH_EVENT ? undefined : entry)),
+  },
+  {
+    name: 'reboot-leaves-the-node-closed',
+    mistake: 'leaves the node cordoned that recovered while it was drained for a reboot',
+    breaks: ['I7'],
+    scenario: `${REBOOTS}#repair-recovery-during-the-drain-of-a-reboot`,
+    mutation: remembering(held => ({ ...held, ...(held.ours && { ours: { ...held.ours, maintenance: undefined } }) })),
+  },
   {
     name: 'confirm-ignored',
     mistake: 'acts although EC2 calls the instance well',
