@@ -3,7 +3,7 @@ import { podRules } from '../../functions/drain/decide.ts';
 import type { ActiveDrain } from '../../functions/drain/model.ts';
 import type { DrainRules } from '../../functions/drain/observation.ts';
 import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
-import { compileSettings } from '../../functions/drain/settings.ts';
+import { ALL_PODS, compileSettings } from '../../functions/drain/settings.ts';
 import { readUnderWay, type UnderWay } from '../../functions/drain/node-annotations.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
@@ -50,7 +50,8 @@ export function planDrain(
   const { node } = observation;
   const hasBegun = readUnderWay(node.annotations[ANNOTATIONS.drainUnderWay])?.waits === false;
   const held = hasBegun ? undefined : observation.drainsHeld;
-  const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
+  const configured = live.kind === 'valid' ? live.configuration.drain : undefined;
+  const settings = drain.allPods === true ? ALL_PODS.settings : configured;
   if (settings === undefined) {
     const because = 'no valid configuration says how it goes';
     const pods = inOrder(observation.pods.filter(pod => !isFinished(pod))).map(({ namespace, name }): PlannedPod => ({
@@ -69,7 +70,7 @@ export function planDrain(
       held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION,
     };
   }
-  const rules: DrainRules = { settings, ...compileSettings(settings) };
+  const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
   const active: ActiveDrain = { ...drain, requests: [], startTime: drain.since, warned: [], drained: 0, refusals: 0 };
   const situation: Situation = {

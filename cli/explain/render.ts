@@ -36,7 +36,7 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
     ...(first === undefined
       ? []
       : [
-          `  disruption: ${verdict}${(lifecycle?.repair.dueTime !== undefined || lifecycle?.repair.since !== undefined) && node.verdict.kind !== 'open' ? '; its termination by repair does not wait for that' : ''}`,
+          `  disruption: ${verdict}${lifecycle?.repair.isForceful === true && node.verdict.kind !== 'open' ? '; its termination by repair does not wait for that' : ''}`,
         ]),
     ...(lifecycle === undefined ? [] : renderLifecycle(lifecycle, node.now).map(line => `  ${line}`)),
     `  ${describeAnnotation(node)}`,

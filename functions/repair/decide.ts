@@ -34,7 +34,7 @@ import { type DueNode, type RepairRules, readableSettings } from './node-verdict
 import { nextPause, pauseAt } from './replacement.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
-import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
+import { type Candidate, type Gate, type Hold, type NodeLook, type Rank, type Verdict } from './verdict.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
 const MOST_ACTS = 100;
@@ -71,6 +71,7 @@ export interface Granted {
   readonly rungs: readonly Rung[];
   readonly rest: readonly Rung[];
   readonly message: string;
+  readonly rank: Rank;
 }
 
 export interface PoolDecision {
@@ -183,8 +184,11 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   let count = inFlight.size;
   const disrupted = new Set(surroundings.budget?.disrupted);
   let granted = 0;
-  return ranked(candidates, now).map((candidate): Outcome => {
+  const score = scores(candidates, now);
+  return ranked(candidates, now).map((candidate, index): Outcome => {
     const { look, due, rung, rungs, rest, stale } = candidate;
+    const rank = { place: index + 1, of: candidates.length, score: Math.round(score(due) * 100) / 100 };
+    const heldBy = (of: Candidate, hold: Hold): Outcome => heldAs(of, hold, rank);
     const { view } = look;
     const needsPlace = !inFlight.has(view.uid);
     const held = holds.get(candidate);
@@ -232,7 +236,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         holds: true,
         isFollowed: true,
       },
-      grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message },
+      grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message, rank },
     };
   });
 }
@@ -256,9 +260,10 @@ function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) 
   return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
 }
 
-function heldBy({ look, due }: Candidate, hold: Hold): Outcome {
+function heldAs({ look, due }: Candidate, hold: Hold, rank: Rank): Outcome {
   const { reason, message, basis, until } = hold;
-  const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident: due.incident, message, basis };
+  const { incident } = due;
+  const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident, message, basis, rank };
   const { record } = look;
   // A node that was drained for its reboot does not stay closed meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
@@ -293,7 +298,8 @@ function settling(
   };
 }
 
-const CONFIRMED = 'impaired';
+/** What EC2 must say. */
+export const CONFIRMED = 'impaired';
 /** EC2's opinion changes without any event. */
 const CONFIRM_CHECK = minutes(1);
 

@@ -7,6 +7,7 @@ import {
   type RepairAction,
   type RepairSettings,
 } from '../../shared/domain/repair-policy.ts';
+import type { Terms } from './node-verdict.ts';
 import { hours, minutes, type DurationMs } from '../../shared/domain/time.ts';
 
 /** Each list of a block, and whose it is. */
@@ -34,6 +35,11 @@ export function ladderTexts({
     ...(isStated ? [{ path: 'spec.repair', text: textOf(actions ?? DEFAULT_ACTIONS, drainBound) }] : []),
     ...entries,
   ];
+}
+
+/** What an entry that decides does. */
+export function termsText({ actions, drainBound, confirm }: Pick<Terms, 'actions' | 'drainBound' | 'confirm'>): string {
+  return `${textOf(actions, drainBound)}${confirmText({ confirm })}`;
 }
 
 function textOf(actions: readonly RepairAction[], bound: DrainBound | undefined): string {

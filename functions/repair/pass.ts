@@ -201,7 +201,8 @@ async function withNames(
 ): Promise<NodeRecord> {
   if (attempt.action === 'Replace' && attempt.replacement !== undefined)
     return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
-  if (attempt.action === 'Reboot' || isBeforeReboot(attempt)) return { ...record, ours: { ...record.ours, maintenance: true } };
+  if (attempt.action === 'Reboot' || isBeforeReboot(attempt))
+    return { ...record, ours: { ...record.ours, maintenance: true } };
   if (attempt.action !== 'CustomResource' || rung.template === undefined || view === undefined) return record;
   const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
   try {
