@@ -70,6 +70,18 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     mutation: settingsSeen(() => ({ drainBound: minutes(0) })),
   },
   {
+    name: 'reboot-in-the-middle-of-its-drain',
+    mistake: 'gives pods a minute where their bound gives them ten',
+    breaks: ['I2'],
+    scenario: `${REBOOTS}#repair-reboot-at-the-end-of-its-drain`,
+    mutation: remembering(held => ({
+      ...held,
+      ...(held.attempt?.action === 'Drain' && {
+        attempt: { ...held.attempt, until: addDuration(held.attempt.time, minutes(1)) },
+      }),
+    })),
+  },
+  {
     name: 'reboot-drains-by-the-configuration',
     mistake: 'drains before a reboot as the configuration says',
     breaks: ['I5'],
