@@ -3,13 +3,16 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { configSchema } from '../shared/contract/config-schema.ts';
+import { configSchema, parseConfig } from '../shared/contract/config-schema.ts';
+import { isJsonObject } from '../shared/domain/json.ts';
 import { customResourceDefinitions } from '../simulator/custom-resource-definitions.ts';
+import type { Place } from '../simulator/scenario/scenario.ts';
+import { asManifest } from './validate/manifest.ts';
+import { createObjectChecker, isAccepted } from './validate/objects.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const EXAMPLES = 'examples/{policies,*/manifests}/*.yaml';
-const SCENARIOS = 'examples/scenarios/{repair,drain,do-not-disrupt,finalizer}-*.yaml';
-const SHOWS_MISTAKES = /refuses|bad-|cannot|unknown|invalid|ignores|values-that-are-none|settings/;
+const SCENARIOS = 'examples/scenarios/*.yaml';
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -58,39 +61,92 @@ function visit(value: unknown, path: string, at: Visit): void {
   }
 }
 
-const object = z.object({ kind: z.string(), spec: z.unknown() });
-
-/** The first value of each field that an example gives to an object of this kind, wherever it stands in a file. */
-function examplesOf(kind: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  const take: Visit = (path, value) => {
-    const text = JSON.stringify(value);
-    if (path !== '' && !found.has(path) && text.length < 80) found.set(path, text);
-  };
+/** What the examples show, as objects and texts, wherever they stand in a file. */
+function shown(): readonly unknown[] {
   const files = [EXAMPLES, SCENARIOS].flatMap(pattern => globSync(pattern, { cwd: ROOT }).toSorted());
-  for (const file of files.filter(each => !SHOWS_MISTAKES.test(each))) {
+  const found: unknown[] = [];
+  for (const file of files) {
     for (const document of parseAllDocuments(readFileSync(join(ROOT, file), 'utf8'))) {
-      visit(document.errors.length === 0 ? document.toJS() : null, '', (_, value) => {
-        const parsed = object.safeParse(value);
-        if (parsed.success && parsed.data.kind === kind) visit(parsed.data.spec, '', take);
-      });
+      if (document.errors.length === 0) visit(document.toJS(), '', (_, value) => found.push(value));
     }
+  }
+  return found;
+}
+
+/** The first value of each field in these, if it is short. */
+function examplesIn(values: readonly unknown[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const value of values) {
+    visit(value, '', (path, each) => {
+      const text = JSON.stringify(each);
+      if (path !== '' && !found.has(path) && (text?.length ?? 80) < 80) found.set(path, text);
+    });
+  }
+  return found;
+}
+
+const NOWHERE = { file: '', placeOf: (): Place => ({ file: '', line: 1, column: 1, path: '' }) };
+
+/** Those of policies or rules that can be read; NodePools have a `repair` block as well. */
+function examplesOf(kind: string, values: readonly unknown[]): ReadonlyMap<string, string> {
+  const checker = createObjectChecker();
+  const specs = values.flatMap(value => {
+    const manifest = asManifest(value);
+    if (manifest?.kind !== kind && manifest?.kind !== 'NodePool') return [];
+    const checked = checker.check({ manifest, ...NOWHERE });
+    if (checked === undefined || !isAccepted(checked)) return [];
+    const isOwn = manifest.kind === kind;
+    const { spec } = manifest;
+    return [{ isOwn, spec: isOwn ? spec : { repair: isJsonObject(spec) ? spec['repair'] : undefined } }];
+  });
+  return examplesIn(specs.toSorted((one, other) => Number(other.isOwn) - Number(one.isOwn)).map(({ spec }) => spec));
+}
+
+/** Those of configurations that can be read. */
+function examplesOfConfig(values: readonly unknown[]): ReadonlyMap<string, string> {
+  const texts = values.filter(each => typeof each === 'string').filter(each => /^\s*(#|\[|\w+ *=)/.test(each));
+  return examplesIn(texts.map(parseConfig).map(parsed => (parsed.ok ? parsed.content : {})));
+}
+
+interface Said {
+  readonly meaning: string;
+  readonly byDefault: string;
+}
+
+/** What docs/configuration.md says of each key. */
+function saidOfConfig(): ReadonlyMap<string, Said> {
+  const page = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8').split('## The mode of a policy')[0] ?? '';
+  const found = new Map<string, Said>();
+  let table = '';
+  for (const line of page.split('\n').filter(each => each.startsWith('| '))) {
+    const [keys = '', value = '', byDefault = ''] = line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map(text => text.trim());
+    if (value === 'value') table = keys.includes('customDrain') ? 'customDrain.' : '';
+    for (const [, key = ''] of keys.matchAll(/`\[*([\w.]+)\]*`/g))
+      found.set(`${table}${key}`, { meaning: value, byDefault });
   }
   return found;
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-function table(fields: readonly Field[], examples: ReadonlyMap<string, string>): string {
+function table(
+  fields: readonly Field[],
+  examples: ReadonlyMap<string, string>,
+  said: ReadonlyMap<string, Said> = new Map(),
+): string {
   const rows = fields.map(({ path, schema, isRequired }) => {
-    const example = examples.get(path);
+    // The actions of an entry are written as those of the block.
+    const example = examples.get(path) ?? examples.get(path.replace(/(policies|conditions)\[\]\.(?=actions)/, ''));
     const byDefault = schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``;
     const columns = [
       `\`${path}\``,
       typeOf(schema),
-      isRequired ? 'required' : byDefault,
+      isRequired ? 'required' : said.get(path)?.byDefault || byDefault,
       example === undefined ? '' : `\`${example}\``,
-      schema.description ?? '',
+      schema.description ?? said.get(path)?.meaning ?? '',
     ];
     return `| ${columns.map(cell).join(' | ')} |`;
   });
@@ -105,6 +161,7 @@ const specOf = (definition: string): Schema => {
 
 /** The page, and where it stands. */
 export function fieldReference(): { readonly path: string; readonly text: string } {
+  const values = shown();
   const config = z.custom<Schema>().parse(z.toJSONSchema(configSchema(), { io: 'input', unrepresentable: 'any' }));
   const text = `# Fields
 
@@ -116,19 +173,19 @@ An empty default means that nothing is set; the meaning says what then holds. \`
 
 Rules: [repair](node-repair.md), [protection](do-not-disrupt.md), [drain](drain.md#limits), [termination](terminations.md), [modes](configuration.md#the-mode-of-a-policy).
 
-${table(fieldsOf(specOf('nodelifecyclepolicies.curfew.dev')), examplesOf('NodeLifecyclePolicy'))}
+${table(fieldsOf(specOf('nodelifecyclepolicies.curfew.dev')), examplesOf('NodeLifecyclePolicy', values))}
 
 ## FinalizerRule
 
 Rules: [FinalizerRules](finalizer-rules.md).
 
-${table(fieldsOf(specOf('finalizerrules.curfew.dev')), examplesOf('FinalizerRule'))}
+${table(fieldsOf(specOf('finalizerrules.curfew.dev')), examplesOf('FinalizerRule', values))}
 
 ## config.toml
 
-Meanings and defaults: [configuration](configuration.md).
+Rules: [configuration](configuration.md), where the meanings come from.
 
-${table(fieldsOf(config), new Map())}
+${table(fieldsOf(config), examplesOfConfig(values), saidOfConfig())}
 `;
   return { path: 'docs/fields.md', text };
 }

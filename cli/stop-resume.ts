@@ -46,7 +46,9 @@ function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts: Comm
       Promise.all(functions.map(fn => attempt(`event source of ${fn.name}`, () => switches.setEventSource(fn, on))));
     const schedules = async () => {
       for (const { name, schedule } of functions) {
-        if (schedule !== undefined) await attempt(`ticks of ${name}`, () => switches.setSchedule(schedule, on));
+        await attempt(`ticks of ${name}`, () =>
+          schedule === undefined ? Promise.reject(unnamed(name)) : switches.setSchedule(schedule, on),
+        );
       }
     };
     // Ticks are on only while somebody takes them out of the inbox.
@@ -61,3 +63,9 @@ function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts: Comm
     return 0;
   });
 }
+
+/** A stack of an early version: its ticks go on, so it is not stopped. */
+const unnamed = (name: string): UsageError =>
+  new UsageError(
+    `ticks of ${name}: no output of the stack names their schedule, so they stay as they are: deploy this version first`,
+  );

@@ -3,6 +3,7 @@ import {
   CloudWatchClient,
   GetMetricDataCommand,
   paginateDescribeAlarms,
+  type DescribeAlarmsCommandInput,
   type Dimension,
   type MetricAlarm,
 } from '@aws-sdk/client-cloudwatch';
@@ -11,7 +12,7 @@ import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../../shared/contra
 import { FORWARDER_HEARTBEAT } from '../../shared/contract/names.ts';
 import { ROUTES } from '../../shared/contract/routes.ts';
 import { durationBetween, minutes, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { stackNameOf, type ClientOptions } from '../operate/deployment.ts';
+import { readAlarmNames, type ClientOptions } from '../operate/deployment.ts';
 import { failed, ok, warning, type Check, type Finding } from './finding.ts';
 
 /** A heartbeat and a sweep come every minute, and their numbers up to two minutes later. */
@@ -82,7 +83,7 @@ export function checksOfSignals(
     {
       subject: 'alarms',
       needs: 'cloudwatch:DescribeAlarms',
-      look: async () => lookAtAlarms(cloudWatch, stack),
+      look: async () => lookAtAlarms(cloudWatch, await readAlarmNames(stack, options)),
     },
   ];
 }
@@ -113,17 +114,23 @@ async function newestOf(
   return times.length === 0 ? undefined : toEpochMs(Math.min(now, Math.max(...times) + 60_000));
 }
 
-async function lookAtAlarms(client: CloudWatchClient, stack: string): Promise<readonly Finding[]> {
+/** Those of this deployment alone: a stack may have others. */
+async function lookAtAlarms(
+  client: CloudWatchClient,
+  { prefix, composite }: { readonly prefix: string; readonly composite: string },
+): Promise<readonly Finding[]> {
   const alarms: Pick<
     MetricAlarm,
     'AlarmName' | 'StateValue' | 'AlarmActions' | 'ActionsEnabled' | 'AlarmDescription'
   >[] = [];
-  const query = {
-    AlarmNamePrefix: `${stackNameOf(stack)}-`,
-    AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const],
-  };
-  for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms({ client }, query)) {
-    alarms.push(...MetricAlarms, ...CompositeAlarms);
+  const queries: readonly DescribeAlarmsCommandInput[] = [
+    { AlarmNamePrefix: prefix, AlarmTypes: ['MetricAlarm'] },
+    { AlarmNames: [composite], AlarmTypes: ['CompositeAlarm'] },
+  ];
+  for (const query of queries) {
+    for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms({ client }, query)) {
+      alarms.push(...MetricAlarms, ...CompositeAlarms);
+    }
   }
   if (alarms.length === 0) return [failed('alarms', 'there are none', 'npx cdk deploy --all --revert-drift')];
   const ringing = alarms.filter(({ StateValue }) => StateValue === 'ALARM');

@@ -2,7 +2,9 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import {
+  ALARM_PREFIX_OUTPUT,
   CLUSTER_OUTPUT,
+  compositeAlarmName,
   EVENT_BUS_OUTPUT,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
@@ -73,6 +75,16 @@ export const readBusName = (stack: string, options: ClientOptions): Promise<stri
 export const readClusterName = (stack: string, options: ClientOptions): Promise<string> =>
   readOutput(stack, CLUSTER_OUTPUT, options);
 
+/** What the names of the deployment's alarms begin with, and the name of the composite one. Throws `UsageError` as `readDeployment` does. */
+export async function readAlarmNames(
+  stack: string,
+  options: ClientOptions,
+): Promise<{ readonly prefix: string; readonly composite: string }> {
+  const [stackName = stack, deployment = stackName] = stack.split('/');
+  const prefix = (await readOutputs(stack, options)).get(ALARM_PREFIX_OUTPUT);
+  return { prefix: prefix ?? `${stackName}-`, composite: compositeAlarmName(deployment) };
+}
+
 async function readOutput(stack: string, output: string, options: ClientOptions): Promise<string> {
   const value = (await readOutputs(stack, options)).get(output);
   if (value !== undefined) return value;
@@ -104,7 +116,7 @@ async function readOutputs(
 }
 
 /** `Platform` of `Platform/Prod`: a stack that has several deployments is named with the one that is meant. */
-export const stackNameOf = (stack: string): string => stack.split('/')[0] ?? stack;
+const stackNameOf = (stack: string): string => stack.split('/')[0] ?? stack;
 
 /** Runs an AWS call; its failure becomes one line: credentials, Region, the stack's name and permissions are the user's to mend. */
 export async function orUsageError<Answer>(doing: string, call: () => Promise<Answer>): Promise<Answer> {

@@ -174,6 +174,6 @@ function report(stack: LocalStack, timeline: Timeline, { happened, began, over }
   timeline.plain('  npm start -- --serve                      the same stack, for kubectl');
   timeline.plain('  npm start -- --kubeconfig FILE            your cluster: decides and reports, changes nothing');
   timeline.plain('  npx curfew simulate FILE                  a policy on virtual time (examples/scenarios/)');
-  timeline.plain('  README.md, ARCHITECTURE.md, docs/         what, why and how');
+  timeline.plain('  docs/guides/getting-started.md            the first 15 minutes; docs/README.md has all pages');
   return failures === 0 ? 0 : 1;
 }

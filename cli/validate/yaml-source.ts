@@ -3,7 +3,7 @@ import { isMap, isScalar, LineCounter, parseAllDocuments, Scalar, type Document 
 import { findingAt, type Finding } from '../../simulator/scenario/finding.ts';
 import { placeAt, placeOf, type Path } from '../../simulator/scenario/places.ts';
 import type { Place } from '../../simulator/scenario/scenario.ts';
-import { describeYamlFailure, MAX_ALIASES } from '../../simulator/scenario/yaml-failures.ts';
+import { describeYamlFailure, firstFailure, MAX_ALIASES } from '../../simulator/scenario/yaml-failures.ts';
 import { messageOf } from '../../shared/errors.ts';
 
 export interface SourceDocument {
@@ -39,10 +39,9 @@ export function readYaml(text: string, file: string): YamlSource {
     const documents: SourceDocument[] = [];
     const findings: Finding[] = [];
     for (const document of parsed) {
-      // Those after the first are its consequences.
-      const [error] = document.errors;
-      if (error === undefined) documents.push(toSource({ file, text }, document, lines));
-      else findings.push(findingAt(placeAt(file, lines, error.pos[0]), describeYamlFailure(error.message)));
+      const failure = firstFailure(document.errors);
+      if (failure === undefined) documents.push(toSource({ file, text }, document, lines));
+      else findings.push(findingAt(placeAt(file, lines, failure.offset), failure.message));
     }
     return { documents, findings: [...findings, ...notJson(text, file)] };
   } catch (error) {

@@ -80,7 +80,7 @@ async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Pr
 
 async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look: Look): Promise<Turn> {
   const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(parts.deps, active));
-  if (isRefusal(deleted)) return notChanged(parts, look, deleted);
+  if (isRefusal(deleted)) return notChanged(look, deleted);
   const { custom: _, ...rest } = active;
   const message = `${because.reason}: ${because.message}`;
   const next: ActiveDrain = { ...rest, fellBack: message };

@@ -45,18 +45,18 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return tidy(parts, decision, look);
     case 'hide': {
       const shown = await shownOn(parts, look, 'nothing', '');
-      return shown === undefined || isRefusal(shown) ? notChanged(parts, look, shown) : ONWARD;
+      return shown === undefined || isRefusal(shown) ? notChanged(look, shown) : ONWARD;
     }
     case 'disownCordon': {
       const changed = await tryChange(parts, look, 'finish', () => disownCordon(parts.deps, look.object));
-      return changed.kind === 'ok' ? ONWARD : notChanged(parts, look, changed);
+      return changed.kind === 'ok' ? ONWARD : notChanged(look, changed);
     }
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {
       if (decision.answers !== undefined) {
         const told = await replaced(parts, decision.answers, look);
-        if (told.kind !== 'ok') return notChanged(parts, look, told);
+        if (told.kind !== 'ok') return notChanged(look, told, true);
       }
       const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
@@ -181,11 +181,11 @@ async function prepare(parts: Parts, { active, hold, showDraining, pass }: Prepa
   // One that waits for its turn is not in progress.
   const shown = active.queue === undefined ? 'inProgress' : look.node.shown;
   const node = await shownOn(parts, look, shown, message);
-  if (node === undefined || isRefusal(node)) return notChanged(parts, look, node);
+  if (node === undefined || isRefusal(node)) return notChanged(look, node);
   const changed = await tryChange(parts, look, 'prepare', () =>
     prepareNode(deps, node, { active, hold, showDraining }),
   );
-  if (changed.kind !== 'ok') return notChanged(parts, look, changed);
+  if (changed.kind !== 'ok') return notChanged(look, changed);
   const { resourceVersion: nodeVersion } = changed;
   const prepared = { ...active, hold, nodeVersion, ...(pass && notedBefore(active, pass, look)) };
   const record = { ...look.record, active: prepared };

@@ -42,7 +42,7 @@ export async function answer(parts: Parts, decision: Of<'answer'>, look: Look): 
           )
         : await tryChange(parts, look, 'answer', () => answerNode(deps, look.object, ended)),
     );
-    if (changed.kind !== 'ok') return notChanged(parts, look, changed);
+    if (changed.kind !== 'ok') return notChanged(look, changed, !run.taken);
   }
   await tellAnswers(deps, nodeOf(look), [given]);
   const isKept = isOld ? isSaid : !repeated;
@@ -82,7 +82,7 @@ export async function cancel(
         )
       : await tryChange(parts, look, 'answer', () => answerNode(deps, look.object, answers)),
   );
-  if (changed.kind !== 'ok') return notChanged(parts, look, changed);
+  if (changed.kind !== 'ok') return notChanged(look, changed, !run.taken);
   await tellAnswers(deps, nodeOf(look), answers);
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
@@ -127,7 +127,7 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !look.node.unschedulable) ? 'Cancelled' : outcome.status;
   const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(deps, active));
-  if (isRefusal(deleted)) return notChanged(parts, look, deleted);
+  if (isRefusal(deleted)) return notChanged(look, deleted);
   const { scope, startTime, drained } = active;
   const ended = active.requests.map(request => ({
     ...toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
@@ -135,9 +135,9 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   }));
   const shown = status === 'Succeeded' ? 'drained' : 'nothing';
   const node = await shownOn(parts, look, shown, outcome.message);
-  if (node === undefined || isRefusal(node)) return notChanged(parts, look, node);
+  if (node === undefined || isRefusal(node)) return notChanged(look, node);
   const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, node, { status, uncordon, ended }));
-  if (changed.kind !== 'ok') return notChanged(parts, look, changed);
+  if (changed.kind !== 'ok') return notChanged(look, changed);
   await tellAnswers(deps, nodeOf(look), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(parts, active, outcome, look);
@@ -156,7 +156,7 @@ export async function tidy(parts: Parts, { status, uncordon }: Of<'tidy'>, look:
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, object, end));
-  return changed.kind === 'ok' ? ONWARD : notChanged(parts, look, changed);
+  return changed.kind === 'ok' ? ONWARD : notChanged(look, changed);
 }
 
 async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {

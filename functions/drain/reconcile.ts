@@ -72,16 +72,11 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-/** A pod that is being deleted is on its way: its removal is the news, and the drain looks without it when that event does not come. */
-const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
-  change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
-
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, resync } = event;
   const { deps } = parts;
   switch (subject.kind) {
     case 'Node':
-      if (event.hints.podsFor !== undefined && event.hints.podsFor !== OWNER) return;
       await reconcileNode(parts, {
         name: subject.name,
         uid: subject.uid,
@@ -92,7 +87,6 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       });
       return;
     case 'Pod':
-      if (isOnItsWay(event)) return;
       if (hints.nodeName !== undefined) await reconcileNode(parts, { name: hints.nodeName, uid: undefined });
       return;
     case 'PodDisruptionBudget':

@@ -105,12 +105,15 @@ export async function shownOn(
 /** Why a change was not made. */
 export type NotMade = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
 
-/** The turn of a run that did not change the Node: it lost a race, or what it wants is refused. */
-export async function notChanged({ run }: Parts, look: Look, changed: NotMade): Promise<Turn> {
+/**
+ * The turn of a run that did not change the Node: it lost a race, or what it wants is refused.
+ *
+ * @param isForMessage the change is what the message in hand asks for, which stands nowhere else
+ */
+export async function notChanged(look: Look, changed: NotMade, isForMessage = false): Promise<Turn> {
   if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
   const held = await look.store.load();
-  // Nothing else holds the message in hand, or its request.
-  if (!run.taken || held.kind !== 'held') throw changed.goesBack ?? new RetryableError(changed.message);
+  if (isForMessage || held.kind !== 'held') throw changed.goesBack ?? new RetryableError(changed.message);
   const saved = await save(look, held.value, safely(look, changed.until));
   if (changed.goesBack !== undefined) throw changed.goesBack;
   return saved;

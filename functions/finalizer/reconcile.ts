@@ -4,7 +4,6 @@ import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
-import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
@@ -100,13 +99,12 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
   };
 }
 
-/** The custom resource of a hook wakes its termination. Conditions are what we write of an object of a rule: they change nothing. */
+/** The custom resource of a hook wakes its termination. */
 async function reconcileCustomResource(
   parts: Parts,
-  { subject, hints, change, changed }: Extract<InboxMessage, { kind: 'customResource' }>['event'],
+  { subject, hints }: Extract<InboxMessage, { kind: 'customResource' }>['event'],
 ): Promise<void> {
   if (hints.hookKey !== undefined) return reconcileHook(parts, hints.hookKey);
-  if (change === 'Modified' && changed.length === 1 && changed[0] === 'conditions') return;
   return reconcileObject(parts, subject);
 }
 
@@ -145,8 +143,15 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   }
 }
 
-/** Neither our finalizer nor what is in force depends on them. */
-const OF_GOING_NODES = nodePartsOfOthers(OWNER);
+/** Parts of a Node that matter to its termination alone: neither our finalizer nor what is in force depends on them. */
+const OF_GOING_NODES: ReadonlySet<string> = new Set([
+  'bootID',
+  'conditions',
+  'drain',
+  'protection',
+  'taints',
+  'unschedulable',
+]);
 
 /** Of a FinalizerRule, whose own finalizer alone changed. */
 const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';

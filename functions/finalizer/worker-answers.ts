@@ -5,7 +5,8 @@ import { TerminalError } from '../../shared/errors.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { openNodeRecord, type Target } from './termination/observe.ts';
-import { TERMINATION_CODEC } from './termination/record.ts';
+import { claimUnderWay } from './termination/hook-owner.ts';
+import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
 import { reconcileTarget, type TargetParts } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './rules/record.ts';
 import { reconcileObject, type RuleParts } from './rules/reconcile-object.ts';
@@ -26,7 +27,8 @@ async function reconcileOwn(
   for (const kind of KINDS) {
     const held = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
     if (held.kind !== 'held' || held.value.orphanedTime !== undefined) continue;
-    await reconcileTarget(parts, { kind, name: held.stored.subject.name, uid }, undefined, answers);
+    const target = await callerOf(parts, held.value, { kind, name: held.stored.subject.name, uid });
+    await reconcileTarget(parts, target, undefined, answers);
     return true;
   }
   return false;
@@ -50,9 +52,19 @@ async function heirsOf({ deps }: TargetParts, uid: string): Promise<readonly Tar
     if (metadata.deletionTimestamp === undefined) continue;
     const held = await openNodeRecord(deps, metadata.uid).load();
     if (held.kind !== 'held' || held.value.keyUid !== uid) continue;
-    heirs.push({ kind: 'Node', name: metadata.name, uid: metadata.uid });
+    heirs.push(await callerOf({ deps }, held.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
   }
   return heirs;
+}
+
+/** In whose termination the hooks are called: the subject of the record, or the NodeClaim that goes on with the calls of its Node. */
+async function callerOf(
+  { deps }: Pick<TargetParts, 'deps'>,
+  { hooksOf }: TerminationRecord,
+  target: Target,
+): Promise<Target> {
+  const claim = hooksOf === undefined ? undefined : await claimUnderWay(deps, hooksOf);
+  return claim === undefined ? target : { kind: 'NodeClaim', name: claim.name, uid: claim.uid };
 }
 
 const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly Target['kind'][];

@@ -24,7 +24,7 @@ import { look, type Gone, type Here, type Target } from './observe.ts';
 import { keepProtection, reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
-import { createSettingsRounds, isOfOthers } from './wake-ups.ts';
+import { createSettingsRounds } from './wake-ups.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 interface Own {
@@ -71,7 +71,7 @@ export function createReconciler(ports: Ports): Reconcile {
 type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
 async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
-  const { subject, change, changed, hints } = event;
+  const { subject, change, hints } = event;
   // When everything is published again, what settings apply to comes in events of its own.
   const isRepeated = event.resync === true && change === 'Modified';
   switch (subject.kind) {
@@ -79,7 +79,6 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       if (hints.nodeName === undefined) return;
       return reconcileNode(deps, { name: hints.nodeName, uid: undefined, pods: 'always' });
     case 'Node': {
-      if (change === 'Modified' && isOfOthers(changed)) return;
       // Pods have events of their own, but those that came before their node; a node that only changes matters when it is known to carry
       // annotated ones.
       const pods = change === 'Added' && event.resync !== true ? 'always' : 'ifKnown';

@@ -1,8 +1,6 @@
-/** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. And which changes concern others. */
+/** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
-import { changedOnly } from '../../shared/contract/cluster-event.ts';
-import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
@@ -44,8 +42,3 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
   }
   return annotated.map(({ name, uid }) => ({ apiVersion: 'v1', kind: 'Node', name, uid }));
 }
-
-const OF_OTHERS = nodePartsOfOthers(OWNER);
-
-/** Whether these changed parts of a Node concern other functions alone. */
-export const isOfOthers = (changed: readonly string[]): boolean => changedOnly(changed, OF_OTHERS);

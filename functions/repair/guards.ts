@@ -53,6 +53,8 @@ export interface Surroundings {
   /** Whom the threshold may count. */
   readonly poolNodes: readonly NodeView[];
   readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
+  /** No NodeClaim stands for it: where several may, it is not certain which. */
+  readonly isUnclaimed: (node: NodeView) => boolean;
   /** Nodes without NodeClaims are no left-overs here. */
   readonly isUnmanaged: boolean;
   /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
@@ -97,6 +99,7 @@ export function surroundingsOf(around: Around): Surroundings {
     scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
     poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
     claimOf,
+    isUnclaimed: node => ownerOf(node, index).kind === 'none',
     budget:
       // Most NodePools say nothing.
       which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
@@ -212,13 +215,13 @@ function returnTime(
 /** Not vetoed, not stopped, not left over, no replacement that is not in use yet. */
 function mayBeTouched(
   node: NodeView,
-  { now, claimOf, isUnmanaged }: Surroundings,
+  { now, claimOf, isUnclaimed, isUnmanaged }: Surroundings,
   isIll: (node: NodeView) => boolean,
 ): boolean {
   const claim = claimOf(node);
   if (isReserved(node)) return false;
   if (isStopped(node) || node.deletionTime !== undefined || claim?.deletionTime !== undefined) return false;
-  const isLeftOver = claim === undefined && !isUnmanaged && isIll(node);
+  const isLeftOver = !isUnmanaged && isUnclaimed(node) && isIll(node);
   return !isLeftOver && vetoOf(node, claim, undefined, now) === undefined;
 }
 

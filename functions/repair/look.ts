@@ -75,7 +75,7 @@ export async function look(
   const settings = readableSettings(rules.rules);
   const owners = indexOwners(view.nodes, view.claims);
   const claims = new Map(view.claims.map(claim => [claim.uid, claim]));
-  const own = view.nodes.filter(node => pool === undefined || ownsNode(node, pool, view.claims));
+  const own = view.nodes.filter(node => ownsNode(node, pool, view.claims));
   const statements = settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
   const ill = own.filter(node => matchStatements(node, statements).length > 0);
   const remembered = await readNodes(deps, own, { ill, state, asks });
@@ -186,7 +186,7 @@ async function withoutReplaced(
 }
 
 /** A node of the pool by its NodeClaim; its own label counts only while no other pool's NodeClaim names it. */
-function ownsNode(node: NodeView, pool: string, claims: readonly NodeClaimView[]): boolean {
+function ownsNode(node: NodeView, pool: string | undefined, claims: readonly NodeClaimView[]): boolean {
   return (
     nodePoolOf(node) === pool ||
     claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
@@ -315,7 +315,7 @@ async function poolNow(deps: PassWithAsk, node: NodeView): Promise<string | unde
   return claim === undefined ? nodePoolOf(node) : nodePoolOf({ labels: claim.metadata.labels ?? {} });
 }
 
-/** Ill nodes without a NodeClaim that nobody knows yet: a NodeClaim of another pool may name them. Answers the UIDs of those. */
+/** Nodes without a NodeClaim of the pool that it has nothing to do with yet: one of another pool, or of none, may name them. Answers the UIDs of those. */
 async function handOver(
   deps: PassWithAsk,
   {
@@ -334,8 +334,13 @@ async function handOver(
 ): Promise<ReadonlySet<string>> {
   const handed = new Set<string>();
   const index = indexOwners(own, claims);
+  const isKnown = (uid: string): boolean => {
+    const held = records.get(uid)?.value;
+    // What was begun here ends here.
+    return held !== undefined && (held.pool === pool || held.attempt !== undefined);
+  };
   const strays = own.filter(
-    node => !records.has(node.uid) && node.providerID !== undefined && ownerOf(node, index).kind === 'none',
+    node => !isKnown(node.uid) && node.providerID !== undefined && ownerOf(node, index).kind === 'none',
   );
   if (strays.length === 0) return handed;
   const listed = objectsOf(await deps.kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });
@@ -344,7 +349,7 @@ async function handOver(
       each => each.status?.['nodeName'] === stray.name && each.status['providerID'] === stray.providerID,
     );
     const other = claim && nodePoolOf({ labels: claim.metadata.labels ?? {} });
-    if (claim === undefined || other === undefined || other === pool) continue;
+    if (claim === undefined || other === pool) continue;
     handed.add(stray.uid);
     await deps.ask(other, nodeAsk(stray.uid, asks.observedTimes.get(stray.uid)));
   }

@@ -88,20 +88,17 @@ export interface PoolView {
  * form a pool of their own, with the few NodeClaims that lack it, too.
  */
 export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<PoolView> {
-  if (pool === undefined) {
-    const query = { labelSelector: `!${KARPENTER.nodePoolLabel}` };
-    const nodes = (await listNodes(deps, query)).map(readNode);
-    const claims = (await listNodeClaims(deps, { notServed: 'none' }, query)).map(readNodeClaim);
-    const own = new Set(claims.map(({ name }) => name));
-    return { nodes: nodes.filter(({ ownerClaim }) => ownerClaim === undefined || own.has(ownerClaim)), claims };
-  }
-  const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
+  const label = KARPENTER.nodePoolLabel;
+  const query = { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` };
   const [nodeObjects, claimObjects] = await inParallel([
     listNodes(deps, query),
     listNodeClaims(deps, claimsOfNode(undefined, pool), query),
   ]);
-  const nodes = nodeObjects.map(readNode);
   const claims = claimObjects.map(readNodeClaim);
+  const names = new Set(claims.map(({ name }) => name));
+  const isOwn = ({ ownerClaim }: NodeView): boolean =>
+    pool !== undefined || ownerClaim === undefined || names.has(ownerClaim);
+  const nodes = nodeObjects.map(readNode).filter(isOwn);
   const known = new Set(nodes.map(({ name }) => name));
   const missing = new Set(
     claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)),

@@ -3,10 +3,8 @@
  * healthy node that nobody knows costs a read of the Node and of the policies, and no list.
  */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
-import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import { parseTimestamp } from '../../shared/domain/time.ts';
@@ -108,26 +106,18 @@ async function readLive({ kubernetes }: Ports, name: string): Promise<NodeView |
   return object && readNode(object);
 }
 
-/** Parts of a Node that nothing here is decided by. */
-const OF_OTHERS = nodePartsOfOthers(OWNER);
-
-/** Parts of a NodeClaim that nothing is decided by. */
-const OF_CLAIM_AS_OBJECT: ReadonlySet<string> = new Set(['finalizers', 'terminationGracePeriod']);
-
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
-  const { subject, change, changed, hints } = event;
+  const { subject, change, hints } = event;
   // The first list of a forwarder is a resync, too, of objects that it did not know.
   const resync = event.resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'Node':
-      if (change === 'Modified' && changedOnly(changed, OF_OTHERS)) return;
       if (change !== 'Modified') await surroundingsChanged(deps, 'count');
       return nodeChanged(deps, event);
     case 'NodeClaim': {
-      if (change === 'Modified' && changedOnly(changed, OF_CLAIM_AS_OBJECT)) return;
       const node = hints.nodeName === undefined ? undefined : await readLive(deps, hints.nodeName);
       if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, isClaimed: true });
       else await askIfKnown(deps, hints.nodePool);

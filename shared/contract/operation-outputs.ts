@@ -8,6 +8,10 @@ export const EVENT_BUS_OUTPUT = 'EventBusName';
 export const CLUSTER_OUTPUT = 'Cluster';
 /** The output with the version of what is deployed. */
 export const VERSION_OUTPUT = 'Version';
+/** The output with what the names of the deployment's alarms on metrics begin with. */
+export const ALARM_PREFIX_OUTPUT = 'AlarmPrefix';
+/** The composite alarm of a deployment: CloudFormation names the others. */
+export const compositeAlarmName = (deployment: string): string => `${deployment}-Impaired`;
 export type OperationOutput = (typeof OPERATION_OUTPUTS)[number];
 
 /** `grace-period` and `Inbox` → `GracePeriodInbox`: a logical id has letters and digits only. */

@@ -1,6 +1,7 @@
 /**
- * The routing table: which events reach which function's inbox. Infra makes one EventBridge rule of each row; the simulation and
- * the local bus match with the same patterns. Only exact values are used, which every implementation agrees on.
+ * The routing table: which events reach which function's inbox, and of which parts of an object a function wants to hear. Infra makes
+ * one EventBridge rule of each row; the simulation and the local bus match with the same patterns. Only exact values, `exists` and
+ * `$or` are used, which every implementation agrees on.
  */
 import { detailTypeFor } from './cluster-event.ts';
 import type { Envelope } from './envelope.ts';
@@ -22,12 +23,19 @@ import {
 } from './names.ts';
 import type { WatchedKind } from './resources.ts';
 
+/** One of the values that a field may have; of an event's array, one element has it. */
+type Value = string | boolean | { readonly exists: boolean };
+/** All fields must match. `$or` lists alternatives, one of which must match as well. */
+export interface FieldsPattern {
+  readonly [field: string]: readonly (Value | FieldsPattern)[] | FieldsPattern;
+}
+
 export interface EventPattern {
   /** Absent: from anybody. */
   readonly source?: readonly string[];
   readonly 'detail-type': readonly string[];
   /** Of cluster events: those of this cluster only. */
-  readonly detail?: Readonly<Record<string, readonly string[]>>;
+  readonly detail?: FieldsPattern;
 }
 
 export interface Route {
@@ -37,44 +45,83 @@ export interface Route {
   readonly pattern: (cluster: string) => EventPattern;
 }
 
-/** Events of the forwarder with these detail types. */
+/** Events of the forwarder with these detail types. @param detail what else they must say */
 const published =
-  (...detailTypes: string[]) =>
+  (detailTypes: readonly string[], detail: FieldsPattern = {}) =>
   (cluster: string): EventPattern => ({
     source: [SOURCES.forwarder],
     'detail-type': detailTypes,
-    detail: { cluster: [cluster] },
+    detail: { cluster: [cluster], ...detail },
   });
 
-const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(kind => detailTypeFor(kind)));
+/** An object that came, went or is published once more is of interest whatever changed. */
+const WHOLE_OBJECT: readonly FieldsPattern[] = [{ change: ['Added', 'Deleted'] }, { resync: [true] }];
+
+const typesOf = (kinds: readonly WatchedKind[]): readonly string[] => kinds.map(kind => detailTypeFor(kind));
+
+/** Changes of these kinds. @param parts of kinds of which only changes of these parts are of interest (`forwarder/project.ts`) */
+function changesOf(
+  kinds: readonly WatchedKind[],
+  parts: Partial<Record<WatchedKind, readonly string[]>> = {},
+): Route['pattern'] {
+  const inPart = Object.entries(parts).map(([kind, changed]) => ({ subject: { kind: [kind] }, changed }));
+  if (inPart.length === 0) return published(typesOf(kinds));
+  const kindsOfParts = Object.keys(parts);
+  const others = { subject: { kind: kinds.filter(kind => !kindsOfParts.includes(kind)) } };
+  return published(typesOf(kinds), { $or: [...WHOLE_OBJECT, others, ...inPart] });
+}
 
 /** Which heartbeats count as those of the cluster's forwarder. */
-export const heartbeatPattern: Route['pattern'] = published(FORWARDER_HEARTBEAT);
+export const heartbeatPattern: Route['pattern'] = published([FORWARDER_HEARTBEAT]);
 
 /** True when an event is one that the pattern asks for; says what EventBridge would. */
 export function matchesPattern(
   pattern: EventPattern,
   event: Pick<Envelope, 'source' | 'detail-type' | 'detail'>,
 ): boolean {
-  const { source, 'detail-type': detailType, detail } = pattern;
+  const { source, 'detail-type': detailType, detail = {} } = pattern;
   if (source?.includes(event.source) === false || !detailType.includes(event['detail-type'])) return false;
-  return Object.entries(detail ?? {}).every(([field, values]) => {
-    const value = event.detail[field];
-    return typeof value === 'string' && values.includes(value);
+  return matchesFields(detail, event.detail);
+}
+
+type Wanted = FieldsPattern[string];
+const isList = (wanted: Wanted): wanted is Extract<Wanted, readonly unknown[]> => Array.isArray(wanted);
+const isValue = (wanted: Value | FieldsPattern): wanted is Value =>
+  typeof wanted !== 'object' || typeof wanted['exists'] === 'boolean';
+
+function matchesFields(pattern: FieldsPattern, value: unknown): boolean {
+  return Object.entries(pattern).every(([name, wanted]) => {
+    if (name === '$or' && isList(wanted)) return wanted.some(each => !isValue(each) && matchesFields(each, value));
+    const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+    return isList(wanted)
+      ? wanted.some(each => isValue(each) && matchesValue(each, found))
+      : matchesFields(wanted, found);
   });
 }
 
-/** What is published only while the pods of a node are watched: changes of them, and what can hold them. */
-const BLOCKER_KINDS = ['PodDisruptionBudget', 'VolumeAttachment'] as const;
-const changesOfBlockers = published(NODE_PODS_CHANGED, ...BLOCKER_KINDS.map(kind => detailTypeFor(kind)));
+function matchesValue(wanted: Value, found: unknown): boolean {
+  const values: readonly unknown[] = Array.isArray(found) ? found : [found];
+  return typeof wanted === 'object'
+    ? values.some(each => each !== undefined) === wanted.exists
+    : values.includes(wanted);
+}
 
+/** What is published only while the pods of a node are watched: changes of them, and what can hold them. */
+const changesOfBlockers = (owner: FunctionName, ...kinds: readonly WatchedKind[]): Route['pattern'] =>
+  // `podsFor`: the one function that waits for the pods.
+  published([NODE_PODS_CHANGED, ...typesOf(kinds)], { hints: { podsFor: [{ exists: false }, owner] } });
+
+/** What is only read when a pass looks at the whole pool stands in no list. */
 const REPAIR_ROUTES: readonly Route[] = [
   {
     name: 'ClusterToRepair',
     target: 'repair',
-    pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
+    pattern: changesOf(['Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'], {
+      Node: ['annotations', 'bootID', 'conditions', 'deletionTimestamp', 'labels', 'providerID'],
+      NodeClaim: ['annotations', 'deletionTimestamp', 'labels', 'nodeName', 'providerID'],
+    }),
   },
-  { name: 'RemediationsToRepair', target: 'repair', pattern: published(REMEDIATION_CHANGED) },
+  { name: 'RemediationsToRepair', target: 'repair', pattern: published([REMEDIATION_CHANGED]) },
   {
     name: 'DrainsToRepair',
     target: 'repair',
@@ -86,9 +133,11 @@ const GRACE_PERIOD_ROUTES: readonly Route[] = [
   {
     name: 'ClusterToGracePeriod',
     target: 'grace-period',
-    pattern: changesOf('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
+    pattern: changesOf(['Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'], {
+      Node: ['annotations', 'deletionTimestamp', 'labels', 'protection', 'providerID'],
+    }),
   },
-  { name: 'ProtectionsToGracePeriod', target: 'grace-period', pattern: published(NODE_PROTECTION_CHANGED) },
+  { name: 'ProtectionsToGracePeriod', target: 'grace-period', pattern: published([NODE_PROTECTION_CHANGED]) },
 ];
 
 /** `DrainResourceChanged` too: a FinalizerRule may name the kind of the custom drain. */
@@ -96,13 +145,24 @@ const FINALIZER_ROUTES: readonly Route[] = [
   {
     name: 'ClusterToFinalizer',
     target: 'finalizer',
-    pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'),
+    pattern: changesOf(['Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule']),
   },
-  { name: 'BlockersToFinalizer', target: 'finalizer', pattern: changesOfBlockers },
+  {
+    name: 'BlockersToFinalizer',
+    target: 'finalizer',
+    pattern: changesOfBlockers('finalizer', 'PodDisruptionBudget', 'VolumeAttachment'),
+  },
   {
     name: 'CustomResourcesToFinalizer',
     target: 'finalizer',
-    pattern: published(CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED, HOOK_RESOURCE_CHANGED),
+    // Any change of a hook's resource is a sign of life. Conditions are what Curfew writes of an object of a rule: they change nothing.
+    pattern: published([CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED, HOOK_RESOURCE_CHANGED], {
+      $or: [
+        ...WHOLE_OBJECT,
+        { hints: { hookKey: [{ exists: true }] } },
+        { changed: ['deletionTimestamp', 'ends', 'finalizers', 'generation'] },
+      ],
+    }),
   },
   {
     name: 'WorkersToFinalizer',
@@ -116,10 +176,10 @@ const FINALIZER_ROUTES: readonly Route[] = [
 ];
 
 const DRAIN_ROUTES: readonly Route[] = [
-  { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
-  { name: 'BlockersToDrain', target: 'drain', pattern: changesOfBlockers },
-  { name: 'DrainedNodesToDrain', target: 'drain', pattern: published(DRAINED_NODE_CHANGED) },
-  { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
+  { name: 'ClusterToDrain', target: 'drain', pattern: changesOf(['Node', 'NodeLifecyclePolicy', 'ConfigMap']) },
+  { name: 'BlockersToDrain', target: 'drain', pattern: changesOfBlockers('drain', 'PodDisruptionBudget') },
+  { name: 'DrainedNodesToDrain', target: 'drain', pattern: published([DRAINED_NODE_CHANGED]) },
+  { name: 'DrainResourcesToDrain', target: 'drain', pattern: published([DRAIN_RESOURCE_CHANGED]) },
   // A bus serves one cluster: a monitor need not know its name.
   { name: 'RequestsToDrain', target: 'drain', pattern: () => ({ 'detail-type': [HEALTH_EVENT, DRAIN_REQUESTED] }) },
 ];

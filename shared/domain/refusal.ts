@@ -61,11 +61,17 @@ export function heldUntil(
   return isDue(seen.now, time) ? undefined : time;
 }
 
-/** The memory after a try that was refused. */
+/**
+ * The memory after a try that was refused. What may pass within seconds says nothing about an earlier no: `before` stays as it is, and the
+ * queue tries again.
+ */
 export function refusedAgain(
   before: Refusal | undefined,
   { cause, message, basis, now }: Pick<Refusal, 'cause' | 'message' | 'basis'> & { readonly now: EpochMs },
 ): Refusal {
+  if (before !== undefined && before.cause !== 'passing' && cause === 'passing') {
+    if (before.basis === basis && durationBetween(nextTry(before), now) < PASSES_WITHIN) return before;
+  }
   const goesOn = before?.cause === cause && before.basis === basis && !isOver(before, now);
   const isSaid = before?.cause === cause && withoutNumbers(before.message) === withoutNumbers(message);
   return {

@@ -193,8 +193,9 @@ export function termsOf(
   readonly drainBound: DrainBound;
   readonly confirm: Confirmation | undefined;
 } {
-  const provider = matchStatements({ conditions: [condition] }, provided)[0]?.statement;
   const own = statement.isOwn === true ? statement : undefined;
+  // Of several of the provider's that match it, the one that decides.
+  const provider = own === undefined ? statement : matchStatements({ conditions: [condition] }, provided)[0]?.statement;
   return {
     actions: own?.actions ?? actions ?? provider?.actions ?? DEFAULT_ACTIONS,
     drainBound: own?.drainBound ?? drainBound ?? provider?.drainBound ?? NO_DRAIN,

@@ -37,7 +37,7 @@ import {
   type RefusalCause,
   type Refusals,
 } from '../domain/refusal.ts';
-import { earliest, latest, type EpochMs } from '../domain/time.ts';
+import { addDuration, earliest, latest, minutes, type EpochMs } from '../domain/time.ts';
 import { RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
@@ -147,18 +147,19 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const cause = causeOf(error);
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = cutText(error.message, maxText);
-        const basis = basisOf(restsOn);
-        const again = refusedAgain(before, { cause, message, basis, now });
+        const again = refusedAgain(before, { cause, message, basis: basisOf(restsOn), now });
+        const isKept = again === before;
         // The same words were said for another change of the subject.
         const others = Object.values({ ...stored, ...Object.fromEntries(own) });
         const saidTime = others.find(each => each?.message === message && each.saidTime !== undefined)?.saidTime;
         const next = saidTime === undefined ? again : { ...again, saidTime };
-        const isSaid = isToBeSaid(next, now, isSaidAtOnce);
+        const isSaid = !isKept && isToBeSaid(next, now, isSaidAtOnce);
         // Said first: a run that dies in between says it again (I9).
         if (isSaid) await say(textOfRefusal(next), next.saidTime !== undefined);
         own.set(key, isSaid ? { ...next, saidTime: now } : next);
-        const goesBack = isShort(next) && error instanceof RetryableError ? error : undefined;
-        return { kind: 'refused', message, until: earliest(nextTry(next), ahead) ?? now, error, goesBack };
+        const goesBack = (isKept || isShort(next)) && error instanceof RetryableError ? error : undefined;
+        const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead) ?? now;
+        return { kind: 'refused', message, until, error, goesBack };
       }
     },
     after(stored) {
@@ -171,12 +172,10 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
 }
 
 const CONTENDED = 'each change of it conflicts with another one';
-
-/** Somebody else had changed the object: nothing was made, and nothing refused. */
+const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
+/** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
 const isLost = (outcome: unknown): boolean =>
-  outcome === undefined ||
-  outcome === 'changed' ||
-  (isJsonObject(outcome) && (outcome['kind'] === 'changed' || outcome['kind'] === 'conflict'));
+  outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
 
 export interface TurnedAway {
   readonly kind: 'refused';

@@ -106,21 +106,23 @@ export function createConditionHistory({
       const { stated, seen, reasonSeen, isInitial } = standing;
       if (stated === undefined) return undefined;
       const created = instantOf(node.metadata.creationTimestamp) ?? -Infinity;
-      const isNotBelieved = stated > seen || stated < seen - OLDEST_NEWS;
+      const isBehind = stated < seen - OLDEST_NEWS;
       // What has lasted since before anybody looked is news to nobody.
       const isOld = isInitial && stated < seen;
-      const least = Math.max(created, isNotBelieved && !isOld ? seen : stated);
+      const least = Math.max(created, stated > seen || (isBehind && !isOld) ? seen : stated);
+      const quiet = quietSince() ?? Infinity;
+      // Who looks for another reason, before the news of it has come, has nothing to doubt the time by.
+      const first = isBehind && quiet > seen ? Math.max(created, stated) : least;
       // Who has not seen the short time in between takes it for a status that stayed.
       const { stood, beforeSeen } = standing;
-      const wasUnseen = seen - beforeSeen < SURELY_SEEN || (quietSince() ?? Infinity) > beforeSeen;
+      const wasUnseen = seen - beforeSeen < SURELY_SEEN || quiet > beforeSeen;
       const older =
         wasUnseen && stood !== undefined && stood.status === standing.status ? (stood.stated ?? Infinity) : Infinity;
-      const start = Math.min(least, Math.max(created, older));
+      const start = Math.min(first, Math.max(created, older));
       // Times of conditions are whole seconds; and the entry may be one that the reason before met, too.
       const firstReason = reasonSeen > seen ? seen : reasonSeen;
       const earliest = hasReason ? Math.max(start, Math.floor(firstReason / 1000) * 1000) : start;
       // Who was cut off learns of it late, and cannot tell that from a clock that is behind.
-      const quiet = quietSince() ?? Infinity;
       const isLate = quiet > seen || (hasReason && quiet > reasonSeen);
       const latest = Math.max(least, hasReason ? reasonSeen : -Infinity, isLate && !isOld ? quiet : -Infinity);
       return { earliest, latest };

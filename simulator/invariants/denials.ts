@@ -1,5 +1,5 @@
 /** Changes that admission policies deny. Each try says anew that one still does: Curfew tries again after 1, 2, 4 … 60 minutes (I5). */
-import type { LastDenial, Named, PortCall } from './invariant.ts';
+import type { LastDenial, Named, PortCall, Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, textOf } from './reading.ts';
 import { isKubernetes, targetOf, type Target } from './run-journal.ts';
@@ -7,10 +7,10 @@ import { isKubernetes, targetOf, type Target } from './run-journal.ts';
 export interface Denials {
   readonly last: LastDenial;
   readonly ofItself: LastDenial;
-  onAnswer(call: PortCall): void;
+  onAnswer(call: PortCall, run: Run): void;
 }
 
-/** Denials of one object in a row, and when the next try is due; ms. */
+/** Denials of one change in a row, and when the next try is due; ms. */
 interface Row {
   readonly count: number;
   readonly due: number;
@@ -18,43 +18,55 @@ interface Row {
 
 const MINUTE = 60_000;
 const LONGEST_WAIT = 60;
-/** Who is not tried for this long after the next try was due is wanted anew; ms. */
-const ROW_ENDS = 10 * MINUTE;
+/** What is not tried for as long again as it waited, and this beyond, is wanted anew; ms. */
+const ROW_ENDS = 5 * MINUTE;
+
+const waitAfter = (count: number): number => Math.min(2 ** (count - 1), LONGEST_WAIT) * MINUTE;
 
 function denied(before: Row | undefined, now: number): Row {
-  // Another function, or another change of the object, is no further denial of this one.
+  // Another change of the same kind is no further denial of this one.
   if (before !== undefined && now < before.due - MINUTE / 2) return before;
-  const count = before !== undefined && now - before.due < ROW_ENDS ? before.count + 1 : 1;
-  return { count, due: now + Math.min(2 ** (count - 1), LONGEST_WAIT) * MINUTE };
+  const goesOn = before !== undefined && now - before.due < waitAfter(before.count) + ROW_ENDS;
+  const count = goesOn ? before.count + 1 : 1;
+  return { count, due: now + waitAfter(count) };
 }
 
 const keyOf = (resource: string, { name = '', namespace = '' }: Named): string => `${resource} ${namespace}/${name}`;
 
 /** @param refusedUntil what the scenario lets the API server refuse */
 export function createDenials(mirror: Mirror, now: () => number, refusedUntil: LastDenial): Denials {
-  const last = new Map<string, Row>();
-  /** Of a pod on it, by the name of the Node. */
-  const ofPods = new Map<string, Row>();
+  /** By object, then by who tries what. */
+  const rows = new Map<string, Map<string, Row>>();
+  /** Of pods on it, by the name of the Node. */
+  const ofPods = new Map<string, Map<string, Row>>();
+  const add = (to: typeof rows, key: string, change: string): void => {
+    const known = to.get(key) ?? new Map<string, Row>();
+    to.set(key, known.set(change, denied(known.get(change), now())));
+  };
   const ofItself: LastDenial = (resource, target) =>
-    Math.max(last.get(keyOf(resource, target))?.due ?? -Infinity, refusedUntil(resource, target));
+    Math.max(lastOf(rows.get(keyOf(resource, target))), refusedUntil(resource, target));
   return {
     ofItself,
     last(resource, target) {
       if (resource !== 'nodes') return ofItself(resource, target);
       const { name = '' } = target;
       const refused = podsOn(name, mirror).map(pod => refusedUntil('pods', pod));
-      return Math.max(ofItself(resource, target), ofPods.get(name)?.due ?? -Infinity, ...refused);
+      return Math.max(ofItself(resource, target), lastOf(ofPods.get(name)), ...refused);
     },
-    onAnswer(call) {
+    onAnswer(call, { by }) {
       if (denialIn(call) === undefined) return;
       const target = changedBy(call);
       const key = keyOf(target.resource, target);
-      last.set(key, denied(last.get(key), now()));
+      const change = `${by} ${call.method}`;
+      add(rows, key, change);
       const node = target.resource === 'pods' ? nodeOfPod(target, mirror) : undefined;
-      if (node !== undefined) ofPods.set(node, denied(ofPods.get(node), now()));
+      if (node !== undefined) add(ofPods, node, `${key} ${change}`);
     },
   };
 }
+
+const lastOf = (rows: ReadonlyMap<string, Row> = new Map()): number =>
+  Math.max(-Infinity, ...[...rows.values()].map(({ due }) => due));
 
 /** What a policy said when it denied the call. */
 export function denialIn(call: PortCall): string | undefined {

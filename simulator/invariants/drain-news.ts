@@ -37,6 +37,10 @@ export function checkDrainNews(
       .open(name, Infinity)
       .filter(({ check, isUnordered }) => check !== '' && !isUnordered)
       .map(({ id }) => id);
+  const onTaken = (name: string, id: string): void => {
+    taken.add(`${name} ${id}`);
+    if (!ended.has(`${name} ${id}`)) requests.onTaken(name, id);
+  };
   const quarantined = new Set<string>();
   mirror.follow((resource, uid, node) => {
     if (resource !== 'nodes' || node === undefined) return;
@@ -50,6 +54,10 @@ export function checkDrainNews(
   return {
     onWrite({ resource, before, after }, by) {
       if (by !== 'drain' || resource.resource !== 'nodes' || after === undefined) return;
+      const mark = annotationOf(after, CORDON);
+      // A run that died may have taken it without a word in the audit log.
+      if (mark !== undefined && (before === undefined || mark !== annotationOf(before, CORDON)))
+        onTaken(after.metadata.name, mark);
       if (!isCordoned(before) || isCordoned(after)) return;
       const { name } = after.metadata;
       opened.add(name);
@@ -63,8 +71,7 @@ export function checkDrainNews(
         for (const id of listOf(dig(details, 'ids'))) ended.add(`${name} ${String(id)}`);
       }
       const asked = decision === 'take' ? textOf(dig(details, 'id')) : undefined;
-      if (asked !== undefined) taken.add(`${name} ${asked}`);
-      if (asked !== undefined && !ended.has(`${name} ${asked}`)) requests.onTaken(name, asked);
+      if (asked !== undefined) onTaken(name, asked);
       if (decision !== 'answer' || !PUT_ASIDE.includes(reason)) return;
       const id = dig(details, 'id');
       const open = requests.open(name, Infinity).find(each => each.id === id);
@@ -80,7 +87,12 @@ export function checkDrainNews(
       for (const node of mirror.all('nodes').values()) {
         const { name, uid } = node.metadata;
         // I10: another node under that name.
-        if (nodes.get(name) !== undefined && nodes.get(name) !== uid) requests.onOpened(name);
+        if (nodes.get(name) !== undefined && nodes.get(name) !== uid) {
+          requests.onReplaced(name);
+          for (const ids of [ended, taken]) {
+            for (const id of ids) if (id.startsWith(`${name} `)) ids.delete(id);
+          }
+        }
         nodes.set(name, uid);
         if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
         opened.delete(name);

@@ -18,6 +18,8 @@ export interface DrainRequestSeen {
   endTime: number | undefined;
   /** It was taken back by opening the node, and by nothing else. */
   isOpened: boolean;
+  /** Another Node has the name now: the same id is news about that one (I10). */
+  isOfEarlierNode: boolean;
   /** When the last of its parts recovered, for those that did. */
   recovered: boolean;
   /** The fault and its end were said at the same instant: they count in the order in which they come, which nobody here knows. */
@@ -30,6 +32,8 @@ export interface DrainRequests {
   readonly open: (node: string, since: number) => readonly DrainRequestSeen[];
   /** A person opened the node: what was asked before keeps it no longer. */
   readonly onOpened: (node: string) => void;
+  /** Another Node came under the name. */
+  readonly onReplaced: (node: string) => void;
   /** A drain took the request, for the first time: the event was on its way while somebody opened the node, and counts. */
   readonly onTaken: (node: string, id: string) => void;
 }
@@ -105,6 +109,8 @@ const pairs = (entities: readonly string[], codes: readonly string[]): readonly 
     (codes.length === 0 ? [ALL] : codes).map(code => `${entity} ${code}`),
   );
 
+const NEW = { endTime: undefined, isOpened: false, isOfEarlierNode: false, recovered: false };
+
 export function createDrainRequests(now: () => number): DrainRequests {
   /** By node, then by id. */
   const known = new Map<string, Map<string, DrainRequestSeen>>();
@@ -114,8 +120,8 @@ export function createDrainRequests(now: () => number): DrainRequests {
   const add = (node: string, id: string, request: Asked): void => {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
     known.set(node, requests);
-    if (requests.has(id)) return;
-    requests.set(id, { ...request, id, time: now(), endTime: undefined, isOpened: false, recovered: false });
+    if (requests.get(id)?.isOfEarlierNode === false) return;
+    requests.set(id, { ...request, ...NEW, id, time: now() });
   };
   const close = (request: DrainRequestSeen): void => {
     request.endTime ??= now();
@@ -143,13 +149,18 @@ export function createDrainRequests(now: () => number): DrainRequests {
     }
     over.set(`${node} ${check}`, madeTime);
   };
+  const onOpened = (node: string): void => {
+    for (const request of known.get(node)?.values() ?? []) {
+      if (request.time >= now() || request.endTime !== undefined) continue;
+      request.endTime = now();
+      request.isOpened = true;
+    }
+  };
   return {
-    onOpened(node) {
-      for (const request of known.get(node)?.values() ?? []) {
-        if (request.time >= now() || request.endTime !== undefined) continue;
-        request.endTime = now();
-        request.isOpened = true;
-      }
+    onOpened,
+    onReplaced(node) {
+      onOpened(node);
+      for (const request of known.get(node)?.values() ?? []) request.isOfEarlierNode = request.time < now();
     },
     onTaken(node, id) {
       const request = known.get(node)?.get(id);

@@ -179,8 +179,12 @@ function isForced(pod: KubernetesObject, { mirror, now, clockTolerance }: CheckC
   );
   const nodes = [...mirror.all('nodes').values()].filter(({ metadata }) => metadata.name === nodeName);
   // Another run may have released it since this one looked.
-  const seen = lastGet(run, 'nodeclaims')?.object;
-  const released = seen !== undefined && textOf(dig(seen, 'status', 'nodeName')) === nodeName ? [seen] : [];
+  const claim = lastGet(run, 'nodeclaims')?.object;
+  const node = lastGet(run, 'nodes')?.object;
+  const released = [
+    textOf(dig(claim, 'status', 'nodeName')) === nodeName ? claim : undefined,
+    node?.metadata.name === nodeName ? node : undefined,
+  ].filter(object => object !== undefined);
   return [...claims, ...nodes, ...released].some(object => {
     const deadline = deadlineOf(object, mirror);
     return deadline !== undefined && deadline - graceMs <= now() + clockTolerance;

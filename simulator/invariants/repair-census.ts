@@ -53,7 +53,7 @@ export interface CensusFacts {
 export function censusOf(facts: CensusFacts): Census {
   const { mirror, now, node, poolName, neighbours, settling, isUncertain = () => false } = facts;
   const statementsFor = statementsByPool(mirror);
-  const hasClaim = claimedIn(mirror);
+  const hasClaim = claimedIn(mirror, poolName);
   const nodes = [...mirror.all('nodes').values()];
   const isBack = (other: KubernetesObject, statements: readonly Statement[]): boolean =>
     settling !== undefined &&
@@ -127,8 +127,12 @@ function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly 
   };
 }
 
-function claimedIn(mirror: Mirror): (node: KubernetesObject) => boolean {
-  const instances = new Set([...mirror.all('nodeclaims').values()].map(claim => dig(claim, 'status', 'providerID')));
+/** Whether a NodeClaim of the pool stands for the node; of any without one. */
+function claimedIn(mirror: Mirror, poolName: string | undefined): (node: KubernetesObject) => boolean {
+  const claims = [...mirror.all('nodeclaims').values()].filter(
+    claim => poolName === undefined || poolNameOf(claim) === poolName,
+  );
+  const instances = new Set(claims.map(claim => dig(claim, 'status', 'providerID')));
   return node => instances.has(dig(node, 'spec', 'providerID') ?? '');
 }
 

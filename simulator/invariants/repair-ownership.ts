@@ -15,19 +15,15 @@ export function ownershipOf(nodes: readonly KubernetesObject[], claims: readonly
   const nodesBy = Map.groupBy(nodes, node => textOf(dig(node, 'spec', 'providerID')));
   const claimsBy = Map.groupBy(claims, claim => textOf(dig(claim, 'status', 'providerID')));
   const claimsOf = (instance: string): readonly KubernetesObject[] => claimsBy.get(instance) ?? [];
-  // By the NodeClaim of the node, or by its own label where there is none for certain.
-  const poolOf = (node: KubernetesObject): string | undefined => {
-    const instance = textOf(dig(node, 'spec', 'providerID'));
-    const [claim, ...others] = instance === undefined ? [] : claimsOf(instance);
-    const isShared = instance !== undefined && (nodesBy.get(instance)?.length ?? 0) > 1;
-    const named = textOf(dig(claim, 'status', 'nodeName'));
-    const isOther = named !== undefined && named !== node.metadata.name;
-    return poolNameOf(claim === undefined || others.length > 0 || isShared || isOther ? node : claim);
-  };
-  const nodesByPool = Map.groupBy(nodes, poolOf);
+  // As a pass lists them: by the label, and those that a NodeClaim with the label names although they lack it.
+  const isIn = (poolName: string, node: KubernetesObject): boolean =>
+    poolNameOf(node) === poolName ||
+    claimsOf(textOf(dig(node, 'spec', 'providerID')) ?? '').some(
+      claim => poolNameOf(claim) === poolName && dig(claim, 'status', 'nodeName') === node.metadata.name,
+    );
   return {
     nodesOf: instance => nodesBy.get(instance) ?? [],
     claimsOf,
-    neighboursIn: poolName => (poolName === undefined ? nodes : (nodesByPool.get(poolName) ?? [])),
+    neighboursIn: poolName => (poolName === undefined ? nodes : nodes.filter(node => isIn(poolName, node))),
   };
 }

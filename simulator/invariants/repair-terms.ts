@@ -171,6 +171,7 @@ export const checkRepairTerms: MakeCheck = context => {
     if (grace === undefined) return !isOurs || deadline === undefined;
     const time = instantOf(deadline);
     if (time === undefined || time > now() + grace + tolerance) return false;
-    return !isOurs || time >= now() + grace - CARRIED_ON;
+    // Who has no time at all loses none while a deletion is refused.
+    return !isOurs || grace === 0 || time >= now() + grace - CARRIED_ON;
   }
 };

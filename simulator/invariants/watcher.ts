@@ -130,7 +130,7 @@ export function createInvariantWatcher({
       if (run !== undefined) tell(check => check.onCall?.(call, run));
       run?.calls.push(call);
       return noteOutcome(call, proceed(), () => {
-        denials.onAnswer(call);
+        if (run !== undefined) denials.onAnswer(call, run);
         if (run !== undefined) tell(check => check.onAnswer?.(call, run));
       });
     });

@@ -14,7 +14,7 @@ import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
 import type { ResourceCatalog } from './resource-names.ts';
 import type { ParsedScenarios, Place, Scenario, ScenarioFault } from './scenario.ts';
 import { scenarioSchema, type ScenarioDocument } from './schema.ts';
-import { describeYamlFailure, isOverflow, MAX_ALIASES, TOO_DEEP } from './yaml-failures.ts';
+import { describeYamlFailure, firstFailure, isOverflow, MAX_ALIASES, TOO_DEEP } from './yaml-failures.ts';
 
 type Locate = (path: Path) => Place;
 
@@ -45,11 +45,9 @@ function parseDocuments(
   const faults: ScenarioFault[] = [];
   const scenarios: Scenario[] = [];
   for (const document of documents) {
-    // Those after the first are its consequences.
-    for (const error of document.errors.slice(0, 1)) {
-      faults.push({ place: placeAt(file, lines, error.pos[0]), message: describeYamlFailure(error.message) });
-    }
-    if (document.errors.length > 0 || isEmpty(document)) continue;
+    const failure = firstFailure(document.errors);
+    if (failure !== undefined) faults.push({ place: placeAt(file, lines, failure.offset), message: failure.message });
+    if (failure !== undefined || isEmpty(document)) continue;
     const parsed = parseDocument(document, file, lines, catalog);
     if (Array.isArray(parsed)) faults.push(...parsed);
     else scenarios.push(parsed);

@@ -30,3 +30,24 @@ export function describeYamlFailure(message: string): string {
   if (isOverflow(message)) return TOO_DEEP;
   return HINTS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
 }
+
+interface YamlFailure {
+  readonly code: string;
+  readonly pos: readonly [number, number];
+  readonly message: string;
+}
+
+const TOO_FAR_IN =
+  'is indented more deeply than the line above it, which has a value already: all keys of a block begin in one column';
+
+/** What the parser found first, and where; what follows are its consequences. */
+export function firstFailure(
+  errors: readonly YamlFailure[],
+): { readonly offset: number; readonly message: string } | undefined {
+  const [first, second] = errors;
+  if (first === undefined) return undefined;
+  // A key whose value seems to go on in the next line.
+  const isTooFarIn = first.code === 'BLOCK_AS_IMPLICIT_KEY' && second?.code === 'MULTILINE_IMPLICIT_KEY';
+  if (isTooFarIn && second.pos[0] === first.pos[0]) return { offset: second.pos[1] - 1, message: TOO_FAR_IN };
+  return { offset: first.pos[0], message: describeYamlFailure(first.message) };
+}

@@ -1,7 +1,7 @@
 /** Builders for repair tests: good defaults, override what matters. */
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners } from '../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
@@ -115,6 +115,9 @@ export interface PoolWorld {
   /** All nodes of the cluster; absent: those of the pool. */
   readonly cluster?: readonly NodeView[];
   readonly gate?: (own: ReadonlySet<string>) => Gate;
+  readonly nodePool?: KubernetesObject | undefined;
+  /** The rule, where it is another one. */
+  readonly decide?: typeof decidePool;
 }
 
 /** What a pass decides over these nodes, each with its NodeClaim. */
@@ -150,10 +153,10 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     statementsOf: () => statementsOf(settings),
     pools: [],
   };
-  const nodePool = undefined;
+  const { nodePool, decide = decidePool } = world;
   const surroundings =
     settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, looks, activity });
-  return decidePool({ now, pool, rules, looks, state, surroundings, gate });
+  return decide({ now, pool, rules, looks, state, surroundings, gate });
 }
 
 /** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */

@@ -20,6 +20,8 @@ export interface NodeTold {
   readonly deleted?: number;
   readonly bootID?: string;
   readonly hasClaim?: boolean;
+  /** Of its NodeClaim, where it is not as that of a node of the pool. */
+  readonly claim?: { readonly labels?: Readonly<Record<string, string>>; readonly isNameless?: boolean };
 }
 
 type Listener = (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void;
@@ -99,8 +101,8 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
         set('nodeclaims', {
           apiVersion: 'karpenter.sh/v1',
           kind: 'NodeClaim',
-          metadata: { ...metadata, uid: `claim-${name}` },
-          status: { nodeName: name, providerID },
+          metadata: { ...metadata, ...(told.claim?.labels && { labels: told.claim.labels }), uid: `claim-${name}` },
+          status: { providerID, ...(told.claim?.isNameless === true ? {} : { nodeName: name }) },
         });
       set('nodes', {
         apiVersion: 'v1',

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { doctorCommand, type DoctorOptions } from '../../cli/doctor.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
@@ -22,6 +23,12 @@ const configurationOf = (name: string): string =>
   `GET /2015-03-31/functions/arn:aws:lambda:us-east-1:123456789012:function:of-source-${name}/configuration`;
 const secondsNow = (): number => Math.floor(Date.now() / 60_000) * 60;
 
+const alarmQuery = z.object({
+  AlarmNames: z.array(z.string()).optional(),
+  AlarmNamePrefix: z.string().optional(),
+  AlarmTypes: z.array(z.string()).optional(),
+});
+
 async function run(options: DoctorOptions) {
   let [out, error] = ['', ''];
   const output = { out: (text: string) => void (out += text), error: (text: string) => void (error += text) };
@@ -32,6 +39,19 @@ async function run(options: DoctorOptions) {
 describe('curfew doctor --stack', () => {
   let plane: AwsControlPlane;
   const onStack = () => run({ stack: 'Curfew' });
+  const alarms: { AlarmName: string; StateValue: string; AlarmActions?: string[]; AlarmDescription?: string }[] = [];
+  const isComposite = ({ AlarmName }: { readonly AlarmName: string }): boolean => AlarmName.endsWith('-Impaired');
+  /** As CloudWatch: by the names or the prefix that is asked for, and of the types. */
+  const alarmsFor = (input: unknown) => {
+    const { AlarmNames, AlarmNamePrefix = '', AlarmTypes = ['MetricAlarm'] } = alarmQuery.parse(input);
+    const found = alarms.filter(
+      ({ AlarmName }) => AlarmNames?.includes(AlarmName) ?? AlarmName.startsWith(AlarmNamePrefix),
+    );
+    return {
+      MetricAlarms: found.filter(alarm => !isComposite(alarm) && AlarmTypes.includes('MetricAlarm')),
+      CompositeAlarms: found.filter(alarm => isComposite(alarm) && AlarmTypes.includes('CompositeAlarm')),
+    };
+  };
 
   beforeEach(async () => {
     plane = await startAwsControlPlane();
@@ -50,6 +70,13 @@ describe('curfew doctor --stack', () => {
       }));
       plane.answers.set(entryOf(name), () => ({ accessEntry: { kubernetesGroups: [kubernetesGroupOf(name)] } }));
     }
+    alarms.splice(
+      0,
+      alarms.length,
+      { AlarmName: 'Curfew-MonitoringA', StateValue: 'OK', AlarmActions: ['arn:aws:sns:::t'] },
+      { AlarmName: 'Curfew-Impaired', StateValue: 'OK' },
+    );
+    plane.outputs.set('AlarmPrefix', 'Curfew-Monitoring');
     plane.outputs.set('RecordsTableName', 'Records');
     plane.outputs.set('EventBusName', 'Curfew');
     plane.outputs.set('Version', VERSION);
@@ -76,9 +103,7 @@ describe('curfew doctor --stack', () => {
         })),
       }),
       GetMetricData: () => ({ MetricDataResults: [{ Id: 'newest', Timestamps: [secondsNow()], Values: [1] }] }),
-      DescribeAlarms: () => ({
-        MetricAlarms: [{ AlarmName: 'Curfew-A', StateValue: 'OK', AlarmActions: ['arn:aws:sns:::t'] }],
-      }),
+      DescribeAlarms: input => alarmsFor(input),
     };
     for (const [operation, answer] of Object.entries(answers)) plane.answers.set(operation, answer);
   });
@@ -165,10 +190,12 @@ describe('curfew doctor --stack', () => {
     [
       'an alarm that rings',
       () =>
-        void plane.answers.set('DescribeAlarms', () => ({
-          MetricAlarms: [{ AlarmName: 'Curfew-B', StateValue: 'ALARM', AlarmDescription: 'Runbook: "Backlog"' }],
-        })),
-      /^FAILED +alarm Curfew-B: rings\n +→ Runbook: "Backlog"\n^WARNING alarm actions: no alarm tells anybody/m,
+        void alarms.splice(0, alarms.length, {
+          AlarmName: 'Curfew-MonitoringB',
+          StateValue: 'ALARM',
+          AlarmDescription: 'Runbook: "Backlog"',
+        }),
+      /^FAILED +alarm Curfew-MonitoringB: rings\n +→ Runbook: "Backlog"\n^WARNING alarm actions: no alarm tells anybody/m,
     ],
   ])('finds %s', async (_, breaks, expected) => {
     breaks();
@@ -210,11 +237,28 @@ describe('curfew doctor --stack', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(expected)]);
   });
 
+  it('looks at the alarms of the deployment that is named, the composite one too, and at no other of its stack', async () => {
+    for (const [key, value] of Array.from(plane.outputs)) plane.outputs.set(`Prod${key}`, value);
+    plane.outputs.set('ProdAlarmPrefix', 'Curfew-ProdMonitoring');
+    const others = ['Curfew-StagingMonitoringA', 'Curfew-ProdEuMonitoringA', 'Staging-Impaired', 'Curfew-Impaired'];
+    alarms.push(
+      ...others.map(AlarmName => ({ AlarmName, StateValue: 'ALARM' })),
+      { AlarmName: 'Curfew-ProdMonitoringA', StateValue: 'OK', AlarmActions: ['arn:aws:sns:::t'] },
+      { AlarmName: 'Prod-Impaired', StateValue: 'OK' },
+    );
+    const { code, out } = await run({ stack: 'Curfew/Prod' });
+    expect(out).toMatch(/^ok +alarms: 2$/m);
+    expect([code, out]).toEqual([0, expect.not.stringContaining('rings')]);
+    alarms.splice(0, alarms.length, ...alarms.filter(({ AlarmName }) => AlarmName !== 'Prod-Impaired'));
+    alarms.push({ AlarmName: 'Prod-Impaired', StateValue: 'ALARM' });
+    expect((await run({ stack: 'Curfew/Prod' })).out).toMatch(/^FAILED +alarm Prod-Impaired: rings/m);
+  });
+
   it('says which permission it lacks, and goes on', async () => {
     plane.answers.set('DescribeTable', () => ({ status: 400, code: 'AccessDeniedException' }));
     const { code, out } = await onStack();
     expect(out).toMatch(/^skipped +table: cannot be asked: AccessDeniedException.*\n +→ grant dynamodb:DescribeTable/m);
-    expect(out).toMatch(/^ok +alarms: 1$/m);
+    expect(out).toMatch(/^ok +alarms: 2$/m);
     // Nobody knows whether it is well.
     expect(code).toBe(1);
   });

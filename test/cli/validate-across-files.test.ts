@@ -145,6 +145,14 @@ describe('an unknown field hides nothing', () => {
     ]);
   });
 
+  it('a key that is too far in is the mistake, not the value above it', async () => {
+    const text = 'apiVersion: curfew.dev/v1alpha1\nkind: NodeLifecyclePolicy\nmetadata: { name: p }\nspec:\n';
+    const { findings } = await found({ 'p.yaml': `${text}  mode: Observe\n   repair: {}\n` });
+    expect(findings).toEqual([
+      'error p.yaml:6 : is indented more deeply than the line above it, which has a value already: all keys of a block begin in one column',
+    ]);
+  });
+
   it('and JSON with a comma too many is no JSON', async () => {
     const json =
       '{ "apiVersion": "curfew.dev/v1alpha1", "kind": "NodeLifecyclePolicy", "metadata": { "name": "p" },\n  "spec": { "mode": "Observe", "repair": {}, } }\n';

@@ -29,7 +29,11 @@ function deliveriesOf(kind: string): number {
   const cluster = 'prod';
   const subject = { apiVersion: 'v1', kind, name: 'n', uid: 'u' };
   const { source, detailType } = toBusEntry({ subject } as Parameters<typeof toBusEntry>[0]);
-  const event = { source, 'detail-type': detailType, detail: { cluster } };
+  const event = {
+    source,
+    'detail-type': detailType,
+    detail: { cluster, subject, change: 'Modified', changed: [], resync: true },
+  };
   return ROUTES.filter(({ pattern }) => matchesPattern(pattern(cluster), event)).length;
 }
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Curfew, CurfewState, type CurfewProps } from '../../packages/curfew-cdk/src/index.ts';
-import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
+import { compositeAlarmName, operationOutputId } from '../../shared/contract/operation-outputs.ts';
 import { synthesize } from './synthesized.ts';
 
 const outdir = mkdtempSync(join(tmpdir(), 'curfew-constructs-'));
@@ -63,6 +63,22 @@ describe('several constructs in one stack', () => {
     for (const name of ['Prod', 'Staging', 'Edge'])
       for (const output of ['EventBusName', 'RecordsTableName', 'Version', operationOutputId('repair', 'Inbox')])
         expect(outputs).toContain(`${name}${output}`);
+  });
+
+  it('say what the names of their alarms begin with, which is that of no other', () => {
+    const outputs: Readonly<Record<string, { readonly Value: unknown }>> = template.toJSON()['Outputs'];
+    const alarms = Object.keys(template.findResources('AWS::CloudWatch::Alarm'));
+    const own = ['Prod', 'Staging', 'Edge'].map(name => {
+      // CloudFormation names an alarm STACK-LOGICALID-….
+      const prefix = { 'Fn::Join': ['', [{ Ref: 'AWS::StackName' }, `-${name}Monitoring`]] };
+      expect(outputs[`${name}AlarmPrefix`]?.Value).toEqual(prefix);
+      return alarms.filter(id => id.startsWith(`${name}Monitoring`));
+    });
+    expect(own.flat().toSorted()).toEqual(alarms.toSorted());
+    const composites = Object.values(template.findResources('AWS::CloudWatch::CompositeAlarm'));
+    expect(composites.map(({ Properties }) => Properties.AlarmName)).toEqual(
+      ['Prod', 'Staging', 'Edge'].map(compositeAlarmName),
+    );
   });
 
   it('hear of their own cluster alone, and use their own table', () => {

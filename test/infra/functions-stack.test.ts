@@ -146,10 +146,10 @@ describe('routing', () => {
       Properties.EventPattern.source?.includes(SOURCES.forwarder) === true;
     const ofForwarder = rules.filter(isForwarders);
     expect(ofForwarder.length).toBeGreaterThan(1);
-    for (const { Properties } of ofForwarder) expect(Properties.EventPattern.detail).toEqual({ cluster: ['prod'] });
+    for (const { Properties } of ofForwarder) expect(Properties.EventPattern.detail.cluster).toEqual(['prod']);
     const byParameter = Object.values(synthesize({}).functionsTemplate.findResources('AWS::Events::Rule'));
     for (const { Properties } of byParameter.filter(isForwarders)) {
-      expect(Properties.EventPattern.detail).toEqual({ cluster: [{ Ref: 'ClusterName' }] });
+      expect(Properties.EventPattern.detail.cluster).toEqual([{ Ref: 'ClusterName' }]);
     }
   });
 

@@ -85,7 +85,21 @@ describe.skipIf(reason !== undefined)(`on moto${reason === undefined ? '' : ` (s
 
   it('route each event as the patterns say, of any source, detail type and cluster', async () => {
     const busName = outputs.get('EventBusName') ?? '';
-    const details = [{ cluster: CLUSTER }, { cluster: 'other' }, {}, { state: 'terminated' }, { state: 'stopped' }];
+    const of = (kind: string, rest: object) => ({ cluster: CLUSTER, subject: { kind }, change: 'Modified', ...rest });
+    const details = [
+      { cluster: CLUSTER },
+      { cluster: 'other' },
+      {},
+      { state: 'terminated' },
+      { state: 'stopped' },
+      of('Node', { changed: ['taints'] }),
+      of('Node', { changed: ['labels', 'taints'] }),
+      of('NodeClaim', { changed: ['finalizers'] }),
+      of('Node', { changed: [], resync: true }),
+      of('Node', { changed: ['conditions'], hints: { podsFor: 'finalizer' } }),
+      of('Thing', { changed: ['version'], hints: { hookKey: 'key' } }),
+      { ...of('Node', { changed: [] }), change: 'Deleted' },
+    ];
     const events = [...Object.values(SOURCES), 'my.monitor'].flatMap(source =>
       DETAIL_TYPES.flatMap(detailType => details.map(detail => ({ source, 'detail-type': detailType, detail }))),
     );

@@ -117,6 +117,18 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'hooks-of-a-node-forgotten',
+    mistake: 'forgets which hooks of a Node were called when a NodeClaim stands for it again',
+    breaks: ['I4'],
+    scenario: 'finalizer-taken-off-by-hand.yaml#node-claim-made-anew',
+    mutation: withRecords('finalizer', records => ({
+      put({ state, ...record }, version) {
+        const isTaken = 'hooksOf' in state || (record.id.startsWith('nodeclaim/') && 'keyUid' in state);
+        return records.put({ ...record, state: isTaken ? { ...state, hooks: {} } : state }, version);
+      },
+    })),
+  },
+  {
     name: 'hooks-of-a-node-called-twice',
     mistake: 'does not note on a Node that its hooks are called in the termination of its NodeClaim',
     breaks: ['I4'],

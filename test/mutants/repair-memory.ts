@@ -196,6 +196,19 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'status-numbers-at-each-look',
+    mistake: 'writes what is nothing but numbers into a status at each look, whatever the look is for',
+    breaks: ['I11'],
+    scenario: 'repair-status-of-a-pool-that-grows.yaml#repair-status-of-a-pool-that-flickers',
+    mutation: withRecords('repair', records => ({
+      async get(key) {
+        const record = await records.get(key);
+        if (record?.id !== 'policy-status') return record;
+        return { ...record, state: { ...record.state, countTime: 0 } };
+      },
+    })),
+  },
+  {
     name: 'missing-in-silence',
     mistake: 'does not say how many nodes were not replaced',
     breaks: ['I6'],

@@ -1,8 +1,11 @@
 /** Mistakes in what a pool allows: threshold, budget, outages, and whose node it is. */
+import type { JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { resolveNodeCount, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import type { Mutant } from './mutant.ts';
+import { isA, withKubernetes, withRecords, type Mutant } from './mutant.ts';
 import { guardsSeeing, poolSeeing, seeing, withSettings } from './repair-seeing.ts';
+
+const POOL = 'karpenter.sh/nodepool';
 
 /** The threshold with another count in its place. */
 const withThreshold = (count: (settings: RepairSettings, nodes: number) => number): Mutation =>
@@ -87,5 +90,45 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     seed: 115,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ freeze: undefined })) }),
+  },
+  {
+    name: 'repair-uncertain-node-left-over',
+    mistake: 'takes an ill node for left over, of which it is not certain whose NodeClaim it is',
+    breaks: ['I3'],
+    scenario: 'repair-knows-whose-node-claim-it-is.yaml#repair-counts-who-is-not-told-apart',
+    mutation: guardsSeeing(seen => ({ ...seen, isUnclaimed: node => seen.claimOf(node) === undefined })),
+  },
+  {
+    name: 'repair-node-claim-without-pool',
+    mistake: 'leaves a node in the pool of its label where its NodeClaim is of none',
+    breaks: ['I5'],
+    scenario: 'repair-knows-whose-node-claim-it-is.yaml#repair-node-claim-of-no-pool',
+    mutation: withKubernetes('repair', api => ({
+      async list(type, query, options) {
+        const answer = await api.list(type, query, options);
+        if (answer.kind !== 'there' || !isA('NodeClaim', type) || query?.labelSelector !== undefined) return answer;
+        return {
+          kind: 'there',
+          objects: answer.objects.filter(({ metadata }) => metadata.labels?.[POOL] !== undefined),
+        };
+      },
+    })),
+  },
+  {
+    name: 'repair-node-known-in-its-first-pool',
+    mistake: 'takes a node for one of the pool that it was in first, whatever its NodeClaim has become',
+    breaks: ['I5'],
+    scenario: 'repair-knows-whose-node-claim-it-is.yaml#repair-label-of-the-node-claim-taken-away',
+    mutation: withRecords('repair', records => {
+      const first = new Map<string, JsonValue>();
+      return {
+        put(record, version) {
+          if (record.subject.kind !== 'Node') return records.put(record, version);
+          const pool = first.get(record.id) ?? record.state['pool'];
+          if (pool !== undefined) first.set(record.id, pool);
+          return records.put({ ...record, state: { ...record.state, ...(pool !== undefined && { pool }) } }, version);
+        },
+      };
+    }),
   },
 ];

@@ -149,4 +149,71 @@ ${republishAt(republished)}
     const result = await runScenario(scenario(spec), loseAll(after(minutes(2)), republished));
     expect(complaints(result)).toEqual([]);
   });
+
+  describe('in the middle of a repair ladder', () => {
+    /** A GPU that fails at 10m: the node is rebooted at 15m. */
+    const ladder = (attempts: number, steps: string, expected: string): string =>
+      `  config: "[featureGates]\\nnodeRepair = true\\n"
+  duration: 2h
+  objects:
+    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: gpu }, spec: { repair: { maxUnhealthy: 100%, conditions: [{ type: GpuFault, status: "True", toleration: 5m }], actions: [{ type: Reboot, timeout: 10m, attempts: ${attempts} }, { type: Terminate }] } } }
+  nodes:
+    - { pool: gpu, count: 2 }
+  steps:
+    - { at: 10m, condition: { node: gpu-0, type: GpuFault, status: "True" } }
+${steps}
+  expect:
+    - { at: 15m, write: { by: repair, verb: reboot, resource: instances, name: "aws:///us-west-2a/i-gpu-0" }, times: 1 }
+    - { write: { verb: delete, resource: nodeclaims, name: gpu-0 }, times: 1 }
+    - { write: { verb: delete, resource: nodeclaims }, times: 1 }
+${expected}`;
+    const LOST = after(minutes(16));
+
+    it('a node is not rebooted beyond its allowance, which stands on it, and the next action follows within a minute', async () => {
+      const spec = ladder(
+        1,
+        republishAt(after(minutes(40))),
+        `    - { write: { verb: reboot, resource: instances }, times: 1 }
+    - { before: 40m, write: { verb: delete, resource: nodeclaims }, times: 0 }
+    - { at: 40m, within: 60s, write: { by: repair, verb: delete, resource: nodeclaims, name: gpu-0 }, times: 1 }
+`,
+      );
+      const result = await runScenario(scenario(spec), loseAll(LOST, after(minutes(40))));
+      expect(complaints(result)).toEqual([]);
+    });
+
+    it('what is left of the allowance is used within a minute', async () => {
+      const spec = ladder(
+        2,
+        republishAt(after(minutes(40))),
+        `    - { write: { verb: reboot, resource: instances }, times: 2 }
+    - { at: 40m, within: 60s, write: { by: repair, verb: reboot, resource: instances }, times: 1 }
+    - { at: 50m, within: 90s, write: { by: repair, verb: delete, resource: nodeclaims, name: gpu-0 }, times: 1 }
+`,
+      );
+      const result = await runScenario(scenario(spec), loseAll(LOST, after(minutes(40))));
+      expect(complaints(result)).toEqual([]);
+    });
+
+    it('without the annotation of the Node it would be rebooted again', async () => {
+      const unmarked = `    - { at: 30m, patch: { resource: nodes, name: gpu-0, merge: { metadata: { annotations: { curfew.dev/last-reboot: null } } } } }\n`;
+      const spec = ladder(
+        1,
+        unmarked + republishAt(after(minutes(40))),
+        '    - { at: 40m, within: 60s, write: { by: repair, verb: reboot, resource: instances }, times: 1 }\n',
+      );
+      const result = await runScenario(scenario(spec), loseAll(LOST, after(minutes(40))));
+      expect(result.verdicts.filter(({ holds }) => !holds)).toEqual([]);
+    });
+
+    it('a republish while the machine still comes back does not reboot it once more', async () => {
+      const spec = ladder(
+        1,
+        republishAt(after(minutes(17))),
+        '    - { write: { verb: reboot, resource: instances }, times: 1 }\n',
+      );
+      const result = await runScenario(scenario(spec), loseAll(LOST, after(minutes(17))));
+      expect(complaints(result)).toEqual([]);
+    });
+  });
 });

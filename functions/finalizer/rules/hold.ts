@@ -26,8 +26,12 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
   const { now, rule } = observation;
   const { message: _, ...rest } = nextEntry(look);
   const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
-  const saved = await saveEntry(look, value, addDuration(now, LEDGER_CHECK));
-  if (!saved.written || isCarrying(object, inForce)) return saved;
+  const save = (next: LedgerEntry): Promise<Saved> => saveEntry(look, next, addDuration(now, LEDGER_CHECK));
+  if (isCarrying(object, inForce)) return save(value);
+  // That it was refused stays known until it is not: a run may die here.
+  const { refusals } = entry ?? {};
+  const saved = await save({ ...value, ...(refusals !== undefined && { refusals }) });
+  if (!saved.written) return saved;
   const { uid, resourceVersion, finalizers = [] } = object.metadata;
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, rule.finalizerName] } };
   const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
@@ -37,7 +41,7 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
     reason: entry === undefined ? 'FinalizerAdded' : 'FinalizerRestored',
     message: `FinalizerRule ${inForce.object.metadata.name} put ${rule.finalizerName} on`,
   });
-  return saved;
+  return refusals === undefined ? saved : save(value);
 }
 
 /** `ok` also when there is nothing to take off any more. */

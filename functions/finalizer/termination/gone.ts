@@ -7,10 +7,10 @@ import { RetryableError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
-import { isNoteOf, LEFT_CHECK } from './hook-owner.ts';
+import { callsOf, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
 import { openNodeRecord, type Look, type Seen, type Target } from './observe.ts';
 import { isLive } from './objects.ts';
-import { EMPTY_TERMINATION, hasBegun, type TerminationRecord } from './record.ts';
+import { hasBegun, type TerminationRecord } from './record.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 type Gone = Extract<Seen, { kind: 'gone' }>;
@@ -70,15 +70,6 @@ async function leaveTo(
       throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
   }
 }
-
-/** What a Node that lives on must know when its own deletion comes: which hooks of its instance were called. */
-const callsOf = ({ finalizerNames, hooks, hooksSaid, keyUid }: TerminationRecord): TerminationRecord => ({
-  ...EMPTY_TERMINATION,
-  finalizerNames,
-  hooks,
-  ...(hooksSaid !== undefined && { hooksSaid }),
-  ...(keyUid !== undefined && { keyUid }),
-});
 
 /**
  * Everything is done. What its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will need is kept: their end is no other

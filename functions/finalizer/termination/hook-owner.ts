@@ -1,6 +1,6 @@
 /**
  * In which termination the hooks of an instance are called: one instance, one call of each (I4). A NodeClaim notes that in the records of its
- * Nodes before it notes the first call down. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
+ * Nodes before it notes the first call down, and goes on with calls that it finds noted there. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
  * Node that calls them again.
  */
 import type { TerminationDeps } from '../deps.ts';
@@ -40,18 +40,35 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
     const loaded = await record.load();
     const value = loaded.kind === 'held' ? loaded.value : EMPTY_TERMINATION;
     const { hooksOf } = value;
-    if (hooksOf === claim.metadata.uid) continue;
-    if (hooksOf !== undefined) {
+    if (hooksOf !== undefined && hooksOf !== claim.metadata.uid) {
       const other = await claimUnderWay(deps, hooksOf);
       return other === undefined ? { kind: 'over' } : { kind: 'underWay', of: `NodeClaim ${other.name}` };
     }
-    // It has begun one of its own, when no NodeClaim was seen to stand for it.
-    if (value.reported !== undefined) return { kind: 'underWay', of: `Node ${metadata.name}` };
-    const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
-    const wakeTime = addDuration(look.now, LEFT_CHECK);
-    const noted = { ...value, hooksOf: claim.metadata.uid };
-    const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
-    if (!saved.written) return { kind: 'changed' };
+    const isCalled = Object.keys(value.hooks).length > 0;
+    if (hooksOf === undefined) {
+      // It has begun one of its own, when no NodeClaim was seen to stand for it.
+      if (value.reported !== undefined && !isCalled) return { kind: 'underWay', of: `Node ${metadata.name}` };
+      const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
+      const wakeTime = addDuration(look.now, LEFT_CHECK);
+      const own = isCalled ? { ...callsOf(value), keyUid: value.keyUid ?? metadata.uid } : value;
+      const noted = { ...own, hooksOf: claim.metadata.uid };
+      const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
+      if (!saved.written) return { kind: 'changed' };
+    }
+    if (!isCalled) continue;
+    // Called when no NodeClaim stood for the Node, or another one did: they go on from there.
+    const { finalizerNames: _, nodes: __, refusedEvictions: ___, ...calls } = callsOf(value);
+    if (!(await context.remember({ ...calls, keyUid: value.keyUid ?? metadata.uid }))) return { kind: 'changed' };
+    break;
   }
   return { kind: 'ours' };
 }
+
+/** Of a record: which hooks of the instance were called. What whoever goes on with them must know. */
+export const callsOf = ({ finalizerNames, hooks, hooksSaid, keyUid }: TerminationRecord): TerminationRecord => ({
+  ...EMPTY_TERMINATION,
+  finalizerNames,
+  hooks,
+  ...(hooksSaid !== undefined && { hooksSaid }),
+  ...(keyUid !== undefined && { keyUid }),
+});

@@ -7,6 +7,7 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import {
   addDuration,
+  earliest,
   hours,
   isDue,
   minutes,
@@ -31,6 +32,8 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' |
 interface StatusRecord {
   /** When the latest look began. */
   readonly lookTime: EpochMs;
+  /** When the latest began that wrote what is nothing but numbers, too. */
+  readonly countTime: EpochMs;
   /** It has not ended yet. */
   readonly underWay?: true | undefined;
   /** Why statuses could not be written, as it was said; a line each. */
@@ -39,6 +42,7 @@ interface StatusRecord {
 
 const schema = z.object({
   lookTime: z.number(),
+  countTime: z.exactOptional(z.number()),
   underWay: z.exactOptional(z.literal(true)),
   refused: z.exactOptional(z.string()),
 });
@@ -46,11 +50,12 @@ export const statusCodec: RecordCodec<StatusRecord> = {
   owner: OWNER,
   schemaVersion: 1,
   parse(state) {
-    const { lookTime, ...rest } = schema.parse(state);
-    return { lookTime: toEpochMs(lookTime), ...rest };
+    const { lookTime, countTime = lookTime, ...rest } = schema.parse(state);
+    return { lookTime: toEpochMs(lookTime), countTime: toEpochMs(countTime), ...rest };
   },
-  toState: ({ lookTime, underWay, refused }) => ({
+  toState: ({ lookTime, countTime, underWay, refused }) => ({
     lookTime,
+    ...(countTime !== lookTime && { countTime }),
     ...(underWay && { underWay }),
     ...(refused !== undefined && { refused }),
   }),
@@ -63,9 +68,9 @@ const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyc
 /** Whether a wake-up with this subject is about the statuses of all policies. */
 export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
 
-/** Looks because a number of nodes or repairs changed are this far apart … */
+/** Looks that write what is nothing but numbers, in whatever status, are this far apart … */
 const COUNT_SPACING = minutes(5);
-/** … and those because there are repairs by now, or none any more. */
+/** … and looks because a pool has repairs by now, or none any more, are this far. */
 const ZERO_SPACING = seconds(10);
 /** Looks because somebody edited a policy. */
 const EDIT_SPACING = seconds(1);
@@ -92,7 +97,7 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
     async apply(_, held) {
       if (held.kind === 'newer' || (held.kind === 'none' && !creates)) return DONE;
       const now = deps.clock.now();
-      const next = held.kind === 'held' ? addDuration(held.value.lookTime, spacing) : now;
+      const next = held.kind === 'held' ? nextTime(held.value, spacing) : now;
       const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
       if (!isDue(now, next)) {
         if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
@@ -101,36 +106,48 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
       }
       const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
       const before = held.kind === 'held' ? held.value : undefined;
-      const value: StatusRecord = { ...before, lookTime: now, underWay: true };
+      const counts = before === undefined || isDue(now, addDuration(before.countTime, COUNT_SPACING));
+      const value: StatusRecord = {
+        ...before,
+        lookTime: now,
+        countTime: counts ? now : before.countTime,
+        underWay: true,
+      };
       const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
       if (saved.written) claimed = value;
       return written(saved);
     },
   });
   if (claimed === undefined) return;
-  const left = await writeStatuses(deps);
-  const refused = left && left.length > 0 ? left.map(lineOf).join('\n') : undefined;
+  const { lookTime: begun, countTime } = claimed;
+  const outcome = await writeStatuses(deps, begun === countTime);
+  const { refused: left = [], waits = false } = outcome ?? {};
+  const refused = left.length > 0 ? left.map(lineOf).join('\n') : undefined;
   // Said before it is recorded: a run that dies in between says it again (I9).
-  await sayRefused(deps, left ?? [], claimed.refused);
+  await sayRefused(deps, left, claimed.refused);
   await settle<Held<StatusRecord>, undefined>({
     what: 'the status of the policies',
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: () => undefined,
     async apply(_, held) {
       if (held.kind !== 'held') return DONE;
-      if (left === undefined) return record.release();
+      if (outcome === undefined) return record.release();
       // Somebody asked for another look meanwhile.
       const { nextWakeTime } = held.stored;
-      const { lookTime, refused: before } = held.value;
+      const { lookTime, countTime: counted, refused: before } = held.value;
       const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
       if (isAsked && before === refused) return DONE;
       const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
-      const value: StatusRecord = { lookTime, ...(refused !== undefined && { refused }) };
-      const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : check });
+      const last = waits ? (earliest(check, addDuration(counted, COUNT_SPACING)) ?? check) : check;
+      const value: StatusRecord = { lookTime, countTime: counted, ...(refused !== undefined && { refused }) };
+      const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : last });
       return saved.written ? DONE : again('another run wrote first');
     },
   });
 }
+
+const nextTime = ({ lookTime, countTime }: StatusRecord, spacing: DurationMs): EpochMs =>
+  addDuration(spacing === COUNT_SPACING ? countTime : lookTime, spacing);
 
 const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAll('\n', ' ');
 

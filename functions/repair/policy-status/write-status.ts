@@ -31,12 +31,23 @@ export interface RefusedStatus {
   readonly refused: Refused;
 }
 
-/** Writes every status that is not as it should be. Answers which could not be; undefined: there is no policy. */
-export async function writeStatuses(deps: Deps): Promise<readonly RefusedStatus[] | undefined> {
+export interface StatusesWritten {
+  readonly refused: readonly RefusedStatus[];
+  /** Numbers of some are to be written yet. */
+  readonly waits: boolean;
+}
+
+/**
+ * Writes every status that is not as it should be; undefined: there is no policy.
+ *
+ * @param counts those of which nothing but numbers differs, too
+ */
+export async function writeStatuses(deps: Deps, counts: boolean): Promise<StatusesWritten | undefined> {
   const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
   if (objects.length === 0) return undefined;
   const [facts, generations] = await inParallel([loadFacts(deps, objects), acceptedGenerations(deps, objects)]);
-  const left: RefusedStatus[] = [];
+  const refused: RefusedStatus[] = [];
+  let waits = false;
   await oneByOne(objects, async object => {
     const { uid, name, generation } = object.metadata;
     const fault = faultOf(object, 'all');
@@ -44,14 +55,18 @@ export async function writeStatuses(deps: Deps): Promise<readonly RefusedStatus[
     const summary = summarize({ object, fault, acceptedGeneration }, facts);
     const status = statusOf(object, summary, deps.clock.now());
     if (status === undefined) return;
+    if (!counts && differsByNumbers(object.status, status)) {
+      waits = true;
+      return;
+    }
     await sayNew(deps, object, summary);
     const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
     const body = { metadata: { uid }, status };
     // One that was replaced by another of its name has an event of its own.
     const outcome = await orRefused(deps.kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
-    if (outcome.kind === 'refused') left.push({ policy: object, refused: outcome });
+    if (outcome.kind === 'refused') refused.push({ policy: object, refused: outcome });
   });
-  return left;
+  return { refused, waits };
 }
 
 async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Promise<ClusterFacts> {
@@ -126,6 +141,15 @@ function statusOf(
   const next: JsonObject = { ...summary, pools: [...summary.pools], conditions, observedGeneration };
   const isSame = Object.entries(next).every(([key, value]) => canonical(status?.[key]) === canonical(value));
   return isSame ? undefined : next;
+}
+
+/** Nothing but numbers does, and neither `held` nor `repairing` becomes zero or ceases to be. */
+function differsByNumbers(before: JsonObject | undefined, next: JsonObject): boolean {
+  const isAny = (status: JsonObject | undefined, key: string): boolean => (status?.[key] ?? 0) !== 0;
+  return (
+    ['conditions', 'observedGeneration'].every(key => canonical(before?.[key]) === canonical(next[key])) &&
+    ['held', 'repairing'].every(key => isAny(before, key) === isAny(next, key))
+  );
 }
 
 function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {

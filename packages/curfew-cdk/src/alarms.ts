@@ -14,6 +14,7 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
+import { compositeAlarmName } from '../../../shared/contract/operation-outputs.ts';
 import type { CurfewProps } from './props.ts';
 
 /** Empty minutes before silence rings: metrics may come two minutes late, and a standby forwarder takes over within one. */
@@ -105,10 +106,10 @@ export class Alarms {
   }
 
   /** Rings while one of the alarms that impair Curfew does. To be called last. */
-  addComposite(id: string, { says, runbook }: Pick<AlarmDefinition, 'says' | 'runbook'>): void {
-    const alarm = new CompositeAlarm(this.#scope, id, {
+  addComposite({ says, runbook }: Pick<AlarmDefinition, 'says' | 'runbook'>): void {
+    const alarm = new CompositeAlarm(this.#scope, 'Impaired', {
       // The CDK's own would be the same in each deployment of an account.
-      compositeAlarmName: `${this.#deployment}-${id}`,
+      compositeAlarmName: compositeAlarmName(this.#deployment),
       alarmRule: AlarmRule.anyOf(...this.#impairing),
       alarmDescription: `${says} ${this.#runbookAt(runbook)}`,
     });

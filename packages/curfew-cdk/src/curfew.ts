@@ -95,7 +95,16 @@ export class Curfew extends Construct {
     }
     const { state, rules, ticks } = this;
     this.monitoring = new Monitoring(this, 'Monitoring', { settings: props, cluster, state, functions, rules });
-    createOutputs(this, { name, clusterName: cluster.name, state, table, functions: this.functions, ticks });
+    const { monitoring } = this;
+    createOutputs(this, {
+      name,
+      clusterName: cluster.name,
+      state,
+      table,
+      functions: this.functions,
+      ticks,
+      monitoring,
+    });
     Tags.of(this).add(...APP_TAG);
     acknowledgeFindings({
       functions,

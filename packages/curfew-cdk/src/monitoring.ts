@@ -95,7 +95,7 @@ export class Monitoring extends Construct {
     const count = countDeeds(this, functions, name);
     watchDeeds(this.alarms, { cluster: this.cluster, count, terminationsPerHour });
     this.watchDelivery(rules, state);
-    this.alarms.addComposite('Impaired', {
+    this.alarms.addComposite({
       says: 'Curfew cannot do its work, or not in time: the alarms that ring with this one say why.',
       runbook: 'Curfew impaired',
     });

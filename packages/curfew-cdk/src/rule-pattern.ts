@@ -3,11 +3,5 @@ import type { EventPattern } from '../../../shared/contract/routes.ts';
 
 /** A pattern of the contract as CDK spells it. */
 export function toRulePattern({ source, 'detail-type': detailType, detail }: EventPattern): RulePattern {
-  return {
-    ...(source && { source: [...source] }),
-    detailType: [...detailType],
-    ...(detail && {
-      detail: Object.fromEntries(Object.entries(detail).map(([field, values]) => [field, [...values]])),
-    }),
-  };
+  return { ...(source && { source: [...source] }), detailType: [...detailType], ...(detail && { detail }) };
 }

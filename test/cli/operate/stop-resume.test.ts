@@ -60,6 +60,17 @@ describe('curfew stop', () => {
     expect(out).toContain('Curfew is stopped. curfew resume --stack Curfew starts it again.');
   });
 
+  it('does not say that it is stopped where no output names a schedule: its ticks go on', async () => {
+    plane.outputs.delete('TimerSchedule');
+    const { code, out, error } = await run(stopCommand);
+    expect([code, error]).toEqual([
+      2,
+      expect.stringMatching(/^ticks of timer: no output of the stack names their schedule/),
+    ]);
+    expect(out).not.toContain('Curfew is stopped');
+    expect(states()).toEqual(['Disabled', 'Disabled', 'DISABLED', 'ENABLED']);
+  });
+
   it('leaves the rest of a schedule as it is', async () => {
     await run(stopCommand);
     expect(plane.schedules.get('tick-of-Timer')).toMatchObject({ ...TICK, State: 'DISABLED' });

@@ -99,6 +99,15 @@ function refusedDrain(refuse: Refuse) {
     evictions: () => evictions,
     refusalsSaid: () => said.filter(text => text.startsWith('NodeChangeRefused')),
     nextLook: async () => (await records.get({ owner: 'drain', id: 'node/u1' }))?.nextWakeTime,
+    /** A message of the bus; what it is given back to the queue with. */
+    hear: (fields: Readonly<Record<string, unknown>>): Promise<unknown> => {
+      const detail = { nodeName: 'n1', agent: 'm', checkName: 'other', ...fields };
+      const sent = { id: 'b1', time: now, receivedTime: now, source: 'nvsentinel', detailType: 'HealthEvent' };
+      return reconcile({ kind: 'busEvent', ...sent, detail }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    },
     async lookFor(count: number): Promise<readonly unknown[]> {
       const thrown: unknown[] = [];
       for (let minute = 0; minute < count; minute++) thrown.push(await look());
@@ -157,6 +166,15 @@ describe('a cordon that is refused', () => {
       expect(drain.evictions()).toBe(0);
     },
   );
+
+  it.each([
+    ['a recovery of what was never there', { id: 'r1', isHealthy: true }],
+    ['a fault that joins the drain', { id: 'e2', isFatal: true }],
+  ])('gives no other message back to the queue: %s', async (_, detail) => {
+    const drain = refusedDrain(cordonFails(() => new TerminalError('Forbidden', 'a policy says no')));
+    await drain.lookFor(2);
+    expect(await drain.hear(detail)).toBeUndefined();
+  });
 
   it('is made at once when somebody changes the Node, and the drain ends', async () => {
     const drain = refusedDrain(cordonFails(() => new TerminalError('Forbidden', 'a policy says no')));

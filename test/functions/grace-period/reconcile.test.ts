@@ -20,15 +20,6 @@ beforeEach(() => {
 const nodeWrites = (): number => world.writes.filter(({ ref }) => ref.type.resource === 'nodes').length;
 const untouched = { doNotDisrupt: undefined, until: undefined };
 
-it('does not look at a Node of which only conditions, taints or marks of others changed', async () => {
-  const world = createGracePeriodWorld();
-  seedNode(world);
-  await world.nodeEvent('Modified', 'uid-n1', ['conditions', 'taints']);
-  expect(world.calls).toEqual([]);
-  await world.nodeEvent('Modified', 'uid-n1', ['conditions', 'protection']);
-  expect(world.calls).not.toEqual([]);
-});
-
 describe('one pod', () => {
   it('holds the node until the expiry, lets it go at the expiry, and says so once', async () => {
     await runPod(world, 'ci', '4h');

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LAST_REBOOT_ANNOTATION } from '../../../functions/repair/ladder.ts';
 import { NEW_POOL } from '../../../functions/repair/state.ts';
 import { newNode } from '../../../functions/repair/attempt.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs, toIsoText, type EpochMs } from '../../../shared/domain/time.ts';
 import {
@@ -100,6 +101,18 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
       claims: both.filter(each => hasClaim || each !== node).map(each => claimOf(each)),
     });
     const [first] = blocked.looks;
+    expect(first?.verdict?.message).toContain('2 of 5 nodes of NodePool default are unhealthy');
+  });
+
+  it.each<[string, Partial<NodeView>, Partial<NodeClaimView>[]]>([
+    ['whose instance another Node states, too', { providerID: well('n3').providerID }, []],
+    ['of two NodeClaims', {}, [{}, { name: 'other', uid: 'other' }]],
+    ['whose NodeClaim names another Node', {}, [{ nodeName: 'other' }]],
+  ])('counts an ill node %s: its NodeClaim is not gone', (_, overrides, own) => {
+    const node = ill('n2', overrides);
+    const others = [ill('n1'), ...['n3', 'n4', 'n5'].map(name => well(name))];
+    const claims = [...others.map(each => claimOf(each)), ...own.map(each => claimOf(node, each))];
+    const [first] = aDecision([...others, node], { claims }).looks;
     expect(first?.verdict?.message).toContain('2 of 5 nodes of NodePool default are unhealthy');
   });
 });

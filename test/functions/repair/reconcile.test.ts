@@ -218,19 +218,6 @@ describe('a healthy node of which nothing is recorded', () => {
     expect(await world.look('n2')).toBe(6);
     expect(world.listed()).toBe(lists);
   });
-
-  it('costs nothing when the event says that only taints, finalizers or marks of others changed', async () => {
-    const world = sickWorld();
-    await world.look('n2');
-    const before = world.calls();
-    const message = nodeChanged(world, 'n1', 'default');
-    if (message.kind !== 'clusterEvent') throw new Error('it is one');
-    const { event } = message;
-    await world.reconcile({ ...message, event: { ...event, changed: ['finalizers', 'taints'] } });
-    expect(world.calls()).toBe(before);
-    await world.reconcile({ ...message, event: { ...event, changed: ['annotations', 'taints'] } });
-    expect(world.calls()).toBeGreaterThan(before);
-  });
 });
 
 describe('above the threshold of the cluster, for nodes without a NodePool', () => {

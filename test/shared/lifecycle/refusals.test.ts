@@ -4,6 +4,7 @@ import { toThrown } from '../../../shared/adapters/kubernetes/errors.ts';
 import { nextTry, refusedAgain, waitAfter, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import { addDuration, durationBetween, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
+import { again } from '../../../shared/lifecycle/settle.ts';
 import { causeOf, createTries, isRefusal, orRefused, type Change } from '../../../shared/lifecycle/refusals.ts';
 import { OutOfSight } from '../../../shared/ports/read-answer.ts';
 import { createManualClock, MANUAL_CLOCK_START } from '../../fakes/manual-clock.ts';
@@ -171,6 +172,34 @@ describe('tries of one subject', () => {
     expect(await subject.run({ deadline })).toMatchObject({ until: deadline });
     expect(await subject.run({ deadline })).toMatchObject({ until: deadline });
   });
+
+  it.each([1, 3, 7, 15, 31, 63])('goes on where it was when a try at minute %i only times out', async minute => {
+    const subject = refusedSubject();
+    for (let time = 0; time <= 4 * 60; time++) {
+      subject.fail(time === minute ? answered(503) : new TerminalError('Forbidden', 'frozen'));
+      const outcome = await subject.run();
+      if (time === minute) expect(outcome).toMatchObject({ kind: 'refused', goesBack: answered(503) });
+      await subject.clock.advance(minutes(1));
+    }
+    expect(subject.calls).toHaveLength(10);
+    expect(subject.said).toHaveLength(4);
+  });
+
+  it.each([undefined, 'changed', { kind: 'changed' }, { kind: 'conflict' }, again('its record was written')])(
+    'does not forget a refusal for a lost race: %j',
+    async lost => {
+      const subject = refusedSubject();
+      subject.fail(new TerminalError('Forbidden', 'frozen'));
+      await subject.run();
+      await subject.clock.advance(minutes(1));
+      const tries = createTries(subject.clock);
+      await tries.make(
+        { key: 'cordon', stored: subject.stored(), restsOn: [node()], say: async () => {} },
+        async () => lost,
+      );
+      expect(tries.after(subject.stored())).toEqual(subject.stored());
+    },
+  );
 
   it('forgets what was accepted', async () => {
     const subject = refusedSubject();

@@ -2,18 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import { createConditionHistory, type ConditionHistory } from '../../../simulator/invariants/condition-history.ts';
 import type { CheckContext } from '../../../simulator/invariants/invariant.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
 import { toldRepair, type NodeTold } from '../../builders/told-repair.ts';
 
 type Report = readonly [minute: number, conditions: NodeTold['conditions'], created?: number];
 const START = Date.parse('2024-11-01T15:00:00Z');
 
-/** Earliest and latest start of `Ready=False` by these reports. */
-function startBy(reports: readonly Report[], hasReason = false): readonly (number | undefined)[] {
+/** Earliest and latest start of `Ready=False` by these reports. @param quiet nothing is disturbed from that minute on */
+function startBy(reports: readonly Report[], hasReason = false, quiet = -60): readonly (number | undefined)[] {
   let history: ConditionHistory | undefined;
   let context: CheckContext | undefined;
   const told = toldRepair(given => {
     context = given;
-    history = createConditionHistory(given);
+    history = createConditionHistory({ ...given, quietSince: () => toEpochMs(START + quiet * 60_000) });
     return {};
   });
   for (const [minute, conditions = [], created = -1000] of reports) {
@@ -115,6 +116,15 @@ describe('an illness begins', () => {
         [20.5, ill(20.5)],
       ]),
     ).toEqual([10, 20.5]);
+  });
+
+  it('at its transition or at the first look where its time is not believed, and the news may have come late', () => {
+    const reports = [
+      [0, WELL],
+      [30, ill(19)],
+    ] as const;
+    expect(startBy(reports, false, 31)).toEqual([19, 31]);
+    expect(startBy(reports, false, 29)).toEqual([30, 30]);
   });
 
   it('with the status or with its reason, which the entry may have met before', () => {

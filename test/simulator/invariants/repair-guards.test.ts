@@ -19,6 +19,9 @@ function acts(repair: object, nodes: readonly NodeTold[]): readonly string[] {
 const pool = (ill: number, total: number, second: Partial<NodeTold> = {}): readonly NodeTold[] =>
   names(total).map((name, index) => ({ name, conditions: index < ill ? ILL : OK, ...(index === 1 && second) }));
 
+/** A node with the label of the pool alone. */
+const ofNone = (told: Partial<NodeTold> = {}): NodeTold => ({ name: 'other', claim: { labels: {} }, ...told });
+
 describe('the threshold', () => {
   it.each([
     ['as many as may be', pool(2, 10), false],
@@ -43,6 +46,17 @@ describe('the threshold', () => {
       true,
     ],
     ['two of six', pool(2, 6), false],
+    ['three of ten, and one whose NodeClaim is of no pool', [...pool(3, 10), ofNone()], false],
+    [
+      'three of ten, and one whose NodeClaim is of no pool and names nobody yet',
+      [...pool(3, 10), ofNone({ claim: { labels: {}, isNameless: true } })],
+      false,
+    ],
+    [
+      'three of ten, and an ill one whose NodeClaim is of no pool: it is none of this one',
+      [...pool(3, 10), ofNone({ conditions: ILL })],
+      true,
+    ],
   ])('%s', (_, nodes, isViolated) => {
     expect(acts(OFF, nodes).length > 0).toBe(isViolated);
   });

@@ -60,7 +60,7 @@ describe('the status of the policies', () => {
     await policyChanged(world.ports);
     const since = toTimestamp(T);
     world.core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'web' } });
-    world.advance(seconds(60));
+    world.advance(minutes(5));
     await surroundingsChanged(world.ports, 'zero');
     expect(world.statusOf('a')).toMatchObject({ nodePools: 1 });
     const { conditions } = world.statusOf('a') as { conditions: readonly JsonObject[] };
@@ -81,6 +81,30 @@ describe('the status of the policies', () => {
     await statusDue(world.ports, { wakeTime: world.now() });
     expect(world.statusOf('b')).toMatchObject({ observedGeneration: 1 });
     expect(world.record()?.nextWakeTime).toBe(world.now() + hours(1));
+  });
+
+  it('is written a dozen times an hour at most while only numbers change, whatever asks for the looks', async () => {
+    const world = start('a');
+    await policyChanged(world.ports);
+    const before = world.patches();
+    const wake = async (): Promise<void> => {
+      const wakeTime = world.record()?.nextWakeTime;
+      if (wakeTime !== undefined && wakeTime <= world.now()) await statusDue(world.ports, { wakeTime });
+    };
+    for (let change = 1; change <= 360; change++) {
+      world.advance(seconds(10));
+      world.core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: `n${change}` } });
+      await surroundingsChanged(world.ports, 'zero');
+      await wake();
+    }
+    expect(world.patches() - before).toBe(12);
+    world.core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'last' } });
+    world.advance(seconds(10));
+    await surroundingsChanged(world.ports, 'zero');
+    expect(world.statusOf('a')).toMatchObject({ nodes: 360 });
+    world.advance(minutes(5));
+    await wake();
+    expect(world.statusOf('a')).toMatchObject({ nodes: 361 });
   });
 
   it('costs no record and no look while there is no policy', async () => {
