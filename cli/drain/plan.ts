@@ -1,10 +1,15 @@
 /** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
-import { podRules } from '../../functions/drain/decide.ts';
-import type { ActiveDrain } from '../../functions/drain/model.ts';
-import type { DrainRules } from '../../functions/drain/observation.ts';
-import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
-import { ALL_PODS, compileSettings } from '../../functions/drain/settings.ts';
-import { readUnderWay, type UnderWay } from '../../functions/drain/node-annotations.ts';
+import {
+  ALL_PODS,
+  type ActiveDrain,
+  type DrainRules,
+  type OutOfScope,
+  type UnderWay,
+  compileSettings,
+  drainPodStanding,
+  podRules,
+  readUnderWay,
+} from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';

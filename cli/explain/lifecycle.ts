@@ -10,23 +10,27 @@ import { DO_NOT_REPAIR_ANNOTATION, readConditions, readNode, type NodeView } fro
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { readAnswer, requestedId, type Answer } from '../../functions/drain/node-annotations.ts';
+import { type Answer, readAnswer, requestedId } from '../../functions/drain/explain.ts';
 import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
-import { TERMINATING_CONDITION } from '../../functions/finalizer/termination/conditions.ts';
-import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
-import { CONFIRMED, decidePool } from '../../functions/repair/decide.ts';
-import { lookAt } from '../../functions/repair/follow.ts';
-import { surroundingsOf } from '../../functions/repair/guards.ts';
-import { dueClause, illsOf, judgeHealth } from '../../functions/repair/illness.ts';
-import { termsText } from '../../functions/repair/ladder-text.ts';
+import { TERMINATING_CONDITION, effectiveTermination } from '../../functions/finalizer/explain.ts';
 import {
+  CONFIRMED,
+  type LookContext,
+  NEW_POOL,
   type RepairRules,
   decideNode,
+  decidePool,
+  dueClause,
+  effectiveRepair,
+  illsOf,
+  judgeHealth,
+  lookAt,
   otherAtWork,
   poolOf,
   readableSettings,
-} from '../../functions/repair/node-verdict.ts';
-import { effectiveRepair } from '../../functions/repair/settings.ts';
+  surroundingsOf,
+  termsText,
+} from '../../functions/repair/explain.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
 import {
@@ -37,8 +41,6 @@ import {
 } from '../../shared/domain/repair-policy.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
-import { type LookContext } from '../../functions/repair/seen.ts';
-import { NEW_POOL } from '../../functions/repair/state.ts';
 
 export interface RepairExplanation {
   /**

@@ -1,5 +1,5 @@
 /** What becomes of a node, of the nodes of a NodePool or of a policy, as text for people. */
-import { requestedId, type Answer } from '../../functions/drain/node-annotations.ts';
+import { type Answer, requestedId } from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { renderPlan, renderPods, summary } from '../drain/render.ts';
 import type { DrainExplanation, LifecycleExplanation } from './lifecycle.ts';

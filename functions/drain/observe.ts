@@ -3,8 +3,8 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
-import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { nodePoolOf, findNodeClaims } from '../../shared/cluster/node-pool.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
@@ -15,7 +15,7 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { kubeletSilentSince, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -236,8 +236,8 @@ export async function isForced(
   now: EpochMs,
 ): Promise<boolean> {
   if (!isPast(node, [node], await findNodeClaims(deps, node, pool), now)) return false;
-  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps, { notServed: 'notKnown' })]);
-  return isPast(node, nodes.map(readNode), claims.map(readNodeClaim), now);
+  const { nodes, claims } = await loadCluster(deps);
+  return isPast(node, nodes, claims, now);
 }
 
 function isPast(node: NodeView, nodes: readonly NodeView[], claims: readonly NodeClaimView[], now: EpochMs): boolean {

@@ -3,7 +3,8 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { claimsOfNode, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { type NodesAndClaims, claimsOfNode } from '../../shared/cluster/owner.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
@@ -78,16 +79,11 @@ export function protectionOf({ known, policies }: PoolRules): EffectiveProtectio
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
-export interface PoolView {
-  readonly nodes: readonly NodeView[];
-  readonly claims: readonly NodeClaimView[];
-}
-
 /**
  * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it. Nodes without the label
  * form a pool of their own, with the few NodeClaims that lack it, too.
  */
-export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<PoolView> {
+export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<NodesAndClaims> {
   const label = KARPENTER.nodePoolLabel;
   const query = { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` };
   const [nodeObjects, claimObjects] = await inParallel([
@@ -108,14 +104,6 @@ export async function loadPoolView(deps: Kubernetes, pool: string | undefined): 
     if (object !== undefined) nodes.push(readNode(object));
   });
   return { nodes, claims };
-}
-
-/** All nodes and all NodeClaims. */
-export async function loadCluster(deps: Kubernetes): Promise<PoolView> {
-  const nodes = (await listNodes(deps)).map(readNode);
-  const one = nodes.find(node => node.ownerClaim !== undefined || nodePoolOf(node) !== undefined);
-  const reading = claimsOfNode(one?.ownerClaim, one && nodePoolOf(one));
-  return { nodes, claims: (await listNodeClaims(deps, reading)).map(readNodeClaim) };
 }
 
 export interface ClusterNodes {

@@ -4,7 +4,7 @@
  */
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { changedBy, denialIn, nodeOfPod } from './denials.ts';
-import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
+import { LONGEST_DELAY, type MakeCheck, type Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, textOf } from './reading.ts';
 import { does, type Target } from './run-journal.ts';
@@ -25,9 +25,15 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
   const denied = new Map<string, Denied>();
   /** Names of objects with words that were said of them. */
   const said: { readonly name: string; readonly message: string }[] = [];
-  /** When a cause was said last, by object, reason and words. */
-  const saidLast = new Map<string, number>();
+  /** When a cause was said last and by which run, by object, reason and words. */
+  const saidLast = new Map<string, { readonly time: number; readonly run: Run | undefined }>();
+  /** Runs that write an Event at the moment. */
+  const writing = new Set<Run>();
   return {
+    onCall(call, run) {
+      if (changedBy(call).resource === 'events') writing.add(run);
+      else writing.delete(run);
+    },
     onAnswer(call, run) {
       const words = denialIn(call);
       if (words === undefined) return;
@@ -47,7 +53,7 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
       violate('I6', `${what} is denied since ${toIsoText(toEpochMs(since))}, and no Event says so: ${words}`);
       denied.set(`${what} ${words}`, { since: Infinity, last: now() });
     },
-    onWrite({ resource, after, user }) {
+    onWrite({ resource, after, user }, by) {
       if (resource.resource !== 'events') return;
       const message = textOf(dig(after, 'message')) ?? '';
       const name = textOf(dig(after, 'involvedObject', 'name'));
@@ -55,13 +61,25 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
       said.push({ name, message });
       const reason = textOf(dig(after, 'reason')) ?? '';
       const key = `${user} ${reason} ${textOf(dig(after, 'involvedObject', 'uid')) ?? name} ${message.replaceAll(/\d+/g, '')}`;
-      const since = now() - (saidLast.get(key) ?? -Infinity);
-      if (since > SAID_TOGETHER) saidLast.set(key, now());
+      const last = saidLast.get(key);
+      const since = now() - (last?.time ?? -Infinity);
+      if (since > SAID_TOGETHER) saidLast.set(key, { time: now(), run: [...writing].find(run => run.by === by) });
       if (!SAID_HOURLY.has(reason) || since <= SAID_TOGETHER || since >= HOUR - SAID_TOGETHER) return;
+      if (last?.run !== undefined && isForgotten(last.run)) return;
       violate('I8', `${reason} is said of ${name} again after ${Math.round(since / 60_000)} min: ${message}`);
     },
   };
 };
+
+/** Whether the run died after its Event and before its record was stored: who comes after it says the same once more (I9). */
+function isForgotten({ calls }: Run): boolean {
+  const event = calls.findLastIndex(call => changedBy(call).resource === 'events');
+  return !calls.slice(event).some(({ port, method, outcome }) => {
+    return (
+      port === 'records' && method === 'put' && outcome.kind === 'answered' && dig(outcome.value, 'kind') === 'written'
+    );
+  });
+}
 
 /** Names of what the object belongs to. */
 function relativesOf(target: Target, mirror: Mirror): readonly (string | undefined)[] {

@@ -100,6 +100,8 @@ export async function carryOut(
   return { ended, isSaidAgain };
 }
 
+const NOT_AWAITED: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
+
 /**
  * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
  * instance does, as it does those whose deletion is refused or fails, or finds no such pod although it is listed.
@@ -107,9 +109,7 @@ export async function carryOut(
 function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, ended: Ended): boolean {
   if (plan.drained) return true;
   if (!forced || ended.some(({ answer }) => answer.kind === 'deleted')) return false;
-  const unawaited = new Set(
-    ended.flatMap(({ end, answer }) => (answer.kind === 'refused' || answer.kind === 'gone' ? [end.pod.uid] : [])),
-  );
+  const unawaited = new Set(ended.flatMap(({ end, answer }) => (NOT_AWAITED.has(answer.kind) ? [end.pod.uid] : [])));
   return plan.steps.every(
     ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
   );
