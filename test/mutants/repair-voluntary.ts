@@ -86,7 +86,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     mistake: 'drains before a reboot as the configuration says',
     breaks: ['I5'],
     scenario: `${REBOOTS}#repair-reboot-drains-first`,
-    mutation: saying(({ detail: { allPods: _, ...detail }, ...entry }) => ({ ...entry, detail })),
+    mutation: saying(entry => ({ ...entry, detail: { ...entry.detail, allPods: false } })),
   },
   {
     name: 'reboot-does-not-end-its-drain',
