@@ -40,7 +40,11 @@ export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastD
       for (const [uid, begin] of since) {
         const node = mirror.all('nodes').get(uid);
         if (node === undefined || node.metadata.deletionTimestamp !== undefined) continue;
-        const end = Math.max(begin + Math.max(longest, longestDrain) + ACCEPTED_WITHIN + longest, quiet, lastDenial('nodes', node.metadata));
+        const end = Math.max(
+          begin + Math.max(longest, longestDrain) + ACCEPTED_WITHIN + longest,
+          quiet,
+          lastDenial('nodes', node.metadata),
+        );
         if (now() - end <= LONGEST_DELAY) continue;
         violate('I7', `repair left its maintenance on ${nameOf(node)}, although the time of its reboot is over`);
         since.set(uid, Infinity);

@@ -42,10 +42,7 @@ export const reboot: Action = {
   },
 };
 
-async function begin(
-  { deps, node, now }: ActionContext,
-  said: Readonly<Record<string, string>>,
-): Promise<void> {
+async function begin({ deps, node, now }: ActionContext, said: Readonly<Record<string, string>>): Promise<void> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
   const isOurs = node.unschedulable !== true;
@@ -97,7 +94,8 @@ export async function endMaintenance(
     const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
     if (outcome.kind === 'conflict') throw new RetryableError(`opening ${name}: ${outcome.message}`);
   }
-  if (isMaintained(readConditions(object.status?.['conditions']))) await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
+  if (isMaintained(readConditions(object.status?.['conditions'])))
+    await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
 }
 
 const isMaintained = (conditions: readonly NodeCondition[]): boolean =>
