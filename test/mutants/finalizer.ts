@@ -5,7 +5,7 @@ import {
   type TerminationObservation,
 } from '../../functions/finalizer/termination/decide.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
-import { releaseObjects } from '../../functions/finalizer/termination/steps/release.ts';
+import { releaseObjects } from '../../functions/finalizer/termination/release.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

@@ -1,6 +1,6 @@
 /** How hooks went: said once for each answer. */
-import { EVENT_REASONS } from '../../../../shared/contract/reasons.ts';
-import type { HookProgress } from '../record.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { HookProgress } from './record.ts';
 import { tell, type TerminationContext } from './context.ts';
 
 /** What one hook answered; nothing is said of a worker that is still at it. */

@@ -1,8 +1,8 @@
 /** Puts finalizers on and takes them off: exactly the object that was looked at, nothing but its metadata (I10, L35). */
-import { ANNOTATIONS } from '../../shared/contract/names.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'patch'>;

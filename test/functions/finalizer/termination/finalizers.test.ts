@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { showProgress } from '../../../functions/finalizer/termination/conditions.ts';
-import { setFinalizers } from '../../../functions/finalizer/finalizers.ts';
-import type { TerminationContext } from '../../../functions/finalizer/termination/steps/context.ts';
-import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
-import { toEpochMs } from '../../../shared/domain/time.ts';
-import type { KubernetesApi, ObjectPatch, WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
+import { showProgress } from '../../../../functions/finalizer/termination/conditions.ts';
+import { setFinalizers } from '../../../../functions/finalizer/termination/finalizers.ts';
+import type { TerminationContext } from '../../../../functions/finalizer/termination/context.ts';
+import type { KubernetesObject, ObjectRef } from '../../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../../../shared/domain/time.ts';
+import type { KubernetesApi, ObjectPatch, WriteOutcome } from '../../../../shared/ports/kubernetes-api.ts';
 
 const claim: KubernetesObject = {
   apiVersion: 'karpenter.sh/v1',

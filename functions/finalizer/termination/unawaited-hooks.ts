@@ -2,8 +2,8 @@
  * Hooks that nothing waits for: each is called once in its place, and the termination goes on. Their workers may answer later, which is
  * recorded. At a deadline a call that is not taken on is tried once more; how long that may delay the end is bounded.
  */
-import { EVENT_REASONS } from '../../../../shared/contract/reasons.ts';
-import type { HookPoint, TerminationHook } from '../../../../shared/domain/termination.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
 import {
   addDuration,
   durationBetween,
@@ -11,9 +11,9 @@ import {
   seconds,
   toDurationMs,
   type DurationMs,
-} from '../../../../shared/domain/time.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import type { HookProgress } from '../record.ts';
+} from '../../../shared/domain/time.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { HookProgress } from './record.ts';
 import type { ResourceAnswer } from './hook-resource.ts';
 import { lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 

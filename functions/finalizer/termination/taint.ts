@@ -1,13 +1,13 @@
 /** Keeps new pods and new connections away from the Nodes, as Karpenter does, and asks the forwarder to publish their pods. */
-import { oneByOne } from '../../../../shared/cluster/in-parallel.ts';
-import { isWatchedFor, withWaiter } from '../../../../shared/cluster/pod-watchers.ts';
-import { ANNOTATIONS } from '../../../../shared/contract/names.ts';
-import { RESOURCES } from '../../../../shared/contract/resources.ts';
-import { DISRUPTED_TAINT } from '../../../../shared/domain/drainable-pod.ts';
-import type { JsonObject, JsonValue, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import { isLive } from '../objects.ts';
-import type { WriteOutcome } from '../../../../shared/ports/kubernetes-api.ts';
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { isLive } from './objects.ts';
+import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 const EXCLUDE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';

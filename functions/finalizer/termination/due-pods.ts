@@ -2,11 +2,11 @@
  * A pod goes at the deadline minus its own grace period, so that it is gone in time, also while a step before the drain is waited for: a
  * hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
  */
-import { loadPodsOnNode } from '../../../../shared/cluster/protected-pods.ts';
-import { earliest, type EpochMs } from '../../../../shared/domain/time.ts';
-import type { StepsOutcome } from '../../../../shared/lifecycle/steps.ts';
-import { leftAfter } from '../../../../shared/pods/drain-pods.ts';
-import { planDrain } from '../drain-plan.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import { leftAfter } from '../../../shared/pods/drain-pods.ts';
+import { planDrain } from './drain-plan.ts';
 import { leaving, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { carryOut } from './drain.ts';

@@ -2,18 +2,18 @@
  * A hook that is a custom resource: made of the user's template, done when its condition is `True`. It is owned by what is terminated
  * and goes with it. A change of it is a heartbeat.
  */
-import type { HookAnswer } from '../../../../shared/contract/hook-answer.ts';
-import { ANNOTATIONS, CONFIG_MAP } from '../../../../shared/contract/names.ts';
-import { isMarked, lookFor, type Mark } from '../../../../shared/custom-resource/follow.ts';
-import { readTemplate, requestResource, resolveManifest } from '../../../../shared/custom-resource/request.ts';
-import type { KubernetesObject, ObjectRef } from '../../../../shared/domain/kubernetes-object.ts';
-import { readConditions } from '../../../../shared/domain/node.ts';
-import { notServed } from '../../../../shared/domain/not-served.ts';
-import type { HookTarget, TerminationHook } from '../../../../shared/domain/termination.ts';
-import { addDuration, toTimestamp } from '../../../../shared/domain/time.ts';
-import { objectOf } from '../../../../shared/ports/read-answer.ts';
-import { renderHookResource } from '../hook-template.ts';
-import type { HookProgress } from '../record.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
+import { isMarked, lookFor, type Mark } from '../../../shared/custom-resource/follow.ts';
+import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
+import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { notServed } from '../../../shared/domain/not-served.ts';
+import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
+import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
+import { renderHookResource } from './hook-template.ts';
+import type { HookProgress } from './record.ts';
 import type { TerminationContext } from './context.ts';
 
 type ByResource = Extract<HookTarget, { kind: 'customResource' }>;

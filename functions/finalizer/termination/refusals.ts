@@ -2,12 +2,12 @@
  * Steps that are refused, or fail: said on NodeClaim and Nodes, and tried again ever less often (I5, I8). At the deadline the instance ends
  * without them; a Node that cannot be deleted keeps the NodeClaim until it can.
  */
-import { EVENT_REASONS } from '../../../../shared/contract/reasons.ts';
-import { RetryableError } from '../../../../shared/errors.ts';
-import { isRefusal } from '../../../../shared/lifecycle/refusals.ts';
-import { runSteps, type Step, type StepOutcome, type StepsOutcome } from '../../../../shared/lifecycle/steps.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
+import { runSteps, type Step, type StepOutcome, type StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
-import { orNotKnown } from '../../../../shared/ports/read-answer.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { objectsOf, stepDone, tell, type TerminationContext } from './context.ts';
 import { drainNodes } from './drain.ts';
 import { releaseObjects } from './release.ts';

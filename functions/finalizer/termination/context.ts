@@ -1,5 +1,5 @@
 /** What the steps of a termination share: the look that they stand on, what is remembered, and how it is reported. */
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import {
   addDuration,
   durationBetween,
@@ -9,17 +9,17 @@ import {
   toDurationMs,
   type DurationMs,
   type EpochMs,
-} from '../../../../shared/domain/time.ts';
-import type { Deadline } from '../../../../shared/domain/termination.ts';
-import type { Tries } from '../../../../shared/lifecycle/refusals.ts';
-import type { Report, Reporter } from '../../../../shared/lifecycle/reporter.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import { RetryableError } from '../../../../shared/errors.ts';
-import type { HookAnswer } from '../../../../shared/contract/hook-answer.ts';
-import type { TerminationDeps } from '../../deps.ts';
-import type { Look } from '../observe.ts';
-import { isLive } from '../objects.ts';
-import type { KeptSettings, TerminationRecord } from '../record.ts';
+} from '../../../shared/domain/time.ts';
+import type { Deadline } from '../../../shared/domain/termination.ts';
+import type { Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
+import type { Look } from './observe.ts';
+import { isLive } from './objects.ts';
+import type { KeptSettings, TerminationRecord } from './record.ts';
 
 export interface TerminationContext {
   readonly deps: TerminationDeps;

@@ -2,8 +2,8 @@
  * Ends the instance: look first, one call, then look again until it is gone (I4). Where Karpenter's finalizer is next to ours,
  * Karpenter ends it and we wait. An instance that several NodeClaims name is not ended with one of them.
  */
-import { isGone, isUnknownYet, unknownUntil, type SeenState } from '../../instances.ts';
-import { EVENT_REASONS } from '../../../../shared/contract/reasons.ts';
+import { isGone, isUnknownYet, unknownUntil, type SeenState } from '../cluster/instances.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import {
   addDuration,
   earliest,
@@ -13,14 +13,14 @@ import {
   seconds,
   toDurationMs,
   type EpochMs,
-} from '../../../../shared/domain/time.ts';
-import { messageOf, RetryableError, TerminalError } from '../../../../shared/errors.ts';
-import { isRefusal, type Change, type Refused } from '../../../../shared/lifecycle/refusals.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import { showProgress } from '../conditions.ts';
-import { KARPENTER_FINALIZER } from '../decide.ts';
-import { launchTimeOf } from '../objects.ts';
-import type { CallAttempt } from '../record.ts';
+} from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
+import { isRefusal, type Change, type Refused } from '../../../shared/lifecycle/refusals.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { showProgress } from './conditions.ts';
+import { KARPENTER_FINALIZER } from './decide.ts';
+import { launchTimeOf } from './objects.ts';
+import type { CallAttempt } from './record.ts';
 import { FORCED, instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** How long the attempt of another run may still act; see the same constant of repair. */

@@ -1,15 +1,15 @@
 /** Remembers NodePools for all functions, as long as one of their NodeClaims or Nodes is left. */
-import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../shared/cluster/known-pool.ts';
-import { loadNodePool } from '../../shared/cluster/node-pool.ts';
-import { CURFEW_GROUP, KARPENTER } from '../../shared/contract/names.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
-import { parsePoolTermination } from '../../shared/contract/termination-schema.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, hours } from '../../shared/domain/time.ts';
-import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
+import { KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../../shared/cluster/known-pool.ts';
+import { loadNodePool } from '../../../shared/cluster/node-pool.ts';
+import { CURFEW_GROUP, KARPENTER } from '../../../shared/contract/names.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { parsePoolTermination } from '../../../shared/contract/termination-schema.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration, hours } from '../../../shared/domain/time.ts';
+import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 

@@ -2,10 +2,10 @@
  * Whether hooks are called in a termination, and whether anything waits for them. Under the deadline nothing does; while Karpenter's
  * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can hold anything.
  */
-import { isGone } from '../../instances.ts';
-import type { HookPoint } from '../../../../shared/domain/termination.ts';
-import { orRefused } from '../../../../shared/lifecycle/refusals.ts';
-import { KARPENTER_FINALIZER } from '../decide.ts';
+import { isGone } from '../cluster/instances.ts';
+import type { HookPoint } from '../../../shared/domain/termination.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
+import { KARPENTER_FINALIZER } from './decide.ts';
 import { lookAtInstance } from './instance.ts';
 import type { TerminationContext } from './context.ts';
 

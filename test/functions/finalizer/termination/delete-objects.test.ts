@@ -1,6 +1,6 @@
 /** Whichever of NodeClaim and Node was deleted, the other follows, and no Node goes before its pods have. */
 import { describe, expect, it } from 'vitest';
-import { failuresOf } from '../../../../builders/scenario.ts';
+import { failuresOf } from '../../../builders/scenario.ts';
 
 const ID = '"aws:///us-west-2a/i-1"';
 const POOL = '{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }';

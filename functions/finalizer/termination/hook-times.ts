@@ -1,7 +1,7 @@
 /** How long a hook may take, and when one that failed is called again. Pure. */
-import type { TerminationHook } from '../../../../shared/domain/termination.ts';
-import { addDuration, seconds, type DurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
-import type { HookProgress } from '../record.ts';
+import type { TerminationHook } from '../../../shared/domain/termination.ts';
+import { addDuration, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { HookProgress } from './record.ts';
 
 /** When the hook has run out of time. Silence counts while a worker is at it. */
 export function hookTimeoutTime({ deadline, heartbeat }: TerminationHook, progress: HookProgress): EpochMs {

@@ -1,10 +1,10 @@
 /** Without an instance that runs nothing runs on the Node: there is nothing to drain or detach, as in Karpenter. */
-import { isGone } from '../../instances.ts';
-import { readConditions } from '../../../../shared/domain/node.ts';
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { RetryableError } from '../../../../shared/errors.ts';
-import type { Step } from '../../../../shared/lifecycle/steps.ts';
-import { orNotKnown } from '../../../../shared/ports/read-answer.ts';
+import { isGone } from '../cluster/instances.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { Step } from '../../../shared/lifecycle/steps.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
 import { lookAtInstance, stateOf } from './instance.ts';
 

@@ -1,10 +1,10 @@
 /** Conditions on the status of an object. */
-import { isJsonObject } from '../../shared/domain/json.ts';
-import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
-import { readConditions } from '../../shared/domain/node.ts';
-import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { orRefused, type TurnedAway } from '../../shared/lifecycle/refusals.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { orRefused, type TurnedAway } from '../../../shared/lifecycle/refusals.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 
 export interface Condition {
   readonly type: string;

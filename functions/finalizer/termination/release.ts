@@ -1,8 +1,8 @@
 /** Takes our finalizer off, Nodes first: everything that it stood for is done (I1). */
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import { setFinalizers } from '../../finalizers.ts';
-import { isLive } from '../objects.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { setFinalizers } from './finalizers.ts';
+import { isLive } from './objects.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const releaseObjects = {

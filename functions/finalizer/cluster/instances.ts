@@ -1,9 +1,9 @@
 /** What is known of an instance: which one it is, and whether it is there. Pure. */
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim } from '../../shared/domain/node-claim.ts';
-import { readNode } from '../../shared/domain/node.ts';
-import { addDuration, isDue, minutes, type EpochMs } from '../../shared/domain/time.ts';
-import type { InstanceState } from '../../shared/ports/instances.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
+import { readNode } from '../../../shared/domain/node.ts';
+import { addDuration, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import type { InstanceState } from '../../../shared/ports/instances.ts';
 
 /** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
 export function providerIDOf(object: KubernetesObject): string | undefined {

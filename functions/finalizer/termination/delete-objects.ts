@@ -2,12 +2,12 @@
  * Whichever of NodeClaim and Node was deleted, the other follows, as in Karpenter. A Node gets our finalizer
  * before it is deleted: without one it would be gone with its pods before anybody drains it.
  */
-import { RESOURCES } from '../../../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import { setFinalizers } from '../../finalizers.ts';
-import { KARPENTER_FINALIZER } from '../decide.ts';
-import { isLive, isRegistered, toTerminated } from '../objects.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { setFinalizers } from './finalizers.ts';
+import { KARPENTER_FINALIZER } from './decide.ts';
+import { isLive, isRegistered, toTerminated } from './objects.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {

@@ -4,9 +4,9 @@
  * its heartbeat; what happens then, its `onTimeout`. At the termination's own deadline, and where Karpenter ends the instance by itself,
  * nothing waits for them (`unawaited-hooks.ts`).
  */
-import { TERMINATION_METRICS } from '../../../../shared/contract/metrics.ts';
-import { EVENT_REASONS } from '../../../../shared/contract/reasons.ts';
-import type { HookPoint, TerminationHook } from '../../../../shared/domain/termination.ts';
+import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
 import {
   addDuration,
   earliest,
@@ -16,11 +16,11 @@ import {
   toTimestamp,
   type DurationMs,
   type EpochMs,
-} from '../../../../shared/domain/time.ts';
-import { messageOf, RetryableError, TerminalError } from '../../../../shared/errors.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import type { HookAnswer } from '../../../../shared/contract/hook-answer.ts';
-import type { HookProgress } from '../record.ts';
+} from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { HookProgress } from './record.ts';
 import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './hook-resource.ts';
 import { standingOfHooks } from './hook-standing.ts';

@@ -2,18 +2,18 @@
  * Waits until the volumes of the Nodes are detached, as Karpenter does: an instance that ends with a volume attached keeps
  * the volume from its next pod for minutes. Volumes of pods that the drain passed over will not be detached, and are not waited for.
  */
-import type { TerminationDeps } from '../../deps.ts';
-import { RESOURCES } from '../../../../shared/contract/resources.ts';
-import { drainStanding } from '../../../../shared/domain/drainable-pod.ts';
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import type { PodView } from '../../../../shared/domain/pod.ts';
-import { parseTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
-import { inParallel } from '../../../../shared/cluster/in-parallel.ts';
-import { loadPodsOnNode } from '../../../../shared/cluster/protected-pods.ts';
-import { showVolumesLeft } from '../conditions.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { drainStanding } from '../../../shared/domain/drainable-pod.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { showVolumesLeft } from './conditions.ts';
 import { leaving, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
-import { objectOf, objectsOf } from '../../../../shared/ports/read-answer.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 export const awaitVolumes = {
   name: 'DetachVolumes',

@@ -1,5 +1,5 @@
 /** The ports of terminations, rules and orphans. */
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 
 export type TerminationDeps = Pick<
   FunctionDeps,

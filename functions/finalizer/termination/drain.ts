@@ -3,15 +3,15 @@
  * plan's; how it goes is the executor's; here is what is said of it, and until when the step waits.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { oneByOne } from '../../../../shared/cluster/in-parallel.ts';
-import { loadPodsOnNode } from '../../../../shared/cluster/protected-pods.ts';
-import { EVENT_REASONS } from '../../../../shared/contract/reasons.ts';
-import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../../shared/domain/drainable-pod.ts';
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { isTerminating, type PodView } from '../../../../shared/domain/pod.ts';
-import { addDuration, earliest, isDue, seconds, toTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
-import type { Report } from '../../../../shared/lifecycle/reporter.ts';
-import type { StepOutcome } from '../../../../shared/lifecycle/steps.ts';
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../shared/domain/drainable-pod.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
+import { addDuration, earliest, isDue, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Report } from '../../../shared/lifecycle/reporter.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import {
   endPods,
   forgetPods,
@@ -21,8 +21,8 @@ import {
   nameOf,
   type EndedPod,
   type HeldEvictions,
-} from '../../../../shared/pods/drain-pods.ts';
-import { planDrain, type DrainPlan, type PodStep } from '../drain-plan.ts';
+} from '../../../shared/pods/drain-pods.ts';
+import { planDrain, type DrainPlan, type PodStep } from './drain-plan.ts';
 import { leaving, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 type ActiveStep = Exclude<PodStep, { kind: 'wait' }>;
