@@ -1,8 +1,7 @@
 /** `curfew drain NODE`: asks for the drain of a node, by an annotation on it, and follows it; says before what becomes of every pod. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FULL } from '../functions/drain/pods.ts';
-import { readUnderWay } from '../functions/drain/node-annotations.ts';
+import { FULL, readUnderWay } from '../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';

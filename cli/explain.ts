@@ -1,6 +1,6 @@
 /** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`, and lists of the last two: on a cluster, or on a scenario at some moment of its run. */
-import { readUnderWay, requestedId } from '../functions/drain/node-annotations.ts';
-import { nodeOfRequest } from '../functions/repair/actions/drain.ts';
+import { readUnderWay, requestedId } from '../functions/drain/explain.ts';
+import { nodeOfRequest } from '../functions/repair/explain.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';

@@ -4,6 +4,7 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { QUEUE_URL_IS_A_NAME } from '../shared/adapters/sqs/connect.ts';
 import { createDueIndex, createRecordStore } from '../shared/adapters/dynamodb/record-store.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
+import { messageGroupOf } from '../shared/contract/message-group.ts';
 import { ORPHAN_FORGOTTEN, SOURCES } from '../shared/contract/names.ts';
 import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
@@ -56,7 +57,11 @@ async function askToForget(id: string, { stack, ...options }: Deployment, output
   const finalizer = (await readDeployment(stack, options)).find(({ name }) => name === 'finalizer');
   if (finalizer === undefined) throw new UsageError(`the stack ${stack} has no finalizer function`);
   const body = { source: SOURCES.operator, 'detail-type': ORPHAN_FORGOTTEN, detail: { id } };
-  const message = new SendMessageCommand({ QueueUrl: finalizer.inboxUrl, MessageBody: JSON.stringify(body) });
+  const message = new SendMessageCommand({
+    QueueUrl: finalizer.inboxUrl,
+    MessageBody: JSON.stringify(body),
+    MessageGroupId: messageGroupOf(body.detail),
+  });
   await orUsageError(`sending to ${finalizer.inboxUrl}`, () =>
     new SQSClient({ ...options, ...QUEUE_URL_IS_A_NAME }).send(message),
   );

@@ -1,6 +1,6 @@
 /** `curfew search`: variations of the trials that reach code which others do not, kept as a corpus of names. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatFailing, whole } from '../simulator/swarm/report.ts';
 import { search } from '../simulator/swarm/search.ts';
@@ -8,7 +8,7 @@ import { isTrialName, trialNamed } from '../simulator/swarm/variation.ts';
 import type { CommandOutput } from './command-output.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createProgress } from './progress.ts';
-import { parseSeeds } from './simulation-options.ts';
+import { jobsFrom, numberFrom, parseSeeds, seedFrom } from './simulation-options.ts';
 import { writeFailure } from './swarm-failure.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -27,29 +27,14 @@ export interface SearchOptions {
 const DEFAULT_SEEDS = '1..50';
 const DEFAULT_VARIATIONS = 200;
 const MOST = 1_000_000;
-const MOST_JOBS = 64;
-
-/** The option's number. Throws `UsageError` that names the option and its bounds. */
-function numberFrom(
-  option: string,
-  text: string | undefined,
-  usual: number,
-  [least, most]: readonly [number, number],
-): number {
-  const value = text === undefined ? usual : Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(
-    `${option} must be a whole number from ${whole(least)} to ${whole(most)}, not ${JSON.stringify(text)}`,
-  );
-}
 
 /** Exit code 0: every invariant held. 1: one did not. Throws `UsageError`. */
 export async function searchCommand(options: SearchOptions, output: CommandOutput): Promise<number> {
   const corpus = await readCorpus(options.corpus);
   const seeds = parseSeeds({ seeds: options.seeds ?? DEFAULT_SEEDS });
   const variations = numberFrom('--variations', options.variations, DEFAULT_VARIATIONS, [0, MOST]);
-  const jobs = numberFrom('--jobs', options.jobs, availableParallelism(), [1, MOST_JOBS]);
-  const seed = numberFrom('--seed', options.seed, 1, [0, MOST]);
+  const jobs = jobsFrom(options.jobs);
+  const seed = seedFrom(options.seed);
 
   const from = [...new Set([...seeds.map(String), ...corpus])];
   const progress = createProgress(process.stderr);

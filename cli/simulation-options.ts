@@ -1,4 +1,6 @@
 /** Options that the commands on virtual time share. */
+import { availableParallelism } from 'node:os';
+import { whole } from '../simulator/swarm/report.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -19,12 +21,38 @@ const DEFAULT_SEED = 1;
 /** More take days. */
 const MAX_SEEDS = 1_000_000;
 
+/** So many processes at most. */
+const MOST_JOBS = 64;
+
+/** The number of an option. Throws `UsageError` that names the option and its bounds. */
+export function numberFrom(
+  option: string,
+  text: string | undefined,
+  usual: number,
+  [least, most]: readonly [number, number],
+): number {
+  const value = text === undefined ? usual : Number(text);
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(
+    `${option} must be a whole number from ${whole(least)} to ${whole(most)}, not ${JSON.stringify(text)}`,
+  );
+}
+
+/** `--jobs`: processes at a time; as many as there are cores unless it says so. */
+export const jobsFrom = (text: string | undefined): number =>
+  numberFrom('--jobs', text, Math.min(availableParallelism(), MOST_JOBS), [1, MOST_JOBS]);
+
+/** `--seed`. Throws `UsageError`. */
+export function seedFrom(text = String(DEFAULT_SEED)): number {
+  if (WHOLE_NUMBER.test(text)) return Number(text);
+  throw new UsageError(`--seed must be a whole number, not ${JSON.stringify(text)}`);
+}
+
 /** The seeds to run. Throws `UsageError` that names the option, what it was given, and what to write instead. */
 export function parseSeeds({ seed, seeds }: SeedOptions): number[] {
   if (seed !== undefined && seeds !== undefined) throw new UsageError('give either --seed or --seeds, not both');
   if (seed !== undefined) {
-    if (!WHOLE_NUMBER.test(seed)) throw new UsageError(`--seed must be a whole number, not ${JSON.stringify(seed)}`);
-    return [Number(seed)];
+    return [seedFrom(seed)];
   }
   if (seeds === undefined) return [DEFAULT_SEED];
   const [from = '', to = '', ...rest] = seeds.split(/\.\.|-/);

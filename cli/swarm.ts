@@ -1,6 +1,6 @@
 /** `curfew swarm`: random clusters, policies, stories and faults, and every invariant watched over them. */
 import { statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createProgress, stoppedAfter, type Terminal } from './progress.ts';
@@ -12,7 +12,7 @@ import { runTasks } from '../simulator/swarm/tasks.ts';
 import { sumUp } from '../simulator/swarm/totals.ts';
 import { clusterCatalog } from '../simulator/world.ts';
 import type { CommandOutput } from './command-output.ts';
-import { parseFaults, parseSeeds } from './simulation-options.ts';
+import { jobsFrom, parseFaults, parseSeeds } from './simulation-options.ts';
 import { writeFailure } from './swarm-failure.ts';
 
 export interface SwarmOptions {
@@ -28,7 +28,6 @@ export interface SwarmOptions {
 
 const DEFAULT_SEEDS = '1..200';
 const REGRESSIONS = fileURLToPath(new URL('../examples/regressions', import.meta.url));
-const MAX_JOBS = 64;
 
 /** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. 130: interrupted; what held so far is said. Throws `UsageError`. */
 export async function swarmCommand(options: SwarmOptions, output: CommandOutput): Promise<number> {
@@ -44,11 +43,7 @@ export async function swarmCommand(options: SwarmOptions, output: CommandOutput)
     output.error('--faults takes none, light or heavy\n');
     return 2;
   }
-  const jobs = options.jobs === undefined ? availableParallelism() : Number(options.jobs);
-  if (!Number.isInteger(jobs) || jobs < 1 || jobs > MAX_JOBS) {
-    output.error(`--jobs takes a whole number from 1 to ${MAX_JOBS}\n`);
-    return 2;
-  }
+  const jobs = jobsFrom(options.jobs);
   const folder = options.failures ?? join(tmpdir(), 'curfew-swarm');
   // Before the seeds run: that takes minutes, and what failed would be lost.
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {

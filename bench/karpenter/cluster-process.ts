@@ -15,13 +15,13 @@ import {
   type CurfewOnCluster,
 } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
 import { startKubelets, type Kubelets } from '../../test/control-plane/karpenter/kubelets.ts';
-import { nodeClass, NODE_POOL_LABEL } from '../../test/control-plane/karpenter/objects.ts';
+import { nodeClass } from '../../test/control-plane/karpenter/objects.ts';
 import { KARPENTER_USER, kwokCrds, startKarpenter, startScheduler } from '../../test/control-plane/karpenter/start.ts';
 import type { Running } from '../../test/control-plane/processes.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { until } from '../measure/until.ts';
 import { startCountingProxy, type CountingProxy } from './counting-proxy.ts';
-import { deploymentOf, poolManifest, settingsObjects, TOLERATION_MS } from './objects.ts';
+import { podsOf, poolManifest, settingsObjects, TOLERATION_MS, UNHEALTHY } from './objects.ts';
 import { startTally, type Tally } from './tally.ts';
 
 /** From the write that makes nodes unhealthy until they are due. */
@@ -30,13 +30,14 @@ const LEAD_PER_NODE_MS = 50;
 const PATIENCE_MS = 180_000;
 const PATIENCE = { pollMs: 20, patienceMs: PATIENCE_MS };
 const PATIENCE_PER_NODE_MS = 500;
-const CONTROLLERS = ['deployment-controller', 'replicaset-controller'];
+/** Not that of Deployments: the forwarder's own pods would have nodes made. */
+const CONTROLLERS = ['replicaset-controller'];
 const KWOK_CLASSES: ResourceType = { group: 'karpenter.kwok.sh', version: 'v1alpha1', resource: 'kwoknodeclasses' };
-const DEPLOYMENTS: ResourceType = { group: 'apps', version: 'v1', resource: 'deployments' };
+const REPLICA_SETS: ResourceType = { group: 'apps', version: 'v1', resource: 'replicasets' };
 const NAMESPACES: ResourceType = { group: '', version: 'v1', resource: 'namespaces' };
 
-const layoutSchema = z.object({ pools: z.array(z.object({ name: z.string(), nodes: z.number() })), nodes: z.number() });
-const burstSchema = z.object({ burst: z.record(z.string(), z.number()), by: z.enum(['karpenter', 'curfew']) });
+const layoutSchema = z.object({ nodes: z.number() });
+const burstSchema = z.object({ burst: z.number(), by: z.enum(['karpenter', 'curfew']) });
 
 interface Started {
   readonly cluster: CurfewOnCluster;
@@ -84,11 +85,11 @@ answerQuestions({
 
   /** Makes the nodes of a layout, with a pod for each. Karpenter runs. */
   async layout(argument) {
-    const { pools, nodes } = layoutSchema.parse(argument);
-    for (const pool of pools) await create(RESOURCES.NodePool, poolManifest(pool));
+    const { nodes } = layoutSchema.parse(argument);
+    await create(RESOURCES.NodePool, poolManifest());
     nodesWanted = nodes;
+    await create(REPLICA_SETS, podsOf(nodes));
     await settled();
-    await create(DEPLOYMENTS, deploymentOf(nodes));
   },
 
   settled,
@@ -99,6 +100,7 @@ answerQuestions({
     const { cluster, tally, proxies } = running();
     const from = statSync(auditLogOf(cluster)).size;
     const bytesBefore = proxies[by].bytes();
+    await until('nodes that are old enough', () => oldest(burst).length === burst, PATIENCE);
     const due = dueTime(burst);
     const claims = await breakNodes(burst, due);
     await until('all deletions', () => claims.every(({ uid }) => tally.deletions.has(uid)), PATIENCE);
@@ -108,10 +110,15 @@ answerQuestions({
     const deletes = requests.filter(
       ({ verb, resource, code }) => verb === 'delete' && resource === 'nodeclaims' && code < 300,
     );
+    const begun = requests
+      .filter(({ verb, resource, code }) => verb === 'create' && resource === 'nodeclaims' && code === 201)
+      .filter(request => partyOf(cluster, request) === by && request.time >= due)
+      .map(({ time }) => time - due);
     const accepted = claims.map(({ name }) => deletes.find(request => request.name === name)?.time ?? NaN);
     const last = Math.max(...accepted);
     const asked = requests.filter(request => partyOf(cluster, request) === by && request.time <= last);
     return {
+      begunMs: begun.slice(0, claims.length),
       reactionMs: accepted.map(time => time - due),
       goneMs: claims.map(({ node }, index) => (tally.gone.get(node) ?? NaN) - (accepted[index] ?? NaN)),
       requests: asked.length,
@@ -150,10 +157,7 @@ function countByKind(requests: readonly AuditedRequest[]): Readonly<Record<strin
 }
 
 /** A whole second, as conditions have no finer time. */
-function dueTime(burst: Readonly<Record<string, number>>): number {
-  const nodes = Object.values(burst).reduce((sum, count) => sum + count, 0);
-  return Math.ceil((Date.now() + LEAD_MS + nodes * LEAD_PER_NODE_MS) / 1000) * 1000;
-}
+const dueTime = (nodes: number): number => Math.ceil((Date.now() + LEAD_MS + nodes * LEAD_PER_NODE_MS) / 1000) * 1000;
 
 interface BrokenClaim {
   readonly name: string;
@@ -161,33 +165,33 @@ interface BrokenClaim {
   readonly node: string;
 }
 
-async function breakNodes(burst: Readonly<Record<string, number>>, due: number): Promise<readonly BrokenClaim[]> {
-  const { cluster, tally } = running();
-  const all = tally.claims();
-  const chosen = Object.entries(burst).flatMap(([pool, count]) => {
-    const claims = all.filter(claim => claim.metadata.labels?.[NODE_POOL_LABEL] === pool && isInitialized(claim));
-    invariant(claims.length >= count, `${pool} has ${count} nodes`);
-    return claims.slice(0, count);
-  });
+/** A condition cannot be older than its Node. */
+function oldest(count: number): readonly KubernetesObject[] {
+  const madeOf = ({ metadata }: KubernetesObject): number => Date.parse(metadata.creationTimestamp ?? '');
+  return running()
+    .tally.claims()
+    .filter(claim => isInitialized(claim) && madeOf(claim) < Date.now() - TOLERATION_MS)
+    .toSorted((a, b) => madeOf(a) - madeOf(b))
+    .slice(0, count);
+}
+
+async function breakNodes(count: number, due: number): Promise<readonly BrokenClaim[]> {
+  const { cluster } = running();
+  const chosen = oldest(count);
   const broken = chosen.map(({ metadata: { name, uid }, status }) => {
     const node = status?.['nodeName'];
     invariant(typeof node === 'string', `${name} has a node`);
     return { name, uid, node };
   });
-  await Promise.all(broken.map(({ node }) => setReady(cluster, node, 'False', due - TOLERATION_MS)));
+  await Promise.all(broken.map(({ node }) => makeIll(cluster, node, due - TOLERATION_MS)));
   invariant(Date.now() < due, 'the nodes are ill before they are due');
   return broken;
 }
 
-async function setReady(
-  { admin }: CurfewOnCluster,
-  name: string,
-  status: 'True' | 'False',
-  since: number,
-): Promise<void> {
+async function makeIll({ admin }: CurfewOnCluster, name: string, since: number): Promise<void> {
   const lastTransitionTime = new Date(since).toISOString().replace(/\.\d+Z$/, 'Z');
-  const conditions = [{ type: 'Ready', status, reason: 'Bench', lastTransitionTime }];
-  const patch = { type: 'merge', body: { status: { conditions } } } as const;
+  const conditions = [{ type: UNHEALTHY, status: 'True', reason: 'Bench', lastTransitionTime }];
+  const patch = { type: 'strategic', body: { status: { conditions } } } as const;
   const outcome = await admin.kubernetes.patch({ type: RESOURCES.Node, name }, patch, { subresource: 'status' });
   if (outcome.kind !== 'ok') throw new Error(`${name} cannot be changed: ${outcome.kind}`);
 }

@@ -1,5 +1,5 @@
 /** Follows a drain that was asked for on its Node, until the Node has the answer. */
-import { readAnswer } from '../../functions/drain/node-annotations.ts';
+import { readAnswer } from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

@@ -1,10 +1,15 @@
 /** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
-import { podRules } from '../../functions/drain/decide.ts';
-import type { ActiveDrain } from '../../functions/drain/model.ts';
-import type { DrainRules } from '../../functions/drain/observation.ts';
-import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
-import { compileSettings } from '../../functions/drain/settings.ts';
-import { readUnderWay, type UnderWay } from '../../functions/drain/node-annotations.ts';
+import {
+  ALL_PODS,
+  type ActiveDrain,
+  type DrainRules,
+  type OutOfScope,
+  type UnderWay,
+  compileSettings,
+  drainPodStanding,
+  podRules,
+  readUnderWay,
+} from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
@@ -50,7 +55,8 @@ export function planDrain(
   const { node } = observation;
   const hasBegun = readUnderWay(node.annotations[ANNOTATIONS.drainUnderWay])?.waits === false;
   const held = hasBegun ? undefined : observation.drainsHeld;
-  const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
+  const configured = live.kind === 'valid' ? live.configuration.drain : undefined;
+  const settings = drain.allPods === true ? ALL_PODS.settings : configured;
   if (settings === undefined) {
     const because = 'no valid configuration says how it goes';
     const pods = inOrder(observation.pods.filter(pod => !isFinished(pod))).map(({ namespace, name }): PlannedPod => ({
@@ -69,7 +75,7 @@ export function planDrain(
       held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION,
     };
   }
-  const rules: DrainRules = { settings, ...compileSettings(settings) };
+  const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
   const active: ActiveDrain = { ...drain, requests: [], startTime: drain.since, warned: [], drained: 0, refusals: 0 };
   const situation: Situation = {

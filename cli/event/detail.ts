@@ -1,5 +1,5 @@
 /** The detail of an event that a person sends, checked by what of Curfew's will read it. Pure. */
-import { parseDrainRequested } from '../../functions/drain/messages.ts';
+import { parseDrainRequested } from '../../functions/drain/explain.ts';
 import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import { hookAnswerSchema } from '../../shared/contract/hook-answer.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT, HOOK_ANSWERED, SOURCES } from '../../shared/contract/names.ts';

@@ -1,6 +1,6 @@
 /** What is in force for the nodes of a NodePool, whether it has any or not. */
-import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
-import { effectiveRepair } from '../../functions/repair/settings.ts';
+import { effectiveTermination } from '../../functions/finalizer/explain.ts';
+import { effectiveRepair } from '../../functions/repair/explain.ts';
 import { policiesFor } from '../../shared/policies/policy-set.ts';
 import { terminationText, type LifecycleCluster } from './lifecycle.ts';
 import { drainsHeld, observedBy, protectionText } from './modes.ts';

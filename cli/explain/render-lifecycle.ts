@@ -1,5 +1,5 @@
 /** What becomes of a node, of the nodes of a NodePool or of a policy, as text for people. */
-import { requestedId, type Answer } from '../../functions/drain/node-annotations.ts';
+import { type Answer, requestedId } from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { renderPlan, renderPods, summary } from '../drain/render.ts';
 import type { DrainExplanation, LifecycleExplanation } from './lifecycle.ts';
@@ -8,9 +8,10 @@ import { instant } from './instant.ts';
 
 /** Lines about one node. */
 export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): readonly string[] {
-  const { termination, drain, policies } = explained;
+  const { repair, termination, drain, policies } = explained;
   return [
     `repair: ${repairText(explained, now)}`,
+    ...(repair.does === undefined || repair.since !== undefined ? [] : [`  then it ${repair.does}`]),
     ...terminationLines(termination),
     ...drainLines(drain, now),
     `policies: ${policies.length === 0 ? 'none selects this node' : policies.map(({ name, mode }) => `${name} (mode ${mode})`).join(', ')}`,

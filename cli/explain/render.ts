@@ -2,7 +2,7 @@
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
 import { onOneLine } from '../../shared/domain/printable.ts';
-import { shown } from '../../functions/grace-period/announcements.ts';
+import { shown } from '../../functions/grace-period/explain.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { LifecycleExplanation } from './lifecycle.ts';
 import { instant } from './instant.ts';
@@ -36,7 +36,7 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
     ...(first === undefined
       ? []
       : [
-          `  disruption: ${verdict}${(lifecycle?.repair.dueTime !== undefined || lifecycle?.repair.since !== undefined) && node.verdict.kind !== 'open' ? '; its termination by repair does not wait for that' : ''}`,
+          `  disruption: ${verdict}${lifecycle?.repair.isForceful === true && node.verdict.kind !== 'open' ? '; its termination by repair does not wait for that' : ''}`,
         ]),
     ...(lifecycle === undefined ? [] : renderLifecycle(lifecycle, node.now).map(line => `  ${line}`)),
     `  ${describeAnnotation(node)}`,
@@ -128,7 +128,7 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
 
 function describePolicy({ policy, compatibility, observed }: NodeExplanation): string {
   const rules =
-    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `rules of ${compatibility}`;
+    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `compatibility ${compatibility}`;
   const aside = observed === undefined ? '' : `; ${observed} is only observed and changes nothing`;
   return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules})${aside}`;
 }

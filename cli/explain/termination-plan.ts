@@ -1,5 +1,5 @@
 /** What the termination of a node does with each of its pods: when, and what is in its way. By the rules of `functions/finalizer`. Pure. */
-import { planDrain, type PodStep } from '../../functions/finalizer/termination/drain-plan.ts';
+import { type PodStep, planDrain } from '../../functions/finalizer/explain.ts';
 import { forceTime } from '../../shared/domain/forced-deletion.ts';
 import type { PassedOver } from '../../shared/domain/drainable-pod.ts';
 import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';

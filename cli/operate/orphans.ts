@@ -1,7 +1,5 @@
 /** The ledger of possible orphans, as the table of records has it. */
-import { ORPHAN_CHECK } from '../../functions/finalizer/orphans/decide.ts';
-import { ORPHAN_CODEC } from '../../functions/finalizer/orphans/record.ts';
-import { LEDGER_CODEC } from '../../functions/finalizer/rules/record.ts';
+import { LEDGER_CODEC, ORPHAN_CHECK, ORPHAN_CODEC } from '../../functions/finalizer/explain.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

@@ -10,6 +10,7 @@ import {
   type Message,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { messageGroupOfBody } from '../../shared/contract/message-group.ts';
 import { orUsageError } from './deployment.ts';
 
 export interface RedriveOptions {
@@ -89,7 +90,13 @@ async function receive(client: RedriveOptions['client'], QueueUrl: string): Prom
 
 async function move(client: RedriveOptions['client'], message: Message, from: string, to: string): Promise<void> {
   await orUsageError(`sending ${message.MessageId} to ${to}; it stays where it was`, () =>
-    client.send(new SendMessageCommand({ QueueUrl: to, MessageBody: message.Body })),
+    client.send(
+      new SendMessageCommand({
+        QueueUrl: to,
+        MessageBody: message.Body,
+        MessageGroupId: messageGroupOfBody(message.Body ?? ''),
+      }),
+    ),
   );
   await orUsageError(`deleting ${message.MessageId} from ${from}; it is in both queues, which is harmless`, () =>
     client.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle: message.ReceiptHandle })),

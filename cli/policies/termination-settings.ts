@@ -1,5 +1,5 @@
 /** Which finalizer the NodeClaims and Nodes of each NodePool carry, as the finalizer function will decide it. Pure. */
-import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
+import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../../shared/policies/policy-set.ts';
 

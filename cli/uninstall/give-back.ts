@@ -1,5 +1,5 @@
 /** Takes a termination finalizer of ours off what lives, and gives Karpenter its own back. */
-import { effectiveTermination } from '../../functions/finalizer/termination/settings.ts';
+import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

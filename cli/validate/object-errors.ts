@@ -1,6 +1,6 @@
 /** Why an object would be refused: by its CustomResourceDefinition, as the API server does, and by what of Curfew's reads it. */
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
-import { unwatchedTypes } from '../../functions/repair/policy-status/watched.ts';
+import { unwatchedTypes } from '../../functions/repair/explain.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';

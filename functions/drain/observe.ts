@@ -3,8 +3,8 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
-import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { nodePoolOf, findNodeClaims } from '../../shared/cluster/node-pool.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
@@ -15,7 +15,7 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { kubeletSilentSince, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -39,7 +39,7 @@ import { readShownDrain } from './node.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { listedFaults, quarantineIds } from './quarantine-list.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
-import { DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
+import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
 export type DrainDeps = Pick<
@@ -151,7 +151,8 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const pool = nodePoolOf(view);
   const [config, pods] = await inParallel([loadConfig('drain', deps), loadPodsOnNode(deps, view.name)]);
   const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
-  const rules = config.drain && compiled(config.drain);
+  const isOfAllPods = asksForAllPods(base);
+  const rules = isOfAllPods ? ALL_PODS : config.drain && compiled(config.drain);
   const { active } = record;
   const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
@@ -160,7 +161,19 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     : ({ kind: 'notAsked' } as const);
   const { template, healthEvents } = config;
   const seen = { rules, maxEventAge: healthEvents.maxEventAge, neighbours, pods, resource, template };
-  return { ...base, ...seen, ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce) };
+  return {
+    ...base,
+    ...seen,
+    ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce),
+    ...(isOfAllPods && { limits: NO_DRAIN_LIMITS }),
+  };
+}
+
+/** Only those who ask for that share the drain: another one's goes by the configuration. */
+function asksForAllPods({ record: { active, requests }, incoming }: Look): boolean {
+  const asked = incoming?.kind === 'drain' ? [incoming.request] : [];
+  const all = active?.requests ?? [...requests, ...asked];
+  return all.length > 0 && all.every(({ allPods }) => allPods === true);
 }
 
 /** What its pool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */
@@ -223,8 +236,8 @@ export async function isForced(
   now: EpochMs,
 ): Promise<boolean> {
   if (!isPast(node, [node], await findNodeClaims(deps, node, pool), now)) return false;
-  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps, { notServed: 'notKnown' })]);
-  return isPast(node, nodes.map(readNode), claims.map(readNodeClaim), now);
+  const { nodes, claims } = await loadCluster(deps);
+  return isPast(node, nodes, claims, now);
 }
 
 function isPast(node: NodeView, nodes: readonly NodeView[], claims: readonly NodeClaimView[], now: EpochMs): boolean {

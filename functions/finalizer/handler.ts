@@ -1,6 +1,6 @@
-import { awsHooks } from '../../shared/lambda/aws-hooks.ts';
 import { ec2Instances } from '../../shared/lambda/ec2-instances.ts';
 import { createHandler } from '../../shared/lambda/handler.ts';
+import { awsHooks } from './aws-hooks.ts';
 import { createReconciler } from './reconcile.ts';
 
 export const handler = createHandler('finalizer', ['kubernetes', 'records', 'wakeUps', 'events'], createReconciler, {

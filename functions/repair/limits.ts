@@ -12,11 +12,11 @@ import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { type EpochMs, addDuration, hours, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
-import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { type RecordCodec, checkedCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { type LimitsScope, createGate } from './gate.ts';
-import { codecOf, poolCodec, poolRecordId } from './record.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
 import type { PoolRecord } from './state.ts';
 import { RUN_SETTLES_AFTER } from './times.ts';
 import { type Gate, type Spot } from './verdict.ts';
@@ -44,7 +44,7 @@ const withoutObserved = ({ reservations, ...rest }: JsonObject): Readonly<Record
   ),
 });
 
-export const reservationsCodec: RecordCodec<Reservations> = codecOf(schema, 2, withoutObserved);
+export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
 
 export const RESERVATIONS_ID = 'concurrent-repairs';
 

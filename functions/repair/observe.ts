@@ -3,7 +3,8 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { claimsOfNode, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { type NodesAndClaims, claimsOfNode } from '../../shared/cluster/owner.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
@@ -18,13 +19,16 @@ import {
   statementsOf,
 } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, addDuration, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
+import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
 import { type EffectiveProtection, effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 import { OWNER } from './record.ts';
+import { createGuards, type Surroundings } from './guards.ts';
 import type { RepairRules } from './node-verdict.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
+import type { NodeLook } from './verdict.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 
@@ -75,16 +79,11 @@ export function protectionOf({ known, policies }: PoolRules): EffectiveProtectio
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
-export interface PoolView {
-  readonly nodes: readonly NodeView[];
-  readonly claims: readonly NodeClaimView[];
-}
-
 /**
  * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it. Nodes without the label
  * form a pool of their own, with the few NodeClaims that lack it, too.
  */
-export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<PoolView> {
+export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<NodesAndClaims> {
   const label = KARPENTER.nodePoolLabel;
   const query = { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` };
   const [nodeObjects, claimObjects] = await inParallel([
@@ -105,14 +104,6 @@ export async function loadPoolView(deps: Kubernetes, pool: string | undefined): 
     if (object !== undefined) nodes.push(readNode(object));
   });
   return { nodes, claims };
-}
-
-/** All nodes and all NodeClaims. */
-export async function loadCluster(deps: Kubernetes): Promise<PoolView> {
-  const nodes = (await listNodes(deps)).map(readNode);
-  const one = nodes.find(node => node.ownerClaim !== undefined || nodePoolOf(node) !== undefined);
-  const reading = claimsOfNode(one?.ownerClaim, one && nodePoolOf(one));
-  return { nodes, claims: (await listNodeClaims(deps, reading)).map(readNodeClaim) };
 }
 
 export interface ClusterNodes {
@@ -182,4 +173,31 @@ export async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise
     );
   }
   return asked;
+}
+
+/**
+ * What EC2 says of each node that it is to confirm, by UID. Asked of those that freeze, zone and threshold let through: an outage asks nothing.
+ */
+export async function askEc2(
+  { instances }: Pick<FunctionDeps, 'instances'>,
+  looks: readonly NodeLook[],
+  surroundings: Surroundings | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  const doubtful = looks.filter(({ due }) => due?.decision.terms.confirm !== undefined);
+  if (surroundings === undefined || doubtful.length === 0) return answers;
+  const guards = createGuards(surroundings);
+  await fewAtATime(doubtful, async ({ view, due }) => {
+    const check = due?.decision.terms.confirm;
+    if (view === undefined || check === undefined || guards.hold(view) !== undefined) return;
+    try {
+      const answer = view.providerID === undefined ? undefined : await instances.checkOf(view.providerID, check);
+      answers.set(view.uid, answer ?? 'nothing');
+    } catch (error) {
+      // Unknown holds this node alone (I6). What is none of these is a mistake of ours.
+      if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
+      answers.set(view.uid, `nothing (${messageOf(error)})`);
+    }
+  });
+  return answers;
 }

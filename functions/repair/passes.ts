@@ -5,6 +5,7 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { loadCluster } from '../../shared/cluster/owner.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairStatement } from '../../shared/domain/repair-policy.ts';
@@ -29,7 +30,7 @@ import {
 } from './record.ts';
 import type { PassDeps } from './deps.ts';
 import { poolOf } from './node-verdict.ts';
-import { isSuspicious, loadCluster, readClaim } from './observe.ts';
+import { isSuspicious, readClaim } from './observe.ts';
 import { runPass } from './pass.ts';
 
 export interface Passes {

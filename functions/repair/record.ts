@@ -10,7 +10,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { type EpochMs, toEpochMs } from '../../shared/domain/time.ts';
 import { EXACT, type Scopes, isWhole } from '../../shared/lifecycle/next-round.ts';
-import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { type RecordCodec, checkedCodec, toJson } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 import type { EndedDrain } from './actions/drain.ts';
 import type { CarriedAttempt, NodeRecord, PoolRecord } from './state.ts';
@@ -154,23 +154,7 @@ const node = z.object({
   said: z.optional(z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) })),
 });
 
-/** JSON carries no undefined. */
-const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
-
-/** A codec that reads what earlier versions wrote, too. @param ofBefore the state in the shape of today, whichever version wrote it */
-export const codecOf = <Value>(
-  schema: z.ZodMiniType<Value>,
-  schemaVersion: number,
-  ofBefore: (state: JsonObject) => unknown,
-): RecordCodec<Value> => ({
-  owner: OWNER,
-  schemaVersion,
-  // What is no object has no shape of before: the schema refuses it.
-  parse: state => schema.parse(isJsonObject(state) ? ofBefore(state) : state),
-  toState: value => toJson(schema.parse(toJson(value))),
-});
-
-export const nodeCodec: RecordCodec<NodeRecord> = codecOf(node, 3, nodeOfBefore);
+export const nodeCodec: RecordCodec<NodeRecord> = checkedCodec(OWNER, node, 3, nodeOfBefore);
 
 /** Without what is undefined, so that what is equal is found equal. */
 export const normalNode = (value: NodeRecord): NodeRecord => node.parse(toJson(value));
@@ -240,7 +224,7 @@ const pool = z.object({
   carried: z.optional(z.array(z.pipe(z.unknown(), z.transform(attemptOfBefore)))),
 });
 
-export const poolCodec: RecordCodec<PoolRecord> = codecOf(pool, 5, poolOfBefore);
+export const poolCodec: RecordCodec<PoolRecord> = checkedCodec(OWNER, pool, 5, poolOfBefore);
 
 /** A name that no NodePool can have, for the nodes without one. */
 const NO_POOL = KARPENTER.nodePoolLabel;

@@ -16,9 +16,9 @@ import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernete
 import { statementsOfProvider, type ProviderPolicies } from '../../shared/domain/provider-policies.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
-import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { DONE } from '../../shared/lifecycle/settle.ts';
+import { type RecordCodec, checkedCodec, readRecord } from '../../shared/lifecycle/record-codec.ts';
+import { openRecord, updateRecord, written, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -72,19 +72,10 @@ export function effectiveRepair(
   return { settings: { ...block.value, provided: statementsOfProvider(profile) }, source, ...found };
 }
 
-interface AcceptedPolicy {
-  readonly generation: number;
-  readonly spec: JsonObject;
-}
-
 const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+type AcceptedPolicy = Readonly<z.output<typeof schema>>;
 
-const codec: RecordCodec<AcceptedPolicy> = {
-  owner: OWNER,
-  schemaVersion: 1,
-  parse: state => schema.parse(state),
-  toState: ({ generation, spec }) => ({ generation, spec }),
-};
+const codec: RecordCodec<AcceptedPolicy> = checkedCodec(OWNER, schema, 1);
 
 const recordId = (uid: string): string => `policy/${uid}`;
 /** A deletion whose event was lost is noticed after this long. */
@@ -119,9 +110,8 @@ export async function acceptedGenerations(
   const found = new Map<string, number>();
   for (const object of objects.filter(each => faultOf(each) !== undefined)) {
     const { uid } = object.metadata;
-    const stored = await records.get({ owner: OWNER, id: recordId(uid) });
-    const accepted = schema.safeParse(stored?.state);
-    if (accepted.success) found.set(uid, accepted.data.generation);
+    const accepted = await loadAccepted(records, uid);
+    if (accepted !== undefined) found.set(uid, accepted.generation);
   }
   return found;
 }
@@ -134,12 +124,18 @@ export async function withLastAccepted(
   return inParallel(
     objects.map(async object => {
       if (faultOf(object) === undefined) return object;
-      const stored = await records.get({ owner: OWNER, id: recordId(object.metadata.uid) });
-      if (stored === undefined) return object;
-      const accepted = schema.safeParse(stored.state);
-      return accepted.success ? { ...object, spec: accepted.data.spec } : object;
+      const accepted = await loadAccepted(records, object.metadata.uid);
+      return accepted === undefined ? object : { ...object, spec: accepted.spec };
     }),
   );
+}
+
+async function loadAccepted(
+  records: Pick<FunctionDeps['records'], 'get'>,
+  uid: string,
+): Promise<AcceptedPolicy | undefined> {
+  const held = readRecord(codec, await records.get({ owner: OWNER, id: recordId(uid) }));
+  return held.kind === 'held' ? held.value : undefined;
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -151,30 +147,18 @@ export async function rememberAccepted(deps: Deps, object: KubernetesObject, wak
   const record = openRecord(deps, codec, recordId(metadata.uid), wakeUp);
   const value: AcceptedPolicy = { generation: metadata.generation ?? 0, spec };
   const { apiVersion, kind } = object;
-  await settle({
-    what: `NodeLifecyclePolicy ${metadata.name}`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => held,
-    async apply(held) {
-      if (held.kind === 'newer') return DONE;
-      if (!isFaulty && held.kind === 'held' && held.value.generation > value.generation) return DONE;
-      const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
-      // A policy that was broken keeps what was accepted last, and its timer.
-      if (isFaulty && held.kind === 'none') return DONE;
-      const kept = isFaulty && held.kind === 'held' ? held.value : value;
-      const saved = await record.save({ subject, value: kept, wakeTime: addDuration(deps.clock.now(), CHECK) });
-      return saved.written ? DONE : again('another run wrote first');
-    },
+  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async held => {
+    if (!isFaulty && held.kind === 'held' && held.value.generation > value.generation) return DONE;
+    const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+    // A policy that was broken keeps what was accepted last, and its timer.
+    if (isFaulty && held.kind === 'none') return DONE;
+    const kept = isFaulty && held.kind === 'held' ? held.value : value;
+    return written(await record.save({ subject, value: kept, wakeTime: addDuration(deps.clock.now(), CHECK) }));
   });
 }
 
 /** The policy is gone. */
 export async function forgetAccepted(deps: Deps, uid: string): Promise<void> {
   const record = openRecord(deps, codec, recordId(uid));
-  await settle({
-    what: `the record of policy ${uid}`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => held,
-    apply: async held => (held.kind === 'newer' ? DONE : record.closeGone()),
-  });
+  await updateRecord(`the record of policy ${uid}`, record, () => record.closeGone());
 }

@@ -12,7 +12,7 @@ import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, isDue, seconds, toEpochMs } from '../domain/time.ts';
 import { lastGood } from '../lifecycle/last-good.ts';
-import { readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
+import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { inParallel } from './in-parallel.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, PutOutcome, StoredRecord } from '../ports/record-store.ts';
@@ -43,12 +43,8 @@ const stateSchema = z.object({
 type State = z.infer<typeof stateSchema>;
 
 /** One for each function. What version 1 stored holds nothing that the ConfigMap does not say again. */
-const codecOf = (owner: FunctionName): RecordCodec<State> => ({
-  owner,
-  schemaVersion: 2,
-  parse: state => stateSchema.safeParse(state).data ?? {},
-  toState: ({ good, refused }) => ({ ...(good !== undefined && { good }), ...(refused !== undefined && { refused }) }),
-});
+const codecOf = (owner: FunctionName): RecordCodec<State> =>
+  checkedCodec(owner, stateSchema, 2, state => stateSchema.safeParse(state).data ?? {});
 
 /** While there is no ConfigMap, or none that was ever valid. */
 const DEFAULT_CONFIGURATION: Configuration = { ...DEFAULT_CONFIG, template: undefined };

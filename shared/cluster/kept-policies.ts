@@ -10,9 +10,9 @@ import * as z from '../contract/zod.ts';
 import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, hours } from '../domain/time.ts';
 import { lastGood } from '../lifecycle/last-good.ts';
-import { readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
-import { again, DONE, settle } from '../lifecycle/settle.ts';
-import { openRecord, type UsedWakeUp } from '../lifecycle/timed-record.ts';
+import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
+import { DONE } from '../lifecycle/settle.ts';
+import { openRecord, updateRecord, written, type UsedWakeUp } from '../lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { Block, BlockReader } from '../policies/deciding-policy.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
@@ -20,20 +20,11 @@ import { OutOfSight } from '../ports/read-answer.ts';
 import { inParallel } from './in-parallel.ts';
 import { listPolicies } from './node-pool.ts';
 
-interface KeptPolicy {
-  readonly generation: number;
-  readonly spec: JsonObject;
-}
-
 const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+type KeptPolicy = Readonly<z.output<typeof schema>>;
 
 /** One for each function that reads policies. */
-export const keptPolicyCodec = (owner: FunctionName): RecordCodec<KeptPolicy> => ({
-  owner,
-  schemaVersion: 1,
-  parse: state => schema.parse(state),
-  toState: ({ generation, spec }) => ({ generation, spec }),
-});
+export const keptPolicyCodec = (owner: FunctionName): RecordCodec<KeptPolicy> => checkedCodec(owner, schema, 1);
 
 const recordId = (uid: string, block: Block): string => `kept-policy/${block}/${uid}`;
 /** A deletion whose event was lost is noticed after this long. */
@@ -121,28 +112,17 @@ async function keep({ deps, owner, wakeUp }: Keeping, reader: BlockReader, objec
   const isGood = faultIn(object, reader) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
   const live: KeptPolicy = { generation: metadata.generation ?? 0, spec };
   const record = openRecord(deps, keptPolicyCodec(owner), recordId(metadata.uid, reader.block), wakeUp);
-  await settle({
-    what: `NodeLifecyclePolicy ${metadata.name}`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => held,
-    async apply(held) {
-      if (held.kind === 'newer' || (held.kind === 'none' && !isGood)) return DONE;
-      const isOlder = held.kind === 'held' && held.value.generation > live.generation;
-      const value = held.kind === 'held' && (!isGood || isOlder) ? held.value : live;
-      const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
-      const wakeTime = addDuration(deps.clock.now(), CHECK);
-      const saved = await record.save({ subject, value, wakeTime, punctual: false });
-      return saved.written ? DONE : again('another run wrote first');
-    },
+  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async held => {
+    if (held.kind === 'none' && !isGood) return DONE;
+    const isOlder = held.kind === 'held' && held.value.generation > live.generation;
+    const value = held.kind === 'held' && (!isGood || isOlder) ? held.value : live;
+    const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+    const wakeTime = addDuration(deps.clock.now(), CHECK);
+    return written(await record.save({ subject, value, wakeTime, punctual: false }));
   });
 }
 
 async function forget(deps: Deps, owner: FunctionName, id: string, wakeUp: UsedWakeUp | undefined): Promise<void> {
   const record = openRecord(deps, keptPolicyCodec(owner), id, wakeUp);
-  await settle({
-    what: id,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => held,
-    apply: async held => (held.kind === 'newer' ? DONE : record.closeGone()),
-  });
+  await updateRecord(id, record, () => record.closeGone());
 }

@@ -7,7 +7,7 @@ import { parsePoolTermination } from '../contract/termination-schema.ts';
 import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { lastGood } from '../lifecycle/last-good.ts';
-import { readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
+import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey } from '../ports/record-store.ts';
 import { loadNodePool } from './node-pool.ts';
@@ -20,13 +20,7 @@ const schema = z.object({
 
 export type KnownPool = z.output<typeof schema>;
 
-export const KNOWN_POOL_CODEC: RecordCodec<KnownPool> = {
-  owner: KNOWN_POOLS.owner,
-  schemaVersion: 1,
-  parse: state => schema.parse(state),
-  // JSON carries no undefined.
-  toState: value => JSON.parse(JSON.stringify(schema.parse(value))),
-};
+export const KNOWN_POOL_CODEC: RecordCodec<KnownPool> = checkedCodec(KNOWN_POOLS.owner, schema, 1);
 
 export const knownPoolKey = (name: string): RecordKey => ({
   owner: KNOWN_POOLS.owner,

@@ -1,13 +1,12 @@
-/** What surrounds a node: its NodePool, the policies, the other nodes of the pool, its NodeClaim. Always live reads. */
+/** What surrounds a node: its NodePool, the policies, the other nodes of the pool. Always live reads. */
 import { KARPENTER } from '../contract/names.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { listNodeClaims, listNodes } from './lists.ts';
+import { listNodes } from './lists.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
-import { objectOf, objectsOf, type Reading } from '../ports/read-answer.ts';
+import { objectOf, objectsOf } from '../ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -44,27 +43,6 @@ export async function loadPoolNodes(deps: Deps, pool: string | undefined): Promi
   const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
   return (await listNodes(deps, query)).map(readNode);
 }
-
-/** The NodeClaims with this providerID: one as a rule, none for nodes that Karpenter does not manage, several is a fault. */
-export async function findNodeClaims(
-  deps: Deps,
-  node: Pick<NodeView, 'providerID' | 'ownerClaim'>,
-  pool: string | undefined,
-): Promise<readonly NodeClaimView[]> {
-  if (node.providerID === undefined) return [];
-  const matching = async (query: { labelSelector?: string }): Promise<readonly NodeClaimView[]> => {
-    const claims = await listNodeClaims(deps, claimsOfNode(node.ownerClaim, pool), query);
-    return claims.map(readNodeClaim).filter(claim => claim.providerID === node.providerID);
-  };
-  // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
-  const inPool = pool === undefined ? [] : await matching({ labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` });
-  return inPool.length > 0 ? inPool : await matching({});
-}
-
-/** Clusters without Karpenter serve no NodeClaims, and have none; a Node that is one of a NodePool, or is owned by a NodeClaim, had one. */
-export const claimsOfNode = (owner: string | undefined, pool: string | undefined): Reading => ({
-  notServed: owner === undefined && pool === undefined ? 'none' : 'notKnown',
-});
 
 /** The name of the NodePool in an object's labels. */
 export function nodePoolOf(object: { readonly labels?: Readonly<Record<string, string>> }): string | undefined {

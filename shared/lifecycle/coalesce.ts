@@ -8,14 +8,15 @@
  * ```
  */
 import type { FunctionName } from '../contract/names.ts';
+import { instant } from '../contract/instant.ts';
 import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
-import { addDuration, seconds, toEpochMs, type DurationMs } from '../domain/time.ts';
+import { addDuration, seconds, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
-import type { Held, RecordCodec } from './record-codec.ts';
+import { checkedCodec, type Held, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
-import { openRecord, written, type UsedWakeUp } from './timed-record.ts';
+import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
 
 /** A run that dies or fails is repeated after this long. */
 const RUN_SETTLES_AFTER = seconds(60);
@@ -127,43 +128,23 @@ async function claim(
  */
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
-  await settle<Held<RoundState>, undefined>({
-    what: `${work.owner} round ${work.name}`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: () => undefined,
-    async apply(_, held) {
-      if (held.kind !== 'held' || isNone(held.value.underWay) || held.value.nextTime !== claimed.nextTime) return DONE;
-      const now = deps.clock.now();
-      const nextTime = addDuration(now, wait ?? work.spacing);
-      const waiting = wait === undefined ? join(held.value.waiting, claimed.underWay) : held.value.waiting;
-      const wakeTime = wait === undefined ? addDuration(now, RUN_SETTLES_AFTER) : nextTime;
-      // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
-      const punctual = wait !== undefined && !isNone(waiting);
-      const value = { waiting, underWay: [], nextTime };
-      return written(await record.save({ subject: subjectOf(work.name), value, wakeTime, punctual }));
-    },
+  await updateRecord(`${work.owner} round ${work.name}`, record, async held => {
+    if (held.kind !== 'held' || isNone(held.value.underWay) || held.value.nextTime !== claimed.nextTime) return DONE;
+    const now = deps.clock.now();
+    const nextTime = addDuration(now, wait ?? work.spacing);
+    const waiting = wait === undefined ? join(held.value.waiting, claimed.underWay) : held.value.waiting;
+    const wakeTime = wait === undefined ? addDuration(now, RUN_SETTLES_AFTER) : nextTime;
+    // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
+    const punctual = wait !== undefined && !isNone(waiting);
+    const value = { waiting, underWay: [], nextTime };
+    return written(await record.save({ subject: subjectOf(work.name), value, wakeTime, punctual }));
   });
 }
 
 const recordId = ({ name }: Work): string => `round/${name}`;
 
 const scopes = z.union([z.literal('all'), z.array(z.string())]);
-const schema = z.object({ waiting: scopes, underWay: scopes, nextTime: z.number() });
+const schema = z.object({ waiting: scopes, underWay: scopes, nextTime: instant });
 
 /** How the record of a function's coalescers is written down. */
-export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
-  return {
-    owner,
-    schemaVersion: 1,
-    parse(state) {
-      const { nextTime, ...rest } = schema.parse(state);
-      return { ...rest, nextTime: toEpochMs(nextTime) };
-    },
-    toState: ({ waiting, underWay, nextTime }) =>
-      schema.parse({
-        waiting: waiting === 'all' ? waiting : [...waiting],
-        underWay: underWay === 'all' ? underWay : [...underWay],
-        nextTime,
-      }),
-  };
-}
+export const roundCodec = (owner: FunctionName): RecordCodec<RoundState> => checkedCodec<RoundState>(owner, schema, 1);

@@ -1,6 +1,7 @@
 /** How a record is written down, and read. */
 import type { FunctionName } from '../contract/names.ts';
 import type * as z from '../contract/zod.ts';
+import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
 import { CLOSING } from './stored-timer.ts';
@@ -22,23 +23,27 @@ export type Held<Value> =
   /** Written by a newer version of this function (T5). */
   | { readonly kind: 'newer'; readonly stored: StoredRecord };
 
-/** The codec of a record whose schema is its type: checked before each write and after each read. */
+/**
+ * The codec of a record whose schema is its type: checked before each write and after each read. What the schema does not name is not written.
+ * @param ofBefore the state in the shape of today, whichever earlier version wrote it
+ */
 export function checkedCodec<Value>(
   owner: FunctionName,
   schema: z.ZodMiniType<Value>,
   schemaVersion: number,
+  ofBefore: (state: JsonObject) => unknown = state => state,
 ): RecordCodec<Value> {
   return {
     owner,
     schemaVersion,
-    parse: state => schema.parse(state),
-    toState(value) {
-      schema.parse(value);
-      // JSON carries no undefined.
-      return JSON.parse(JSON.stringify(value));
-    },
+    // What is no object has no shape of before: the schema refuses it.
+    parse: state => schema.parse(isJsonObject(state) ? ofBefore(state) : state),
+    toState: value => toJson(schema.parse(toJson(value))),
   };
 }
+
+/** JSON carries no undefined. */
+export const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
 /** What the store has, as the codec reads it. */
 export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {

@@ -28,7 +28,7 @@ import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { readRecord, type Held, type RecordCodec } from './record-codec.ts';
-import { again, DONE, type Turn } from './settle.ts';
+import { again, DONE, settle, type Turn } from './settle.ts';
 import { CLOSING, delayUntil, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
 
 /** After a run that marks a record and dies, the next one comes after this long. */
@@ -168,6 +168,20 @@ export function openRecord<Value>(
       return outcome.kind === 'deleted' ? DONE : again(`another run wrote ${id} first`);
     },
   };
+}
+
+/** Changes a record alone: `change` is asked again after a lost race, and not about a record of a newer version (T5). */
+export function updateRecord<Value>(
+  what: string,
+  record: TimedRecord<Value>,
+  change: (held: Exclude<Held<Value>, { kind: 'newer' }>) => Promise<Turn>,
+): Promise<void> {
+  return settle<Held<Value>, Held<Value>>({
+    what,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    apply: async held => (held.kind === 'newer' ? DONE : change(held)),
+  });
 }
 
 async function send(

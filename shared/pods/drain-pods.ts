@@ -45,8 +45,8 @@ export type PodAnswer =
   | DeletionAnswer
   /** Of an eviction: it was not granted a moment ago, and is not asked for again yet. */
   | { readonly kind: 'held'; readonly message: string; readonly until: EpochMs }
-  /** It went while it was looked at, or the API server contradicts itself: which of them, the next look tells. */
-  | { readonly kind: 'gone'; readonly until: EpochMs }
+  /** 404: it went while it was looked at, or the API server contradicts itself: which of them, the next look tells. */
+  | { readonly kind: 'noSuchPod'; readonly until: EpochMs }
   | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isAsked: boolean };
 
 export interface EndedPod<End extends PodEnd> {
@@ -131,7 +131,7 @@ async function answerTo<End extends PodEnd>(
   const known = kind === 'evict' ? held?.[pod.uid] : undefined;
   if (known !== undefined && known.until > now) {
     const { message, until } = known;
-    return message === NO_SUCH_POD ? { kind: 'gone', until } : { kind: 'held', message, until };
+    return message === NO_SUCH_POD ? { kind: 'noSuchPod', until } : { kind: 'held', message, until };
   }
   const { uid, annotations, labels, deletionTime } = pod;
   let isAsked = false;
@@ -154,7 +154,7 @@ async function answerTo<End extends PodEnd>(
   if (!isRefusal(outcome)) return outcome.answer;
   const { message, goesBack } = outcome;
   const until = goesBack === undefined ? outcome.until : addDuration(now, retryAfterOf(goesBack));
-  if (goesBack !== undefined && message === NO_SUCH_POD) return { kind: 'gone', until };
+  if (goesBack !== undefined && message === NO_SUCH_POD) return { kind: 'noSuchPod', until };
   return { kind: 'refused', message, until, isAsked };
 }
 
@@ -204,7 +204,7 @@ export function heldAfter(
 
 /** Why the pod is still there; undefined: nothing forbids its end. */
 function messageOf(answer: PodAnswer): string | undefined {
-  if (answer.kind === 'gone' && 'until' in answer) return NO_SUCH_POD;
+  if (answer.kind === 'noSuchPod') return NO_SUCH_POD;
   return 'message' in answer ? answer.message : undefined;
 }
 

@@ -26,8 +26,10 @@ export type EvictionAnswer =
 
 export type DeletionAnswer =
   | { readonly kind: 'deleted' }
-  /** As of an eviction; of a deletion of whatever it is by now: another pod has its name. */
-  | { readonly kind: 'changed' | 'gone' };
+  /** 409 of a deletion of what was looked at: as of an eviction. */
+  | { readonly kind: 'changed' }
+  /** 409 of a deletion of whatever it is by now: another pod has its name. */
+  | { readonly kind: 'replaced' };
 
 /** 404 of a pod that the API server had listed a moment ago: it has just gone, or the API server contradicts itself. */
 export const NO_SUCH_POD = 'the API server lists the pod, and answers that there is none';
@@ -89,7 +91,7 @@ export async function deletePod(
     case 'notFound':
       throw noSuchPod();
     case 'conflict':
-      return { kind: unchanged ? 'changed' : 'gone' };
+      return { kind: unchanged ? 'changed' : 'replaced' };
   }
 }
 

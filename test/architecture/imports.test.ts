@@ -50,16 +50,17 @@ describe('import direction', () => {
     expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 
-  it('a concern imports ports, domain, contract, the kernel and its own folder', () => {
-    const concern = /^functions\/([^/]+)\/(?!handler\.ts)/;
+  it('a concern imports ports, domain, contract, the kernel and its own folder, but for its wiring', () => {
+    const concern = /^functions\/([^/]+)\/(?!handler\.ts|aws-[^/]+\.ts)/;
     const own = /^functions\/[^/]+\//;
     expect(violations(concern, [node, domain, contract, ports, errors, common, own])).toEqual([]);
   });
 
-  it('handler is wiring: its own reconcile and the Lambda wrapper', () => {
-    expect(
-      violations(/^functions\/[^/]+\/handler\.ts$/, [/^shared\/lambda\//, /^functions\/[^/]+\/reconcile\.ts$/]),
-    ).toEqual([]);
+  it('handler is wiring: its own reconcile, the Lambda wrapper, and ports that it alone has', () => {
+    const own = /^functions\/[^/]+\/(reconcile|aws-[^/]+)\.ts$/;
+    expect(violations(/^functions\/[^/]+\/handler\.ts$/, [/^shared\/lambda\//, own])).toEqual([]);
+    const users = imports.filter(({ to }) => /^functions\/[^/]+\/aws-[^/]+\.ts$/.test(to)).map(({ from }) => from);
+    expect(users.every(file => file.endsWith('/handler.ts'))).toBe(true);
   });
 
   it('functions never import each other', () => {
@@ -171,6 +172,15 @@ describe('import direction', () => {
     expect(violations(/^packages\/gotemplate\/src\//, [/^packages\/gotemplate\/src\//])).toEqual([]);
   });
 
+  it('the command line reads of a concern its face alone', () => {
+    const read = imports.filter(({ from, to }) => from.startsWith('cli/') && to.startsWith('functions/'));
+    expect(read.length).toBeGreaterThan(10);
+    const past = read.filter(({ to }) => !/^functions\/[^/]+\/explain\.ts$/.test(to));
+    expect(past.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+    const inside = imports.filter(({ from, to }) => from.startsWith('functions/') && to.endsWith('/explain.ts'));
+    expect(inside).toEqual([]);
+  });
+
   it('the command line imports neither tests nor benchmarks', () => {
     const forbidden = imports.filter(
       edge => /^(cli|runtime|simulator)\//.test(edge.from) && /^(test|bench)\//.test(edge.to),
@@ -184,6 +194,16 @@ describe('paths', () => {
     const files = [...sources, ...globSync('{test,packages/*/test}/**/*.ts', { cwd: root })];
     const byHand = files.filter(file => /import\.meta\.url\)\.pathname/.test(readFileSync(join(root, file), 'utf8')));
     expect(byHand).toEqual([]);
+  });
+});
+
+describe('sends to SQS', () => {
+  it('name the group of the message, by which queues are fair', () => {
+    const senders = sources.filter(file => /^(functions|shared|forwarder|cli|runtime)\//.test(file));
+    const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+    const sending = senders.filter(file => /new SendMessage(Batch)?Command\(/.test(text(file)));
+    expect(sending.length).toBeGreaterThan(3);
+    expect(sending.filter(file => !text(file).includes('MessageGroupId'))).toEqual([]);
   });
 });
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { imports, sources } from './sources.ts';
 
-/** Adapters and their wiring are chosen by name, by the composition root of a part: one user is enough. */
-const CHOSEN_BY_NAME = /^shared\/(adapters|lambda)\//;
+/** Adapters are chosen by name, by the composition root of a part: one user is enough. */
+const CHOSEN_BY_NAME = /^shared\/adapters\//;
 
 /** `functions/repair`, `forwarder`, `infra`, `cli`, …; undefined for what is no part of the product. */
 function partOf(file: string): string | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { createCluster } from '../../simulator/world.ts';
-import { findNodeClaims } from '../../shared/cluster/node-pool.ts';
+import { findNodeClaims } from '../../shared/cluster/owner.ts';
 
 const NODE_POOL = 'karpenter.sh/nodepool';
 

@@ -10,6 +10,8 @@ import {
   buildBinaries,
   copyKarpenterCrds,
   copyKwokCrds,
+  OTHER_RELEASES,
+  type OtherRelease,
   type GoModule,
   type HelmMajor,
   isGoAvailable,
@@ -40,16 +42,16 @@ export class ControlPlaneUnavailableError extends Error {
 
 const run = promisify(execFile);
 
-/** Whether the suite runs on the oldest release that Curfew promises; `vitest.control-plane.config.ts` says which do. */
-export const IS_OLDEST_RELEASE = process.env['CURFEW_TEST_RELEASE'] === 'oldest';
+/** The other release that the suite runs on; undefined: that of `go.mod`. `vitest.control-plane.config.ts` says which do. */
+export const OTHER_RELEASE = OTHER_RELEASES.find(release => release === process.env['CURFEW_TEST_RELEASE']);
 
 /** Returns the real components, building them first when they are neither given nor cached. */
 export async function ensureControlPlaneBinaries(log: Log): Promise<ControlPlaneBinaries> {
   const pins = await readPins();
   const directory = assetsDirectory() ?? (await builtDirectory(pins, log));
-  const oldest = IS_OLDEST_RELEASE ? await ensureOldestKubernetes(log) : directory;
+  const release = OTHER_RELEASE === undefined ? directory : await ensureOtherKubernetes(OTHER_RELEASE, log);
   const karpenterCrds = await findKarpenterCrds(pins, log);
-  const inPlace = (name: string): string => join(existsSync(join(oldest, name)) ? oldest : directory, name);
+  const inPlace = (name: string): string => join(existsSync(join(release, name)) ? release : directory, name);
   const optional = (name: string): string | undefined => (existsSync(inPlace(name)) ? inPlace(name) : undefined);
   const controllerManager = optional('kube-controller-manager');
   const scheduler = optional('kube-scheduler');
@@ -149,10 +151,11 @@ function builtDirectory({ kubernetes, etcd, controlPlane, go }: Pins, log: Log):
   return builtOnce(kubernetes, controlPlane, { go, what: `Kubernetes ${kubernetes} and etcd ${etcd}` }, log);
 }
 
-/** The directory with the API server, the controllers and the kubectl of the oldest release, built first when they are not cached. */
-export async function ensureOldestKubernetes(log: Log): Promise<string> {
-  const { oldestKubernetes, oldestModule, go } = await readPins();
-  return builtOnce(oldestKubernetes, oldestModule, { go, what: `Kubernetes ${oldestKubernetes}` }, log);
+/** The directory with the API server, the controllers and the kubectl of another release, built first when they are not cached. */
+export async function ensureOtherKubernetes(release: OtherRelease, log: Log): Promise<string> {
+  const { others, go } = await readPins();
+  const { version, module } = others[release];
+  return builtOnce(version, module, { go, what: `Kubernetes ${version}` }, log);
 }
 
 function builtOnce(

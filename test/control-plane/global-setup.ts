@@ -2,18 +2,19 @@
 import {
   ControlPlaneUnavailableError,
   ensureControlPlaneBinaries,
+  ensureOtherKubernetes,
   ensureHelm,
   ensureKarpenter,
-  ensureOldestKubernetes,
 } from './build.ts';
-import { HELM_MAJORS } from './go.ts';
+import { OTHER_RELEASES, HELM_MAJORS } from './go.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
-    if (!process.env['KUBEBUILDER_ASSETS']) await ensureOldestKubernetes(log);
+    const releases = process.env['KUBEBUILDER_ASSETS'] ? [] : OTHER_RELEASES;
+    for (const release of releases) await ensureOtherKubernetes(release, log);
     await ensureKarpenter(log);
     for (const major of HELM_MAJORS) await ensureHelm(log, major);
   } catch (error) {

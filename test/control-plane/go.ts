@@ -9,18 +9,20 @@ import type { Log } from './cache.ts';
 /** The versions that the go.mod files pin, each with its leading "v". */
 export type Pins = {
   readonly kubernetes: string;
-  /** The oldest release that Curfew promises to run on. */
-  readonly oldestKubernetes: string;
+  readonly others: Readonly<Record<OtherRelease, { readonly version: string; readonly module: GoModule }>>;
   readonly etcd: string;
   readonly karpenter: string;
   readonly helm: Readonly<Record<HelmMajor, string>>;
   /** The oldest Go that builds them. */
   readonly go: string;
   readonly controlPlane: GoModule;
-  readonly oldestModule: GoModule;
   readonly karpenterModule: GoModule;
   readonly helmModule: Readonly<Record<HelmMajor, GoModule>>;
 };
+
+/** Other releases of Kubernetes that some suites run on: the oldest is what Curfew promises to run on. Each has a folder of its name. */
+export const OTHER_RELEASES = ['newest', 'oldest'] as const;
+export type OtherRelease = (typeof OTHER_RELEASES)[number];
 
 /** The releases of Helm that are in use. */
 export const HELM_MAJORS = [3, 4] as const;
@@ -38,7 +40,6 @@ export type GoModule = {
 type Binary = { readonly name: string; readonly package: string };
 
 const MODULE_DIRECTORY = import.meta.dirname;
-const OLDEST_DIRECTORY = join(MODULE_DIRECTORY, 'oldest');
 const KARPENTER = 'sigs.k8s.io/karpenter';
 const KARPENTER_DIRECTORY = join(MODULE_DIRECTORY, 'karpenter');
 const HELM = { 3: 'helm.sh/helm/v3', 4: 'helm.sh/helm/v4' } as const;
@@ -62,25 +63,36 @@ const KARPENTER_BINARIES: readonly Binary[] = [{ name: 'karpenter', package: `${
 /** Reads the pinned versions. */
 export async function readPins(): Promise<Pins> {
   const controlPlane = await readModule(MODULE_DIRECTORY);
-  const oldest = await readModule(OLDEST_DIRECTORY);
   const karpenter = await readModule(KARPENTER_DIRECTORY);
   const helm3 = await readHelm(3);
   const helm4 = await readHelm(4);
   const kubernetes = controlPlane.pin(KUBERNETES_PIN);
-  const oldestKubernetes = oldest.pin(KUBERNETES_PIN);
   const karpenterVersion = karpenter.pin(/^\s*(?:require )?sigs\.k8s\.io\/karpenter (v\S+)/m);
   return {
     kubernetes,
-    oldestKubernetes,
+    others: {
+      newest: await readOther('newest', CONTROL_PLANE_BINARIES),
+      // What was cut out of Kubernetes later.
+      oldest: await readOther('oldest', OLDEST_BINARIES, ['providerless']),
+    },
     etcd: controlPlane.pin(/^\s*(?:require )?go\.etcd\.io\/etcd\/server\/v3 (v\S+)/m),
     karpenter: karpenterVersion,
     helm: { 3: helm3.version, 4: helm4.version },
     go: controlPlane.pin(/^go (\S+)/m),
     controlPlane: controlPlane.building(CONTROL_PLANE_BINARIES, kubernetesStamps(kubernetes)),
-    oldestModule: oldest.building(OLDEST_BINARIES, kubernetesStamps(oldestKubernetes), ['providerless']),
     karpenterModule: karpenter.building(KARPENTER_BINARIES, [`${KARPENTER}/pkg/operator.Version=${karpenterVersion}`]),
     helmModule: { 3: helm3.module, 4: helm4.module },
   };
+}
+
+async function readOther(
+  release: OtherRelease,
+  binaries: readonly Binary[],
+  tags: readonly string[] = [],
+): Promise<Pins['others'][OtherRelease]> {
+  const read = await readModule(join(MODULE_DIRECTORY, release));
+  const version = read.pin(KUBERNETES_PIN);
+  return { version, module: read.building(binaries, kubernetesStamps(version), tags) };
 }
 
 async function readHelm(major: HelmMajor): Promise<{ readonly version: string; readonly module: GoModule }> {
@@ -187,7 +199,8 @@ function buildFlags(stamps: readonly string[], tags: readonly string[]): string[
 
 function go(args: readonly string[], directory: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' };
+    // `auto`: a go.mod that asks for a newer Go gets it, as a module.
+    const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOTOOLCHAIN: 'auto' };
     const child = spawn('go', args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';

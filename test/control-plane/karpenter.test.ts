@@ -42,7 +42,7 @@ const QUIET_MS = 12_000;
 const PLAIN_POOL = 'plain';
 /** A pool whose nodes Karpenter deletes by itself when they are this old. */
 const BRIEF_POOL = 'brief';
-const EXPIRE_AFTER_SECONDS = 8;
+const EXPIRE_AFTER_SECONDS = 20;
 
 describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
   let cluster: CurfewOnCluster;

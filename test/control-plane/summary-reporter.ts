@@ -2,10 +2,7 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { DIFFERENCES, type Difference } from '../contract/differences.ts';
 import { ensureControlPlaneBinaries } from './build.ts';
-import { readPins } from './go.ts';
-
-/** In `vitest.control-plane.config.ts`. */
-const OLDEST_PROJECT = 'oldest';
+import { OTHER_RELEASES, readPins } from './go.ts';
 
 /** Suites that are contracts, by the beginning of their names; what follows is the server. */
 const CONTRACTS = [
@@ -84,18 +81,22 @@ const suitesOf = (test: TestCase): readonly string[] => {
 export default class SummaryReporter implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
     const { versions } = await ensureControlPlaneBinaries(() => undefined);
-    const { oldestKubernetes } = await readPins();
+    const { others } = await readPins();
     const cases = modules.flatMap(module => [...module.children.allTests()]);
-    const isOldest = (test: TestCase): boolean => test.project.name === OLDEST_PROJECT;
+    // A project of `vitest.control-plane.config.ts` has the name of its release.
+    const releaseOf = (test: TestCase): string | undefined => {
+      const release = OTHER_RELEASES.find(name => name === test.project.name);
+      return release && others[release].version;
+    };
     const counted = countContractCases(
-      cases.map(test => ({
-        suites: suitesOf(test),
-        state: test.result().state,
-        ...(isOldest(test) && { release: oldestKubernetes }),
-      })),
+      cases.map(test => {
+        const release = releaseOf(test);
+        return { suites: suitesOf(test), state: test.result().state, ...(release !== undefined && { release }) };
+      }),
     );
+    const releases = new Set(cases.flatMap(test => releaseOf(test) ?? []));
     const named = {
-      'kube-apiserver': [versions.kubernetes, ...(cases.some(isOldest) ? [oldestKubernetes] : [])].join(' and '),
+      'kube-apiserver': [versions.kubernetes, ...releases].join(' and '),
       etcd: versions.etcd,
       "Karpenter's CRDs": versions.karpenter,
     };

@@ -28,10 +28,10 @@ describe('README.md', () => {
 
   it('names the releases that the tests pin', () => {
     const status = new Map(rowsOf(readme, 'Status').map(([what = '', value = '']) => [what, value]));
-    const kubernetes = ['test/control-plane/oldest/go.mod', 'test/control-plane/go.mod'].map(file =>
-      pinned(file, 'k8s.io/kubernetes'),
+    const [oldest = '', main = '', newest = ''] = ['oldest/', '', 'newest/'].map(folder =>
+      pinned(`test/control-plane/${folder}go.mod`, 'k8s.io/kubernetes'),
     );
-    expect(status.get('Kubernetes')).toContain(kubernetes.join(' and '));
+    expect(status.get('Kubernetes')).toContain(`${oldest}, ${main} and ${newest}`);
     expect(status.get('Karpenter')).toContain(pinned('test/control-plane/karpenter/go.mod', 'sigs.k8s.io/karpenter'));
     const { version } = JSON.parse(read('package.json')) as { readonly version: string };
     expect(status.get('maturity')).toContain(`${version},`);

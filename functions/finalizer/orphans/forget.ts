@@ -1,13 +1,12 @@
 /** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { settle, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { Held } from '../../../shared/lifecycle/record-codec.ts';
-import { openRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CODEC, type LedgerEntry } from '../rules/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
@@ -65,17 +64,12 @@ async function forget<Value>(
   { isOrphan, apply }: Kind<Value>,
 ): Promise<void> {
   let forgotten: Subject | undefined;
-  await settle<Held<Value>, undefined>({
-    what: `entry ${id} of the ledger`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: () => undefined,
-    async apply(_, held) {
-      if (held.kind !== 'held' || !isOrphan(held.value)) return { kind: 'done' };
-      const { subject } = held.stored;
-      const turn = await apply(record, held.value, subject);
-      if (turn.kind === 'done') forgotten = subject;
-      return turn;
-    },
+  await updateRecord(`entry ${id} of the ledger`, record, async held => {
+    if (held.kind !== 'held' || !isOrphan(held.value)) return { kind: 'done' };
+    const { subject } = held.stored;
+    const turn = await apply(record, held.value, subject);
+    if (turn.kind === 'done') forgotten = subject;
+    return turn;
   });
   const { apiVersion, kind, name, namespace, uid } = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
   await reporter.report({

@@ -2,15 +2,15 @@
  * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { seenIn } from './hidden.ts';
@@ -46,20 +46,15 @@ const SAID_EVERY = hours(24);
 export async function keepWithoutRule(parts: Parts, kept: Kept, answer: WorkerAnswer | undefined): Promise<void> {
   const { subject, record, rule, because } = kept;
   const { deps } = parts;
-  await settle({
-    what: `${subject.kind} ${subject.name}`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => held,
-    async apply(held): Promise<Turn> {
-      if (held.kind !== 'held') return DONE;
-      const time = deps.clock.now();
-      const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(held.value, answer);
-      const entry = isDone ? ({ ...held.value, phase: 'cleaned', time } as const) : held.value;
-      if (because === undefined || entry.phase === 'orphaned') {
-        return record.save({ subject: held.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
-      }
-      return keep(parts, { ...kept, subject: held.stored.subject, because }, entry, time);
-    },
+  await updateRecord(`${subject.kind} ${subject.name}`, record, async (held): Promise<Turn> => {
+    if (held.kind !== 'held') return DONE;
+    const time = deps.clock.now();
+    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(held.value, answer);
+    const entry = isDone ? ({ ...held.value, phase: 'cleaned', time } as const) : held.value;
+    if (because === undefined || entry.phase === 'orphaned') {
+      return record.save({ subject: held.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
+    }
+    return keep(parts, { ...kept, subject: held.stored.subject, because }, entry, time);
   });
 }
 

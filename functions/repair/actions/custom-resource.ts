@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
-import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
-import { notServed } from '../../../shared/domain/not-served.ts';
+import type { KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import type { Mark } from '../../../shared/custom-resource/follow.ts';
+import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { Ours, ResourceName } from '../state.ts';
@@ -27,7 +27,7 @@ export const createRemediation = (template: string): Action => ({
     const wanted = await describe(context, template);
     if (wanted.kind !== 'known') return wanted;
     const { ref, manifest } = wanted;
-    const { type, name, namespace } = ref;
+    const { type, name } = ref;
     const { kind } = manifest;
     const existing = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
     if (existing !== undefined) return adopt(context, ref, existing.metadata);
@@ -38,9 +38,9 @@ export const createRemediation = (template: string): Action => ({
         on: `${kind} ${name} has yet to be recorded`,
       };
     }
-    const outcome = await kubernetes.create(type, manifest);
+    const outcome = await requestResource(kubernetes, type, manifest, markOf(context));
     switch (outcome.kind) {
-      case 'ok':
+      case 'created':
         remember(context, ref, outcome.object.metadata.uid);
         return TAKEN;
       case 'exists':
@@ -49,14 +49,10 @@ export const createRemediation = (template: string): Action => ({
           until: addDuration(context.now, seconds(1)),
           on: `${kind} ${name} was made by somebody else`,
         };
-      case 'notFound':
-        return later(context, `${kind} cannot be created: namespace ${namespace ?? '(none)'} is missing`);
-      case 'invalid':
-        return {
-          kind: 'failed',
-          reason: 'ResourceRefused',
-          message: `the API server refuses the ${kind}: ${outcome.message}`,
-        };
+      case 'refused': {
+        const { reason, message } = outcome;
+        return reason === 'NamespaceNotFound' ? later(context, message) : { kind: 'failed', reason, message };
+      }
     }
   },
 });
@@ -71,13 +67,9 @@ async function describe(
   const rendered = await render(context, template);
   if (rendered.kind === 'failed') return rendered;
   const { manifest } = rendered;
-  const { apiVersion, kind, metadata } = manifest;
-  const { kubernetes } = context.deps;
-  const asked = { ...parseApiVersion(apiVersion), kind };
-  const type = await kubernetes.resolve(asked);
-  if (type === undefined) return later(context, notServed(asked, await kubernetes.versionsOf(asked)));
-  const { name = '', namespace } = metadata;
-  return { kind: 'known', ref: { type, name, ...(namespace !== undefined && { namespace }) }, manifest };
+  const resolved = await resolveManifest(context.deps.kubernetes, manifest);
+  if (resolved.kind === 'notServed') return later(context, resolved.message);
+  return { kind: 'known', ref: resolved.ref, manifest };
 }
 
 /**
@@ -107,12 +99,8 @@ async function render(
   key: string,
 ): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<StepOutcome, { kind: 'failed' }>> {
   const { namespace, name } = CONFIG_MAP;
-  const configMap = objectOf(await context.deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
-    notServed: 'notKnown',
-  });
-  const data: unknown = configMap?.['data'];
-  const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
-  if (typeof text !== 'string') {
+  const text = await readTemplate(context.deps.kubernetes, key);
+  if (text === undefined) {
     return { kind: 'failed', reason: 'NoTemplate', message: `ConfigMap ${namespace}/${name} has no key ${key}` };
   }
   const rendered = renderRemediation(text, context);
@@ -121,13 +109,15 @@ async function render(
     return { kind: 'failed', reason: rendered.reason, message: `${key}: ${place}${rendered.message}` };
   }
   const { manifest } = rendered;
-  const annotations = {
-    ...manifest.metadata.annotations,
-    [ANNOTATIONS.repair]: context.attempt.requestId ?? '',
-    [ANNOTATIONS.repairedNode]: context.node.name,
-  };
+  const annotations = { ...manifest.metadata.annotations, [ANNOTATIONS.repairedNode]: context.node.name };
   return { kind: 'ok', manifest: { ...manifest, metadata: { ...manifest.metadata, annotations } } };
 }
+
+/** Which repair made it. */
+const markOf = ({ attempt }: Pick<ActionContext, 'attempt'>): Mark => ({
+  annotation: ANNOTATIONS.repair,
+  value: attempt.requestId ?? '',
+});
 
 /** Made by an earlier try of ours: that was it. Somebody else's remediation of this node has the time of this action. */
 function adopt(

@@ -12,16 +12,16 @@ import {
   isDue,
   minutes,
   seconds,
-  toEpochMs,
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { REFUSED_CHECK, reportOfRefused } from './refused.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import type { Held, RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
-import { openRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { DONE } from '../../../shared/lifecycle/settle.ts';
+import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, updateRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { instant } from '../../../shared/contract/instant.ts';
 import { OWNER } from '../record.ts';
 import { writeStatuses, type RefusedStatus } from './write-status.ts';
 
@@ -29,37 +29,22 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' |
   readonly reporter: Reporter;
 };
 
-interface StatusRecord {
-  /** When the latest look began. */
-  readonly lookTime: EpochMs;
-  /** When the latest began that wrote what is nothing but numbers, too. */
-  readonly countTime: EpochMs;
-  /** It has not ended yet. */
-  readonly underWay?: true | undefined;
-  /** Why statuses could not be written, as it was said; a line each. */
-  readonly refused?: string | undefined;
-}
-
 const schema = z.object({
-  lookTime: z.number(),
-  countTime: z.exactOptional(z.number()),
+  /** When the latest look began. */
+  lookTime: instant,
+  /** When the latest began that wrote what is nothing but numbers, too. */
+  countTime: instant,
+  /** It has not ended yet. */
   underWay: z.exactOptional(z.literal(true)),
+  /** Why statuses could not be written, as it was said; a line each. */
   refused: z.exactOptional(z.string()),
 });
-export const statusCodec: RecordCodec<StatusRecord> = {
-  owner: OWNER,
-  schemaVersion: 1,
-  parse(state) {
-    const { lookTime, countTime = lookTime, ...rest } = schema.parse(state);
-    return { lookTime: toEpochMs(lookTime), countTime: toEpochMs(countTime), ...rest };
-  },
-  toState: ({ lookTime, countTime, underWay, refused }) => ({
-    lookTime,
-    ...(countTime !== lookTime && { countTime }),
-    ...(underWay && { underWay }),
-    ...(refused !== undefined && { refused }),
-  }),
-};
+type StatusRecord = Readonly<z.output<typeof schema>>;
+export const statusCodec: RecordCodec<StatusRecord> = checkedCodec(OWNER, schema, 1, state => ({
+  // Absent in records of before.
+  countTime: state['lookTime'],
+  ...state,
+}));
 const RECORD_ID = 'policy-status';
 
 /** A name that no policy can have. */
@@ -90,33 +75,28 @@ export const statusDue = (deps: Deps, wakeUp: UsedWakeUp): Promise<void> => requ
 async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp?: UsedWakeUp): Promise<void> {
   let claimed: StatusRecord | undefined;
   const record = openRecord(deps, statusCodec, RECORD_ID, wakeUp);
-  await settle<Held<StatusRecord>, undefined>({
-    what: 'the status of the policies',
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: () => undefined,
-    async apply(_, held) {
-      if (held.kind === 'newer' || (held.kind === 'none' && !creates)) return DONE;
-      const now = deps.clock.now();
-      const next = held.kind === 'held' ? nextTime(held.value, spacing) : now;
-      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
-      if (!isDue(now, next)) {
-        if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
-        const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime: next });
-        return written(saved);
-      }
-      const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
-      const before = held.kind === 'held' ? held.value : undefined;
-      const counts = before === undefined || isDue(now, addDuration(before.countTime, COUNT_SPACING));
-      const value: StatusRecord = {
-        ...before,
-        lookTime: now,
-        countTime: counts ? now : before.countTime,
-        underWay: true,
-      };
-      const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
-      if (saved.written) claimed = value;
+  await updateRecord('the status of the policies', record, async held => {
+    if (held.kind === 'none' && !creates) return DONE;
+    const now = deps.clock.now();
+    const next = held.kind === 'held' ? nextTime(held.value, spacing) : now;
+    const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+    if (!isDue(now, next)) {
+      if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
+      const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime: next });
       return written(saved);
-    },
+    }
+    const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
+    const before = held.kind === 'held' ? held.value : undefined;
+    const counts = before === undefined || isDue(now, addDuration(before.countTime, COUNT_SPACING));
+    const value: StatusRecord = {
+      ...before,
+      lookTime: now,
+      countTime: counts ? now : before.countTime,
+      underWay: true,
+    };
+    const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
+    if (saved.written) claimed = value;
+    return written(saved);
   });
   if (claimed === undefined) return;
   const { lookTime: begun, countTime } = claimed;
@@ -125,24 +105,19 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
   const refused = left.length > 0 ? left.map(lineOf).join('\n') : undefined;
   // Said before it is recorded: a run that dies in between says it again (I9).
   await sayRefused(deps, left, claimed.refused);
-  await settle<Held<StatusRecord>, undefined>({
-    what: 'the status of the policies',
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: () => undefined,
-    async apply(_, held) {
-      if (held.kind !== 'held') return DONE;
-      if (outcome === undefined) return record.release();
-      // Somebody asked for another look meanwhile.
-      const { nextWakeTime } = held.stored;
-      const { lookTime, countTime: counted, refused: before } = held.value;
-      const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
-      if (isAsked && before === refused) return DONE;
-      const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
-      const last = waits ? (earliest(check, addDuration(counted, COUNT_SPACING)) ?? check) : check;
-      const value: StatusRecord = { lookTime, countTime: counted, ...(refused !== undefined && { refused }) };
-      const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : last });
-      return saved.written ? DONE : again('another run wrote first');
-    },
+  await updateRecord('the status of the policies', record, async held => {
+    if (held.kind !== 'held') return DONE;
+    if (outcome === undefined) return record.release();
+    // Somebody asked for another look meanwhile.
+    const { nextWakeTime } = held.stored;
+    const { lookTime, countTime: counted, refused: before } = held.value;
+    const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
+    if (isAsked && before === refused) return DONE;
+    const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
+    const last = waits ? (earliest(check, addDuration(counted, COUNT_SPACING)) ?? check) : check;
+    const value: StatusRecord = { lookTime, countTime: counted, ...(refused !== undefined && { refused }) };
+    const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : last });
+    return written(saved);
   });
 }
 

@@ -10,7 +10,7 @@ import type { Access } from './iam/access.ts';
 import { guardSqs } from './iam/sqs-guard.ts';
 import { LOOPBACK } from './loopback.ts';
 import type { QueueModel } from './model.ts';
-import { refuseLongDelays } from './sqs-limits.ts';
+import { keepSqsLimits } from './sqs-limits.ts';
 
 const messageSchema = z.object({
   MessageId: z.string(),
@@ -82,7 +82,7 @@ const AUTHORIZATION = `AWS4-HMAC-SHA256 Credential=${FAKE_CREDENTIALS.accessKeyI
 export async function startSqs({ region, account, access }: SqsOptions): Promise<LocalSqs> {
   const app = buildApp({ logger: false, defaultRegion: region });
   if (access !== undefined) guardSqs(app, { region, account, access });
-  refuseLongDelays(app);
+  keepSqsLimits(app);
   const endpoint = await app.listen({ port: 0, host: LOOPBACK });
 
   let stopping = false;

@@ -90,6 +90,11 @@ describe('local SQS', () => {
     await expect(client.send(batch)).rejects.toThrow('must be >= 0 and <= 900');
   });
 
+  it.each(['', 'a group', 'ä', 'x'.repeat(129)])('refuses the message group %j, as SQS does', async MessageGroupId => {
+    const send = client.send(new SendMessageCommand({ QueueUrl: url('inbox'), MessageBody: 'x', MessageGroupId }));
+    await expect(send).rejects.toMatchObject({ name: 'InvalidParameterValue', $fault: 'client' });
+  });
+
   it('ends waiting receivers when it stops', async () => {
     const received = sqs.receive('inbox', { max: 10, waitSeconds: 20 });
     await sqs.stop();

@@ -1,5 +1,6 @@
 /** `DeadLetters` on SQS: the message goes to the function's DLQ as it came, with the reason as attributes (I9). */
 import { SendMessageCommand, type SendMessageCommandInput, type SQSClient } from '@aws-sdk/client-sqs';
+import { messageGroupOfBody } from '../../contract/message-group.ts';
 import { TerminalError } from '../../errors.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import { fromAwsError } from '../aws-errors.ts';
@@ -26,9 +27,15 @@ export function createDeadLetters({ client, queueUrl }: DeadLettersOptions): Dea
     async park(message) {
       const named = { function: textAttribute(message.function), reason: textAttribute(message.reason) };
       const explained = { ...named, explanation: textAttribute(message.explanation) };
+      const MessageGroupId = messageGroupOfBody(message.body);
       const send = async (attributes: SendMessageCommandInput['MessageAttributes']): Promise<void> => {
         const MessageBody = acceptable(message.body, Infinity);
-        const input = { QueueUrl: queueUrl, MessageBody, ...(attributes && { MessageAttributes: attributes }) };
+        const input = {
+          QueueUrl: queueUrl,
+          MessageBody,
+          MessageGroupId,
+          ...(attributes && { MessageAttributes: attributes }),
+        };
         try {
           await client.send(new SendMessageCommand(input));
         } catch (error) {

@@ -1,6 +1,7 @@
 /** `WakeUpSender` on SQS: wake-ups wait in the owner's inbox itself, with `DelaySeconds`. */
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import type { FunctionName } from '../../contract/names.ts';
+import { messageGroupOf } from '../../contract/message-group.ts';
 import { toWakeUpEnvelope } from '../../contract/wake-up.ts';
 import { invariant, RetryableError } from '../../errors.ts';
 import { MAX_DELAY_SECONDS, type WakeUp } from '../../contract/wake-up.ts';
@@ -44,6 +45,7 @@ export function createWakeUpSender({ client, inboxUrls }: WakeUpSenderOptions): 
             Id: String(index),
             MessageBody: JSON.stringify(toWakeUpEnvelope(wakeUp)),
             DelaySeconds: delaySecondsFor(delay),
+            MessageGroupId: messageGroupOf(wakeUp),
           }));
           await sendEntries(client, queueUrl, entries, owner);
         }

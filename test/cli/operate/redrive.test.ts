@@ -11,7 +11,11 @@ import { startAwsControlPlane, type AwsControlPlane } from '../../fakes/aws-cont
 
 const ACCOUNT = '000000000000';
 const eventOf = (name: string): string =>
-  JSON.stringify({ source: 'x', 'detail-type': 'NodeChanged', detail: { subject: { kind: 'Node', name } } });
+  JSON.stringify({
+    source: 'x',
+    'detail-type': 'NodeChanged',
+    detail: { subject: { apiVersion: 'v1', kind: 'Node', name } },
+  });
 
 let sqs: LocalSqs;
 let plane: AwsControlPlane;
@@ -158,6 +162,18 @@ describe('curfew redrive', () => {
     expect(await lengths()).toEqual([1, 0]);
     await expect(attempt('DeleteMessageCommand')).rejects.toThrow('it is in both queues');
     expect(await lengths()).toEqual([1, 1]);
+  });
+
+  it('sends each message in the group that it is about', async () => {
+    const { park, dead, inbox } = await aFunction('repair', 'groups');
+    for (const name of ['n1', 'n2']) await park(name, 'Bug');
+    const groups: unknown[] = [];
+    const send = (command: ReceiveMessageCommand | SendMessageCommand) => {
+      if (command instanceof SendMessageCommand) groups.push(command.input.MessageGroupId);
+      return client.send(command as ReceiveMessageCommand);
+    };
+    await redrive({ client: { send }, from: dead, to: inbox, onMessage: () => undefined });
+    expect(new Set(groups)).toEqual(new Set(['Node/n1', 'Node/n2']));
   });
 
   it.each([

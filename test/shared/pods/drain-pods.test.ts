@@ -136,7 +136,7 @@ describe.each(['evict', 'delete'] as const)('a pod whose %s is refused', kind =>
 
   it('is counted, and said after five minutes, where the answer is that there is no such pod', async () => {
     const node = emptiedNode(() => ({ kind: 'notFound' }), kind);
-    expect((await node.look(['web-0'])).kinds).toEqual(['gone']);
+    expect((await node.look(['web-0'])).kinds).toEqual(['noSuchPod']);
     await node.lookEvery(seconds(30), 2 * 120, ['web-0']);
     expect(node.calls('web-0').length).toBeLessThan(40);
     expect(node.said.map(({ text }) => text)).toEqual([

@@ -109,7 +109,7 @@ describe('a forced deletion', () => {
     core.delete(ref, { gracePeriodSeconds: 0 });
     await expect(deletePod(deps, pod, WHATEVER)).rejects.toThrow(NO_SUCH_POD);
     seedPod();
-    expect(await deletePod(deps, pod, WHATEVER)).toEqual({ kind: 'gone' });
+    expect(await deletePod(deps, pod, WHATEVER)).toEqual({ kind: 'replaced' });
     expect(live().metadata.deletionTimestamp).toBeUndefined();
   });
 });

@@ -18,6 +18,7 @@ describe('DeadLetters on SQS', () => {
       {
         QueueUrl: 'https://sqs/dlq',
         MessageBody: '{"a":1}',
+        MessageGroupId: 'other',
         MessageAttributes: {
           function: { DataType: 'String', StringValue: 'repair' },
           reason: { DataType: 'String', StringValue: 'InvalidMessage' },
@@ -55,12 +56,17 @@ describe('DeadLetters on SQS', () => {
     expect(await parkWithin(400)).toEqual({
       QueueUrl: 'https://sqs/dlq',
       MessageBody: '{"a":1}',
+      MessageGroupId: 'other',
       MessageAttributes: {
         function: { DataType: 'String', StringValue: 'repair' },
         reason: { DataType: 'String', StringValue: 'InvalidMessage' },
       },
     });
-    expect(await parkWithin(2)).toEqual({ QueueUrl: 'https://sqs/dlq', MessageBody: '{"a":1}' });
+    expect(await parkWithin(2)).toEqual({
+      QueueUrl: 'https://sqs/dlq',
+      MessageBody: '{"a":1}',
+      MessageGroupId: 'other',
+    });
   });
 
   it('says why when SQS refuses the body itself', async () => {

@@ -82,6 +82,12 @@ describe('WakeUpSender on SQS', () => {
     for (const call of sent) expect(new Set(entriesOf(call).map(({ Id }) => Id)).size).toBe(entriesOf(call).length);
   });
 
+  it('puts each wake-up into the group of its object, by which SQS is fair', async () => {
+    const { sender, sent } = senderWith(() => ({ Successful: [] }));
+    await sender.send(['a', 'b'].map(name => ({ wakeUp: wakeUp(name), delay: now })));
+    expect(sent.flatMap(entriesOf).map(entry => entry.MessageGroupId)).toEqual(['Node/a', 'Node/b']);
+  });
+
   it('sends again only what was refused', async () => {
     const { sender, sent } = senderWith((_, index) =>
       index === 0 ? { Failed: [{ Id: '1', Code: 'InternalError' }] } : {},

@@ -1,0 +1,47 @@
+/**
+ * What must be read to say whose a node is. The rule itself is pure (`ownerOf` in `shared/domain/node-owner.ts`); it is as certain as what it
+ * is given: NodeClaims alone for a hint, all Nodes and NodeClaims before something that cannot be undone. Always live reads.
+ */
+import { KARPENTER } from '../contract/names.ts';
+import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
+import { readNode, type NodeView } from '../domain/node.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { Reading } from '../ports/read-answer.ts';
+import { listNodeClaims, listNodes } from './lists.ts';
+import { nodePoolOf } from './node-pool.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes'>;
+
+export interface NodesAndClaims {
+  readonly nodes: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[];
+}
+
+/** The NodeClaims with this providerID: one as a rule, none for nodes that Karpenter does not manage, several is a fault. */
+export async function findNodeClaims(
+  deps: Deps,
+  node: Pick<NodeView, 'providerID' | 'ownerClaim'>,
+  pool: string | undefined,
+): Promise<readonly NodeClaimView[]> {
+  if (node.providerID === undefined) return [];
+  const matching = async (query: { labelSelector?: string }): Promise<readonly NodeClaimView[]> => {
+    const claims = await listNodeClaims(deps, claimsOfNode(node.ownerClaim, pool), query);
+    return claims.map(readNodeClaim).filter(claim => claim.providerID === node.providerID);
+  };
+  // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
+  const inPool = pool === undefined ? [] : await matching({ labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` });
+  return inPool.length > 0 ? inPool : await matching({});
+}
+
+/** Clusters without Karpenter serve no NodeClaims, and have none; a Node that is one of a NodePool, or is owned by a NodeClaim, had one. */
+export const claimsOfNode = (owner: string | undefined, pool: string | undefined): Reading => ({
+  notServed: owner === undefined && pool === undefined ? 'none' : 'notKnown',
+});
+
+/** All Nodes and all NodeClaims. */
+export async function loadCluster(deps: Deps): Promise<NodesAndClaims> {
+  const nodes = (await listNodes(deps)).map(readNode);
+  const one = nodes.find(node => node.ownerClaim !== undefined || nodePoolOf(node) !== undefined);
+  const reading = claimsOfNode(one?.ownerClaim, one && nodePoolOf(one));
+  return { nodes, claims: (await listNodeClaims(deps, reading)).map(readNodeClaim) };
+}
