@@ -16,6 +16,8 @@ export interface DrainRequest {
   /** For templates, scope and overrides; of a `DrainRequested` the same in that shape. */
   readonly event: HealthEvent;
   readonly quarantine: QuarantineStatus | undefined;
+  /** All pods go at once, whatever configuration and limits say. */
+  readonly allPods?: boolean;
   /** `DeleteAfterTimeout` counts from there: when NVSentinel stored it, else when it was put on the bus, else when it arrived. Absent in records of before. */
   readonly time?: EpochMs;
   readonly said?: Said;

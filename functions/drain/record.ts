@@ -51,6 +51,7 @@ const request = z.object({
   requestedBy: z.string(),
   event,
   quarantine: orUndefined(z.string()),
+  allPods: z.exactOptional(z.boolean()),
   time: z.exactOptional(instant),
   said: z.exactOptional(said),
 });
