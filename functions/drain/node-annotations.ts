@@ -18,6 +18,8 @@ export interface UnderWay {
   readonly since: EpochMs;
   readonly scope: DrainScope;
   readonly force: boolean;
+  /** Whatever the configuration says. */
+  readonly allPods?: boolean;
   /** It waits until fewer nodes of its pool are drained. */
   readonly waits: boolean;
 }
@@ -30,13 +32,15 @@ export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
 
 /** The annotation's value. */
 export function describeUnderWay(active: ActiveDrain): string {
-  const { id, scope, force, queue } = active;
+  const { id, scope, force, queue, requests } = active;
+  const allPods = requests.every(each => each.allPods === true);
   const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
   return JSON.stringify({
     id,
     since: toExactTimestamp(sinceOf(active)),
     ...entities,
     ...(force && { force }),
+    ...(allPods && { allPods }),
     ...(queue?.takes === false && { waits: true }),
   });
 }
@@ -50,7 +54,7 @@ export function readUnderWay(value: string | undefined): UnderWay | undefined {
     return undefined;
   }
   if (!isJsonObject(read)) return undefined;
-  const { id, since, entities, force, waits } = read;
+  const { id, since, entities, force, allPods, waits } = read;
   const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
   if (typeof id !== 'string' || time === undefined) return undefined;
   const isList = Array.isArray(entities) && entities.every(each => typeof each === 'string');
@@ -59,6 +63,7 @@ export function readUnderWay(value: string | undefined): UnderWay | undefined {
     since: time,
     scope: isList ? { kind: 'entities', entities } : FULL,
     force: force === true,
+    allPods: allPods === true,
     waits: waits === true,
   };
 }

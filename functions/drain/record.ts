@@ -68,6 +68,8 @@ const request = z.object({
   event,
   /** A `QuarantineStatus`. */
   quarantine: orUndefined(z.string()),
+  /** All pods go at once, whatever configuration and limits say. */
+  allPods: z.exactOptional(z.boolean()),
   /** `DeleteAfterTimeout` counts from there: when NVSentinel stored it, else when it was put on the bus, else when it arrived. Absent in records of before. */
   time: z.exactOptional(instant),
   said: z.exactOptional(said),

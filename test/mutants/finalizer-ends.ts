@@ -37,6 +37,7 @@ const hooksSeeing = (change: (context: TerminationContext) => TerminationContext
 const describing = (read: (found: Described) => Described): Mutation =>
   withPorts('finalizer', ({ instances }) => ({
     instances: {
+      checkOf: (...args) => instances.checkOf(...args),
       list: () => instances.list(),
       terminate: id => instances.terminate(id),
       reboot: id => instances.reboot(id),

@@ -120,6 +120,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
           const instance = await instances.describe(providerID);
           return instance?.state === 'shutting-down' ? { ...instance, state: 'terminated' } : instance;
         },
+        checkOf: (...args) => instances.checkOf(...args),
         list: () => instances.list(),
         terminate: providerID => instances.terminate(providerID),
         terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),
@@ -135,6 +136,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         describe: providerID => instances.describe(providerID).catch(() => undefined),
+        checkOf: (...args) => instances.checkOf(...args),
         list: () => instances.list(),
         terminate: providerID => instances.terminate(providerID),
         terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),

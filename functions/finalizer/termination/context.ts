@@ -15,8 +15,8 @@ import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { TerminationDeps } from '../cluster/deps.ts';
+import type { ResourceAnswer } from './answers.ts';
 import type { Look } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
@@ -53,8 +53,8 @@ export interface RunMemory {
   ownAttempt: number | undefined;
   /** Hooks whose invocation this run recorded, as `name/attempt`. */
   readonly ownHooks: Set<string>;
-  /** What workers answered to hooks, by hook name, until it is in the record. */
-  readonly answers: Map<string, HookAnswer>;
+  /** What was answered to hooks, by hook name, until it is in the record. */
+  readonly answers: Map<string, ResourceAnswer>;
   /** Of changes and steps that are refused. */
   readonly tries: Tries;
   /** Writes of steps that were not made, because the object had changed or gone. */

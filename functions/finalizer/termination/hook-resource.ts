@@ -2,7 +2,6 @@
  * A hook that is a custom resource: made of the user's template, done when its condition is `True`. It is owned by what is terminated
  * and goes with it. A change of it is a heartbeat.
  */
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { isMarked, lookFor, type Mark } from '../../../shared/custom-resource/follow.ts';
 import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
@@ -13,13 +12,11 @@ import type { HookTarget, TerminationHook } from '../../../shared/domain/termina
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { renderHookResource } from './hook-template.ts';
+import type { ResourceAnswer } from './answers.ts';
 import type { HookProgress } from './record.ts';
 import type { TerminationContext } from './context.ts';
 
 type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
-
-/** `resource`: how it is found again; its version as it was last seen. */
-export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
 
 /** Equal for all calls about one hook of one termination, also when a NodeClaim that went has left it to its Node. */
 export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>

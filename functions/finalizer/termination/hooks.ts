@@ -20,9 +20,10 @@ import {
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { ResourceAnswer } from './answers.ts';
 import type { HookProgress } from './record.ts';
 import { reportHook } from './hook-reports.ts';
-import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './hook-resource.ts';
+import { followResource, keyOfHook, makeResource } from './hook-resource.ts';
 import { standingOfHooks } from './hook-standing.ts';
 import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
