@@ -10,7 +10,8 @@ import { TerminalError } from '../../shared/errors.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { parseDrainRequested } from './messages.ts';
-import { CLOCKS_DIFFER, type DrainRequest, type Incoming, type Said } from './model.ts';
+import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
+import type { DrainRequest, Said } from './record.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;

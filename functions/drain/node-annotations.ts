@@ -7,7 +7,8 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { endOf } from './history.ts';
-import type { ActiveDrain, DrainRecord, Incoming, Hold } from './model.ts';
+import type { ActiveDrain, DrainRecord, Hold } from './record.ts';
+import type { Incoming } from './incoming.ts';
 import type { DrainedNode, DrainObservation } from './observation.ts';
 import { FULL, type DrainScope } from './pods.ts';
 

@@ -33,12 +33,13 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 import { isSentBefore } from './bus.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
-import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
+import type { Incoming } from './incoming.ts';
 import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
 import { readShownDrain } from './node.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { listedFaults, quarantineIds } from './quarantine-list.ts';
-import { DRAIN_CODEC, recordIdOf } from './record.ts';
+import { DRAIN_CODEC } from './codec.ts';
+import { NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
