@@ -4,7 +4,7 @@
  */
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, hours, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { asApplied } from './as-applied.ts';
 
 const POOL = 'default';
@@ -88,7 +88,9 @@ export function playgroundObjects(now: EpochMs): readonly KubernetesManifest[] {
     const sick = SICK_NODES.find(({ node }) => manifest.kind === 'Node' && node === manifest.metadata.name);
     if (sick === undefined || sick !== SICK_NODES[0]) return manifest;
     const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime: since };
-    return { ...manifest, status: { conditions: [ready, { ...sick.condition, lastTransitionTime: since }] } };
+    // No illness is older than its Node.
+    const metadata = { ...manifest.metadata, creationTimestamp: toTimestamp(addDuration(now, hours(-1))) };
+    return { ...manifest, metadata, status: { conditions: [ready, { ...sick.condition, lastTransitionTime: since }] } };
   });
 }
 
