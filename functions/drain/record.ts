@@ -1,6 +1,7 @@
 /** What is remembered of the drains of one node. */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
+import { parseJsonObject } from '../../shared/domain/json.ts';
 import { toDurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
@@ -156,5 +157,5 @@ export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   // Version 1 knew nothing of the end of a quarantine, version 2 nothing of drains that wait for their turn, version 3 nothing of error codes, and
   // of ends the last hundred alone.
   parse: state => schema.parse(state),
-  toState: value => JSON.parse(toFittingJson(value)),
+  toState: value => parseJsonObject(toFittingJson(value)),
 };
