@@ -21,8 +21,24 @@ const ON_OLDEST = [
   'command-line',
   'uninstall',
 ];
-/** And on the newest, with Karpenter. */
-const ON_NEWEST = ['install', 'forwarder', 'kubernetes', 'denials', 'grace-period', 'karpenter-repair', 'uninstall'];
+/** And on the newest: the contracts, what `deploy/` installs, and repair beside Karpenter. */
+const ON_NEWEST = [
+  'install',
+  'installed-forwarder',
+  'forwarder',
+  'api-server',
+  'kubernetes',
+  'do-not-disrupt-warning',
+  'unstated-reach-warning',
+  'repair-definition',
+  'termination-policy',
+  'denials',
+  'grace-period',
+  'karpenter-repair',
+  'end-to-end',
+  'command-line',
+  'uninstall',
+];
 
 /** Those suites once more, on another release (`test/control-plane/go.ts`). */
 const onOther = (name: 'newest' | 'oldest', suites: readonly string[]) => ({

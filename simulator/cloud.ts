@@ -3,7 +3,7 @@ import { addDuration, seconds, type EpochMs } from '../shared/domain/time.ts';
 import { RetryableError } from '../shared/errors.ts';
 import type { InstanceOutcome, Instances, InstanceState } from '../shared/ports/instances.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import type { CloudFailure } from './scenario/scenario.ts';
+import type { CloudChecks, CloudFailure } from './scenario/scenario.ts';
 
 /** From the call to `terminated`. */
 const TERMINATION_TAKES = seconds(5);
@@ -16,7 +16,11 @@ export interface Cloud {
   setState(providerID: string, state: InstanceState): void;
   /** How calls about that instance fail from now on. */
   setFailure(providerID: string, failure: CloudFailure): void;
+  /** What EC2 says of it from now on, where it said something else. */
+  setChecks(providerID: string, checks: CloudChecks): void;
   stateOf(providerID: string): InstanceState | undefined;
+  /** What a check says of it; undefined: there is no such instance. */
+  checkOf(providerID: string, check: string): string | undefined;
   /** Whether calls about that instance fail at the moment. */
   fails(providerID: string): boolean;
   /** All instances, with their states. */
@@ -42,6 +46,7 @@ export function createCloud(
   };
   const groups = new Map<string, string>();
   const failures = new Map<string, CloudFailure>();
+  const checks = new Map<string, Readonly<Record<string, string | undefined>>>();
 
   const check = (providerID: string, doing: string): void => {
     const failure = failures.get(providerID) ?? 'none';
@@ -63,6 +68,14 @@ export function createCloud(
     return { kind: 'ok' };
   };
 
+  const checkOf = (providerID: string, name: string): string | undefined => {
+    const state = states.get(providerID);
+    if (state === undefined) return undefined;
+    // Without an application of its own there is nothing to check, nor on what does not run.
+    const usual = name === 'InstanceStatus' && state === 'running' ? 'ok' : 'not-applicable';
+    return checks.get(providerID)?.[name] ?? usual;
+  };
+
   return {
     add(providerID, { autoScalingGroup } = {}) {
       if (!states.has(providerID)) enter(providerID, 'running');
@@ -70,7 +83,9 @@ export function createCloud(
     },
     setState: enter,
     setFailure: (providerID, failure) => failures.set(providerID, failure),
+    setChecks: (providerID, stated) => checks.set(providerID, { ...checks.get(providerID), ...stated }),
     stateOf: providerID => states.get(providerID),
+    checkOf,
     fails: providerID => (failures.get(providerID) ?? 'none') !== 'none',
     states: () => [...states],
     remove(providerID) {
@@ -82,6 +97,10 @@ export function createCloud(
         const state = states.get(providerID);
         const group = groups.get(providerID);
         return state === undefined ? undefined : { state, ...(group !== undefined && { autoScalingGroup: group }) };
+      },
+      async checkOf(providerID, name) {
+        check(providerID, `asking for ${name} of instance ${providerID}`);
+        return checkOf(providerID, name);
       },
       async list() {
         for (const providerID of failures.keys()) check(providerID, 'listing instances');

@@ -60,7 +60,7 @@ export function formatRun(result: RunResult, { day, shows, only }: TextOptions):
 
 /** One line for one run. */
 export function formatSummary(result: RunResult): string {
-  const { scenario, seed, verdicts, violations, trace, buried, faults } = result;
+  const { scenario, seed, verdicts, violations, refusals, trace, buried, faults } = result;
   const held = verdicts.filter(({ holds }) => holds).length;
   const word = isGood(result) ? pc.green('ok') : pc.red('FAILED');
   const writes = trace.filter(({ kind }) => kind === 'write').length;
@@ -68,6 +68,7 @@ export function formatSummary(result: RunResult): string {
   const parts = [expectations, count(writes, 'write')];
   if (buried.length > 0) parts.push(`${count(buried.length, 'message')} in dead-letter queues`);
   if (violations.length > 0) parts.push(`${count(violations.length, 'violation')} of invariants`);
+  if (refusals.length > 0) parts.push(`${count(refusals.length, 'refusal')} that no expectation names`);
   const injected = [...faults.values()].reduce((sum, number) => sum + number, 0);
   if (injected > 0) parts.push(`${count(injected, 'fault')}, seed ${seed}`);
   return `${word} ${scenario.name}: ${parts.join(', ')}`;
@@ -75,7 +76,7 @@ export function formatSummary(result: RunResult): string {
 
 /** A run as data: whether it is good, and what is not. */
 export function toReport(result: RunResult): JsonObject {
-  const { scenario, seed, verdicts, violations, notes } = result;
+  const { scenario, seed, verdicts, violations, refusals, notes } = result;
   return {
     name: scenario.name,
     file: scenario.file,
@@ -89,6 +90,12 @@ export function toReport(result: RunResult): JsonObject {
       seen: [...seen],
     })),
     violations: violations.map(({ invariant, time, message }) => ({ invariant, time: toIsoText(time), message })),
+    refusals: refusals.map(({ time, line }) => ({
+      time: toIsoText(time),
+      object: objectOf(line['about']),
+      reason: line['reason'] ?? null,
+      message: refusalText(line),
+    })),
     notes: notes.map(({ place, message }) => ({ line: place.line, path: place.path, message })),
   };
 }
@@ -123,12 +130,12 @@ export const formatNotes = ({ notes }: RunResult): string[] =>
 
 function formatRefusals({ scenario, refusals }: RunResult): string[] {
   return refusals.map(({ line }) => {
-    const { message, about } = line;
-    const object = objectOf(about);
-    const why = typeof message === 'string' ? message : 'no reason was given';
-    return `${scenario.file}: ${object} was refused, and no expectation says so: ${onOneLine(why)}`;
+    return `${scenario.file}: ${objectOf(line['about'])} was refused, and no expectation says so: ${onOneLine(refusalText(line))}`;
   });
 }
+
+const refusalText = ({ message }: JsonObject): string =>
+  typeof message === 'string' ? message : 'no reason was given';
 
 /** Every expectation holds, no invariant was violated, and what was refused was meant to be. */
 export function isGood({

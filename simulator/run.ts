@@ -107,6 +107,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     core,
     scheduler: time,
     instanceState: providerID => cloud.stateOf(providerID),
+    instanceCheck: (providerID, check) => cloud.checkOf(providerID, check),
     failsInstance: providerID => cloud.fails(providerID),
     refusedUntil: (resource, object) => refusals.heldUntil(resource, object),
     failsCleanup: rule => cleanups.of(rule).result === 'fail',

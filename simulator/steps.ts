@@ -69,6 +69,7 @@ function perform(
     case 'cloud':
       if (action.state !== undefined) cloud.setState(action.providerID, action.state);
       if (action.fail !== undefined) cloud.setFailure(action.providerID, action.fail);
+      if (action.checks !== undefined) cloud.setChecks(action.providerID, action.checks);
       return undefined;
     case 'cleanup':
       cleanups.set(action.rule, { result: action.result, message: action.message ?? '' });
@@ -112,7 +113,7 @@ function textOf(action: StepAction): string {
     case 'busEvent':
       return `event ${action.detailType} from ${action.source}`;
     case 'cloud':
-      return `instance ${action.providerID} ${[action.state, action.fail === undefined ? undefined : `fails: ${action.fail}`].filter(Boolean).join(', ')}`;
+      return `instance ${action.providerID} ${[action.state, action.fail === undefined ? undefined : `fails: ${action.fail}`, action.checks && JSON.stringify(action.checks)].filter(Boolean).join(', ')}`;
     case 'cleanup':
       return `clean-up of ${action.rule} answers ${action.result}`;
     case 'hook':
@@ -143,7 +144,7 @@ function aboutOf(action: StepAction): JsonObject | undefined {
     case 'busEvent':
       return { source: action.source, detailType: action.detailType, detail: action.detail };
     case 'cloud':
-      return { providerID: action.providerID, state: action.state, fail: action.fail };
+      return { providerID: action.providerID, state: action.state, fail: action.fail, ...action.checks };
     case 'cleanup':
       return { resource: 'cleanups', name: action.rule, result: action.result };
     case 'hook':

@@ -47,6 +47,7 @@ answerQuestions({
       dueIndex: store,
       instances: () => ({
         describe: noCloud,
+        checkOf: noCloud,
         list: noCloud,
         terminate: noCloud,
         reboot: noCloud,

@@ -11,6 +11,7 @@ const unasked = (): never => {
 };
 const NO_INSTANCES: Instances = {
   describe: unasked,
+  checkOf: unasked,
   list: unasked,
   terminate: unasked,
   reboot: unasked,

@@ -20,6 +20,7 @@ import { accessSchema, drainSchema, nodeNameFor } from './objects.ts';
 const noCloud = () => Promise.reject(new Error('there is no cloud'));
 const NO_INSTANCES: Instances = {
   describe: noCloud,
+  checkOf: noCloud,
   list: noCloud,
   terminate: noCloud,
   reboot: noCloud,

@@ -1,5 +1,6 @@
 /** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
 import {
+  ALL_PODS,
   type ActiveDrain,
   type DrainRules,
   type OutOfScope,
@@ -54,7 +55,8 @@ export function planDrain(
   const { node } = observation;
   const hasBegun = readUnderWay(node.annotations[ANNOTATIONS.drainUnderWay])?.waits === false;
   const held = hasBegun ? undefined : observation.drainsHeld;
-  const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
+  const configured = live.kind === 'valid' ? live.configuration.drain : undefined;
+  const settings = drain.allPods === true ? ALL_PODS.settings : configured;
   if (settings === undefined) {
     const because = 'no valid configuration says how it goes';
     const pods = inOrder(observation.pods.filter(pod => !isFinished(pod))).map(({ namespace, name }): PlannedPod => ({
@@ -73,7 +75,7 @@ export function planDrain(
       held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION,
     };
   }
-  const rules: DrainRules = { settings, ...compileSettings(settings) };
+  const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
   const active: ActiveDrain = { ...drain, requests: [], startTime: drain.since, warned: [], drained: 0, refusals: 0 };
   const situation: Situation = {

@@ -14,6 +14,7 @@ import { type Answer, readAnswer, requestedId } from '../../functions/drain/expl
 import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
 import { TERMINATING_CONDITION, effectiveTermination } from '../../functions/finalizer/explain.ts';
 import {
+  CONFIRMED,
   type LookContext,
   NEW_POOL,
   type RepairRules,
@@ -22,15 +23,22 @@ import {
   dueClause,
   effectiveRepair,
   illsOf,
+  judgeHealth,
   lookAt,
   otherAtWork,
   poolOf,
   readableSettings,
   surroundingsOf,
+  termsText,
 } from '../../functions/repair/explain.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
-import { AWS_REPAIR_STATEMENTS, statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import {
+  AWS_REPAIR_STATEMENTS,
+  statementsOf,
+  termsOf,
+  type RepairSettings,
+} from '../../shared/domain/repair-policy.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
@@ -43,6 +51,10 @@ export interface RepairExplanation {
   readonly message: string;
   /** From when on the node may be repaired. */
   readonly dueTime: EpochMs | undefined;
+  /** What is done about it then; undefined: nothing is wrong, or nobody can tell. */
+  readonly does?: string | undefined;
+  /** Pods have no time to leave. */
+  readonly isForceful?: boolean | undefined;
   /** Since when the act is under way. */
   readonly since?: EpochMs | undefined;
   /** The entry that decides; undefined: the provider's default. */
@@ -222,6 +234,9 @@ function explainRepair(
   const field = 'incident' in decision ? decision.incident.field : undefined;
   const message = `${withoutDueTime(decision.message, dueTime)}${field === FLAPPING ? '' : flappingText(decision.kind, settings)}`;
   const aside = elsewhere(cluster, decision.kind, source);
+  const health = settings && judgeHealth(ills, { now, settings, episodes: [] });
+  const isIll = health?.kind === 'unhealthy' && ['tolerate', 'due', 'blocked', 'vetoed'].includes(decision.kind);
+  const terms = isIll && settings ? termsOf(settings, health.entry) : undefined;
   const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
   const own = {
     kind: decision.kind,
@@ -231,6 +246,8 @@ function explainRepair(
     source,
     mode,
     observedBy: observed,
+    does: terms && termsText(terms),
+    isForceful: terms?.drainBound === 0,
   };
   if (decision.kind !== 'due' || settings === undefined) return own;
   const context: LookContext = {
@@ -262,10 +279,18 @@ function explainRepair(
     looks,
     activity,
   });
-  const decided = decidePool({ now, pool, rules, looks, state: NEW_POOL, surroundings });
+  // EC2 is not asked here: what it has said is in Events.
+  const answers = new Map(nodes.map(({ uid }) => [uid, CONFIRMED]));
+  const decided = decidePool({ now, pool, rules, looks, state: NEW_POOL, surroundings, answers });
   const verdict = decided.looks.find(each => each.node.uid === node.uid)?.verdict;
-  if (verdict?.kind !== 'blocked') return own;
-  return { ...own, kind: 'blocked', message: `${message}; held: ${verdict.message}${aside}` };
+  const held = verdict?.kind === 'blocked' ? verdict : undefined;
+  const rank = held?.rank ?? decided.granted.find(({ look }) => look.node.uid === node.uid)?.rank;
+  const place =
+    rank === undefined || rank.of === 1
+      ? ''
+      : `; number ${rank.place} of ${rank.of} nodes that are due, its score is ${rank.score}`;
+  if (held === undefined) return { ...own, message: `${message}${place}${aside}` };
+  return { ...own, kind: 'blocked', message: `${message}${place}; held: ${held.message}${aside}` };
 }
 
 const FLAPPING = 'spec.repair.flapping';

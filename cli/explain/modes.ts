@@ -37,7 +37,7 @@ export function protectionText(pool: KubernetesObject | undefined, policies: Pol
   const rules =
     policy.compatibility === 'Unknown'
       ? 'what either rule set protects is protected'
-      : `rules of ${policy.compatibility}`;
+      : `compatibility ${policy.compatibility}`;
   const aside = observed?.source === undefined ? '' : `; ${observed.source} is only observed and changes nothing`;
   return `${source ?? 'no policy, the defaults hold'} (${rules})${aside}`;
 }

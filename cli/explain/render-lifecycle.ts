@@ -8,9 +8,10 @@ import { instant } from './instant.ts';
 
 /** Lines about one node. */
 export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): readonly string[] {
-  const { termination, drain, policies } = explained;
+  const { repair, termination, drain, policies } = explained;
   return [
     `repair: ${repairText(explained, now)}`,
+    ...(repair.does === undefined || repair.since !== undefined ? [] : [`  then it ${repair.does}`]),
     ...terminationLines(termination),
     ...drainLines(drain, now),
     `policies: ${policies.length === 0 ? 'none selects this node' : policies.map(({ name, mode }) => `${name} (mode ${mode})`).join(', ')}`,

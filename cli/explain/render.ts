@@ -36,7 +36,7 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
     ...(first === undefined
       ? []
       : [
-          `  disruption: ${verdict}${(lifecycle?.repair.dueTime !== undefined || lifecycle?.repair.since !== undefined) && node.verdict.kind !== 'open' ? '; its termination by repair does not wait for that' : ''}`,
+          `  disruption: ${verdict}${lifecycle?.repair.isForceful === true && node.verdict.kind !== 'open' ? '; its termination by repair does not wait for that' : ''}`,
         ]),
     ...(lifecycle === undefined ? [] : renderLifecycle(lifecycle, node.now).map(line => `  ${line}`)),
     `  ${describeAnnotation(node)}`,
@@ -128,7 +128,7 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
 
 function describePolicy({ policy, compatibility, observed }: NodeExplanation): string {
   const rules =
-    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `rules of ${compatibility}`;
+    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `compatibility ${compatibility}`;
   const aside = observed === undefined ? '' : `; ${observed} is only observed and changes nothing`;
   return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules})${aside}`;
 }

@@ -4,6 +4,7 @@ import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { FUNCTION_NAMES, HOOK_ANSWERED, SOURCES } from '../../shared/contract/names.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
+import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import type { Timeline, Voice } from './timeline.ts';
 
 const auditSchema = z.object({
@@ -54,8 +55,30 @@ export function narrateWrite(timeline: Timeline, write: ObservedWrite): void {
   timeline.line(voice, gone ? `${target} is gone` : `${write.verb} ${target}${describeBody(write)}`);
 }
 
+/** Fields that say of which object a patch is, not what it changes. */
+const PRECONDITIONS: readonly string[] = ['metadata.uid', 'metadata.resourceVersion'];
+const MAX_CHANGES = 3;
+
+/** What a patch sets or removes, field by field: the patch itself stands in the audit log of the API server. */
 function describeBody({ verb, body }: ObservedWrite): string {
-  return verb === 'patch' && body !== undefined ? ` ${JSON.stringify(body).slice(0, 160)}` : '';
+  if (verb !== 'patch' || !isJsonObject(body)) return '';
+  const changes = changesIn(body).filter(({ path }) => !PRECONDITIONS.includes(path));
+  const told = changes.slice(0, MAX_CHANGES).map(({ path, value }) => {
+    if (value === null) return `removes ${path}`;
+    return typeof value === 'object' ? `sets ${path}` : `sets ${path} to ${value}`;
+  });
+  const left = changes.length - told.length;
+  return told.length === 0 ? '' : `: ${told.join(', ')}${left === 0 ? '' : `, and ${left} more`}`;
+}
+
+/** An annotation or a label is named by its key alone, as people do. */
+function changesIn(body: JsonObject, prefix = ''): readonly { readonly path: string; readonly value: JsonValue }[] {
+  return Object.entries(body).flatMap(([key, value]) => {
+    if (value === undefined) return [];
+    const isNamed = prefix === 'metadata.annotations.' || prefix === 'metadata.labels.';
+    const path = isNamed ? key : `${prefix}${key}`;
+    return isJsonObject(value) && !isNamed ? changesIn(value, `${path}.`) : [{ path, value }];
+  });
 }
 
 /** These are told as writes and decisions. */

@@ -148,6 +148,7 @@ function describeWrite({ verb, ref, body }: WithheldWrite): string {
 /** Outside AWS nobody terminates instances; the functions that run here delete NodeClaims and leave that to Karpenter. */
 const NO_INSTANCES: Instances = {
   describe: () => Promise.resolve(undefined),
+  checkOf: () => Promise.resolve(undefined),
   list: () => Promise.resolve([]),
   terminate: () => Promise.resolve({ kind: 'notFound' }),
   reboot: () => Promise.resolve({ kind: 'notFound' }),

@@ -7,7 +7,7 @@ import { fail, type CustomDecision } from './custom-drain.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
 import { finish } from './end.ts';
-import type { ActiveDrain } from './model.ts';
+import type { ActiveDrain } from './record.ts';
 import type { Look } from './observe.ts';
 import { drainPodStanding } from './pods.ts';
 import { saidStuck, sayNew } from './report.ts';

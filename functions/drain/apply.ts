@@ -8,7 +8,7 @@ import { carryOutPass } from './carry-out-pass.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
 import { tellAnswers } from './messages.ts';
-import type { ActiveDrain, FinishedDrain } from './model.ts';
+import type { ActiveDrain, FinishedDrain } from './record.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { Look } from './observe.ts';
 import { withReturned, type DrainPass } from './pod-plan.ts';

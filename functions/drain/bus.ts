@@ -10,7 +10,8 @@ import { TerminalError } from '../../shared/errors.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { parseDrainRequested } from './messages.ts';
-import { CLOCKS_DIFFER, type DrainRequest, type Incoming, type Said } from './model.ts';
+import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
+import type { DrainRequest, Said } from './record.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;
@@ -47,7 +48,7 @@ export function readBusEvent(message: BusEvent): NodeMessage | undefined {
 function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage {
   const request = parseDrainRequested(detail, id);
   if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
-  const { nodeUid, cluster, event } = request.value;
+  const { nodeUid, cluster, event, allPods } = request.value;
   const said = time === undefined ? {} : { said: { sentTime: time } };
   return {
     id: event.id,
@@ -57,7 +58,15 @@ function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent
     clusters: cluster === undefined || cluster === '' ? [] : [cluster],
     incoming: {
       kind: 'drain',
-      request: { id: event.id, requestedBy: source, event, quarantine: undefined, ...said, ...countedFrom(time) },
+      request: {
+        id: event.id,
+        requestedBy: source,
+        event,
+        quarantine: undefined,
+        ...(allPods && { allPods }),
+        ...said,
+        ...countedFrom(time),
+      },
       receivedTime,
       isRequest: true,
     },

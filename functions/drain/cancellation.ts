@@ -3,15 +3,8 @@ import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
 import { endOf, isFree, isStanding, remember } from './history.ts';
-import type {
-  ActiveDrain,
-  DrainOutcome,
-  DrainRecord,
-  DrainRequest,
-  FinishedDrain,
-  Incoming,
-  Recovery,
-} from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest, FinishedDrain, Recovery } from './record.ts';
+import type { Incoming } from './incoming.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import { isForced, toFinished } from './requests.ts';

@@ -14,7 +14,7 @@ import {
   type HeldEvictions,
   type PodsLeft,
 } from '../../shared/pods/drain-pods.ts';
-import type { ActiveDrain } from './model.ts';
+import type { ActiveDrain } from './record.ts';
 import type { DrainDeps, Look } from './observe.ts';
 import type { DrainPass, PodAct } from './pod-plan.ts';
 import type { Parts } from './turn.ts';

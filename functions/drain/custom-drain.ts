@@ -13,7 +13,7 @@ import { notServed } from '../../shared/domain/not-served.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { ActiveDrain, CustomProgress, DrainOutcome } from './model.ts';
+import type { ActiveDrain, CustomProgress, DrainOutcome } from './record.ts';
 import type { DrainPass } from './pod-plan.ts';
 
 /** The custom resource as it was looked for. */

@@ -11,7 +11,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { SeenResource } from './custom-drain.ts';
-import type { ActiveDrain, CustomProgress } from './model.ts';
+import type { ActiveDrain, CustomProgress } from './record.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve' | 'versionsOf'>;

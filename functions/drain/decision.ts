@@ -9,7 +9,7 @@ import type {
   DrainStatus,
   FinishedDrain,
   Hold,
-} from './model.ts';
+} from './record.ts';
 import type { DrainPass } from './pod-plan.ts';
 
 /** What becomes of a request. */

@@ -16,7 +16,7 @@ import type { DrainDecision } from './decision.ts';
 import { isFree, remember } from './history.ts';
 import { STALE_AGAIN } from './late-events.ts';
 import { tellAnswers } from './messages.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, DrainRequest } from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, DrainRequest } from './record.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look, Seen, Target } from './observe.ts';
 import { FULL } from './pods.ts';

@@ -1,8 +1,8 @@
 /** What the command line reads of drains, and nothing else of this folder: the rules themselves, and how their records are read. */
 export { podRules } from './decide.ts';
 export { parseDrainRequested } from './messages.ts';
-export type { ActiveDrain } from './model.ts';
+export type { ActiveDrain } from './record.ts';
 export { readAnswer, readUnderWay, requestedId, type Answer, type UnderWay } from './node-annotations.ts';
 export type { DrainRules } from './observation.ts';
 export { FULL, drainPodStanding, type OutOfScope } from './pods.ts';
-export { compileSettings } from './settings.ts';
+export { ALL_PODS, compileSettings } from './settings.ts';

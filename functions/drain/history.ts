@@ -6,7 +6,7 @@
 import { MESSAGE_LIFETIME } from '../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { isSaidBefore, isSameCheck } from './faults.ts';
-import type { AnsweredRequest, DrainRecord, FinishedDrain } from './model.ts';
+import type { AnsweredRequest, DrainRecord, FinishedDrain } from './record.ts';
 import type { DrainedNode } from './observation.ts';
 import { FULL } from './pods.ts';
 import { bytesOf, newestOf, toStored } from './record-size.ts';

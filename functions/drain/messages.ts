@@ -7,7 +7,7 @@ import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
-import type { FinishedDrain } from './model.ts';
+import type { FinishedDrain } from './record.ts';
 import { toHealthEvent } from './node-annotations.ts';
 
 const DRAIN_MESSAGE_VERSION = 1;
@@ -22,6 +22,8 @@ const requestSchema = z.object({
   reason: z._default(z.string().check(z.maxLength(1024)), ''),
   /** Every mode is `Immediate`; protection and PodDisruptionBudgets still hold. */
   force: z._default(z.boolean(), false),
+  /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still hold. */
+  allPods: z._default(z.boolean(), false),
 });
 
 export interface DrainRequested {
@@ -30,6 +32,7 @@ export interface DrainRequested {
   readonly cluster: string | undefined;
   /** The request in the shape of a HealthEvent, as templates know it. */
   readonly event: HealthEvent;
+  readonly allPods: boolean;
 }
 
 /** Reads the detail of a `DrainRequested`. Never throws. @param envelopeId id of the bus event, for a request that has none */
@@ -37,9 +40,9 @@ export function parseDrainRequested(detail: unknown, envelopeId: string | undefi
   const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
   const read = parsed(requestSchema.safeParse(given), 'detail');
   if (!read.ok) return read;
-  const { id, cluster, node, reason, force } = read.value;
+  const { id, cluster, node, reason, force, allPods } = read.value;
   const event = toHealthEvent({ id, nodeName: node.name, message: reason, force });
-  return { ok: true, value: { nodeUid: node.uid, cluster, event } };
+  return { ok: true, value: { nodeUid: node.uid, cluster, event, allPods } };
 }
 
 export interface DrainAnswer {

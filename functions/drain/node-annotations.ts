@@ -7,7 +7,8 @@ import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { endOf } from './history.ts';
-import type { ActiveDrain, DrainRecord, Incoming, Hold } from './model.ts';
+import type { ActiveDrain, DrainRecord, Hold } from './record.ts';
+import type { Incoming } from './incoming.ts';
 import type { DrainedNode, DrainObservation } from './observation.ts';
 import { FULL, type DrainScope } from './pods.ts';
 
@@ -17,6 +18,8 @@ export interface UnderWay {
   readonly since: EpochMs;
   readonly scope: DrainScope;
   readonly force: boolean;
+  /** Whatever the configuration says. */
+  readonly allPods?: boolean;
   /** It waits until fewer nodes of its pool are drained. */
   readonly waits: boolean;
 }
@@ -29,13 +32,15 @@ export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
 
 /** The annotation's value. */
 export function describeUnderWay(active: ActiveDrain): string {
-  const { id, scope, force, queue } = active;
+  const { id, scope, force, queue, requests } = active;
+  const allPods = requests.every(each => each.allPods === true);
   const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
   return JSON.stringify({
     id,
     since: toExactTimestamp(sinceOf(active)),
     ...entities,
     ...(force && { force }),
+    ...(allPods && { allPods }),
     ...(queue?.takes === false && { waits: true }),
   });
 }
@@ -44,7 +49,7 @@ export function describeUnderWay(active: ActiveDrain): string {
 export function readUnderWay(value: string | undefined): UnderWay | undefined {
   const read = readJson(value);
   if (!isJsonObject(read)) return undefined;
-  const { id, since, entities, force, waits } = read;
+  const { id, since, entities, force, allPods, waits } = read;
   const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
   if (typeof id !== 'string' || time === undefined) return undefined;
   const isList = isTextList(entities);
@@ -53,6 +58,7 @@ export function readUnderWay(value: string | undefined): UnderWay | undefined {
     since: time,
     scope: isList ? { kind: 'entities', entities } : FULL,
     force: force === true,
+    allPods: allPods === true,
     waits: waits === true,
   };
 }

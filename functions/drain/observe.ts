@@ -33,13 +33,14 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 import { isSentBefore } from './bus.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
-import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
+import type { Incoming } from './incoming.ts';
 import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
 import { readShownDrain } from './node.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { listedFaults, quarantineIds } from './quarantine-list.ts';
-import { DRAIN_CODEC, recordIdOf } from './record.ts';
-import { DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
+import { DRAIN_CODEC } from './codec.ts';
+import { NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
+import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
 export type DrainDeps = Pick<
@@ -151,7 +152,8 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const pool = nodePoolOf(view);
   const [config, pods] = await inParallel([loadConfig('drain', deps), loadPodsOnNode(deps, view.name)]);
   const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
-  const rules = config.drain && compiled(config.drain);
+  const isOfAllPods = asksForAllPods(base);
+  const rules = isOfAllPods ? ALL_PODS : config.drain && compiled(config.drain);
   const { active } = record;
   const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
@@ -160,7 +162,19 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     : ({ kind: 'notAsked' } as const);
   const { template, healthEvents } = config;
   const seen = { rules, maxEventAge: healthEvents.maxEventAge, neighbours, pods, resource, template };
-  return { ...base, ...seen, ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce) };
+  return {
+    ...base,
+    ...seen,
+    ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce),
+    ...(isOfAllPods && { limits: NO_DRAIN_LIMITS }),
+  };
+}
+
+/** Only those who ask for that share the drain: another one's goes by the configuration. */
+function asksForAllPods({ record: { active, requests }, incoming }: Look): boolean {
+  const asked = incoming?.kind === 'drain' ? [incoming.request] : [];
+  const all = active?.requests ?? [...requests, ...asked];
+  return all.length > 0 && all.every(({ allPods }) => allPods === true);
 }
 
 /** What its pool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */

@@ -23,7 +23,8 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../shared/domain/time.ts';
-import { CLOCKS_DIFFER, type ActiveDrain, type Return } from './model.ts';
+import { CLOCKS_DIFFER } from './incoming.ts';
+import type { ActiveDrain, Return } from './record.ts';
 import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
 
 export interface PassSituation {

@@ -17,7 +17,7 @@ import {
   type EpochMs,
   type DurationMs,
 } from '../../shared/domain/time.ts';
-import type { ActiveDrain, DrainOutcome, DrainRequest, DrainRecord } from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRequest, DrainRecord } from './record.ts';
 import type { DrainPass } from './pod-plan.ts';
 
 /** The last pods that are deleted by force have one second of grace, and Kubernetes writes whole seconds. */

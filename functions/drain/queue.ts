@@ -17,7 +17,7 @@ import {
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import type { DrainDecision } from './decision.ts';
-import type { ActiveDrain, DrainOutcome, DrainRequest } from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRequest } from './record.ts';
 import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
 import { notOverdue } from './progress.ts';

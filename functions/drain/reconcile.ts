@@ -14,7 +14,7 @@ import { beginsNothing, readBusEvent, type NodeMessage } from './bus.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './end.ts';
-import type { Incoming } from './model.ts';
+import type { Incoming } from './incoming.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
 import type { RunMemory } from './turn.ts';

@@ -1,6 +1,6 @@
 /** What keeps the record of a node's drains below the 400 KB of an item, whatever its monitors send and its pods are. Pure. */
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { ActiveDrain, AnsweredRequest, DrainRecord, DrainStatus } from './model.ts';
+import type { ActiveDrain, AnsweredRequest, DrainRecord, DrainStatus } from './record.ts';
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 

@@ -5,7 +5,7 @@ import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
 
-import type { ActiveDrain } from './model.ts';
+import type { ActiveDrain } from './record.ts';
 import type { Look } from './observe.ts';
 import type { DrainPass, PodWait } from './pod-plan.ts';
 import type { Parts } from './turn.ts';

@@ -4,7 +4,7 @@
  * becomes one wider request. Pure; part of `admission`.
  */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest } from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest } from './record.ts';
 import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { waitsForNobody } from './queue.ts';
 import { bytesOf } from './record-size.ts';

@@ -4,15 +4,8 @@ import type { Admission } from './decision.ts';
 import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
 import { tooOld, staleOutcome } from './late-events.ts';
-import {
-  CLOCKS_DIFFER,
-  type ActiveDrain,
-  type DrainOutcome,
-  type DrainRecord,
-  type DrainRequest,
-  type FinishedDrain,
-  type Incoming,
-} from './model.ts';
+import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest, FinishedDrain } from './record.ts';
 import type { DrainObservation, DrainRules } from './observation.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutHold, notOverdue } from './progress.ts';

@@ -10,6 +10,7 @@ import { matchesFilePattern, parseFilePattern, type FilePattern } from '../../sh
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { parseLabelSelector, selectsLabels, type LabelRequirement } from '../../shared/domain/label-selector-text.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
+import { minutes } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFaults } from '../../shared/policies/block-faults.ts';
@@ -51,6 +52,24 @@ export function compileSettings(settings: DrainSettings): CompiledSettings {
     isCustom: nodeLabels => customNodes !== undefined && selectsLabels(customNodes, nodeLabels),
   };
 }
+
+/** Of a drain that nobody configures: every pod that can be drained is evicted at once. */
+export const ALL_PODS: CompiledSettings & { readonly settings: DrainSettings } = {
+  settings: {
+    systemNamespaces: '',
+    evictionGracePeriod: undefined,
+    deleteAfterTimeout: minutes(0),
+    notReadyTimeout: minutes(5),
+    gpuPodsOnly: false,
+    partialDrain: false,
+    partialDrainEntityMetric: false,
+    namespaceRules: [],
+    podDrainPolicies: [],
+    customDrain: undefined,
+  },
+  modeOf: () => 'Immediate',
+  isCustom: () => false,
+};
 
 function pattern(text: string): FilePattern {
   const parsed = parseFilePattern(text);

@@ -7,7 +7,7 @@ import { causeOf, isRefusal, warn, type Change, type Refused } from '../../share
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
-import type { DrainRecord } from './model.ts';
+import type { DrainRecord } from './record.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ShownDrain } from './observation.ts';
 import type { DrainDeps, Look } from './observe.ts';

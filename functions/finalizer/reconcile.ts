@@ -1,5 +1,5 @@
 /** Terminations and FinalizerRules: which object a message is about. */
-import type { TerminationDeps } from './deps.ts';
+import type { TerminationDeps } from './cluster/deps.ts';
 import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -23,13 +23,13 @@ import { forgetOrphan } from './orphans/forget.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './termination/observe.ts';
-import { isKnownPool, keepPool } from './known-pools.ts';
+import { isKnownPool, keepPool } from './termination/known-pools.ts';
 import { reconcileTarget, type TargetParts } from './termination/reconcile.ts';
 import { decideRule } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile-rule.ts';
 import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
-import type { TerminationContext } from './termination/steps/context.ts';
+import type { TerminationContext } from './termination/context.ts';
 import { TERMINATION_STEPS } from './termination/terminate.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
 import { createSettingsRounds, createTerminationRounds, TERMINATIONS_ROUND } from './wake-ups.ts';

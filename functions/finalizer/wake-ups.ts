@@ -2,7 +2,7 @@
  * What a change elsewhere affects: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
  * ask for or do not ask for any more. A burst of changes costs one round (`shared/policies/rounds.ts`).
  */
-import { providerIDOf } from './instances.ts';
+import { providerIDOf } from './cluster/instances.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';

@@ -19,7 +19,7 @@ import type { Action, ActionContext, Made } from './actions/action.ts';
 import { createRemediation } from './actions/custom-resource.ts';
 import { requestDrain } from './actions/drain.ts';
 import { endRemediations } from './actions/made-resources.ts';
-import { reboot } from './actions/reboot.ts';
+import { drainBeforeReboot, reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
 import { accepted, settledTime, withoutAttempt } from './attempt.ts';
@@ -27,7 +27,7 @@ import type { Granted } from './decide.ts';
 import type { Carried, Outcome, PassDeps } from './deps.ts';
 import { failureOf, withoutUndone } from './guards.ts';
 import { illsOf } from './illness.ts';
-import { allRungsOf, keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
+import { allRungsOf, isBeforeReboot, keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
 import { nextPause } from './replacement.ts';
 import type { Seen } from './look.ts';
 import { readableSettings } from './node-verdict.ts';
@@ -127,9 +127,12 @@ async function actOn(
   if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
   // Somebody else terminates it forcefully by now.
   if (decision.kind === 'finishing') return { kind: 'accepted', pods: [], attempt, isOther: true };
-  const isListed = rungsOf(decision.terms).some(each => keyOf(each) === attempt.key);
+  const isListed = rungsOf(decision.terms, claim?.terminationGracePeriod).some(each => keyOf(each) === attempt.key);
   const action = isListed ? actionOf(attempt, rung.template) : undefined;
   if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
+
+  // Another entry decides by now, and asks what EC2 says.
+  if (decision.terms.confirm !== look.due?.decision.terms.confirm) return calledOff('EC2 has yet to confirm it');
 
   const { ours, acts } = record;
   const outcome = await orRefusal(async () => {
@@ -176,14 +179,14 @@ async function orRefusal(
   }
 }
 
-function actionOf({ action }: Attempt, template: string | undefined): Action | undefined {
-  switch (action) {
+function actionOf(attempt: Attempt, template: string | undefined): Action | undefined {
+  switch (attempt.action) {
     case 'Terminate':
       return terminate;
     case 'Reboot':
       return reboot;
     case 'Drain':
-      return requestDrain;
+      return isBeforeReboot(attempt) ? drainBeforeReboot : requestDrain();
     case 'Replace':
       return launchReplacement;
     case 'CustomResource':

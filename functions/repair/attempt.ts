@@ -59,10 +59,12 @@ export function withoutAttempt(held: NodeRecord, attempt: Attempt): NodeRecord {
   };
 }
 
-/** Called off before its time was over: not taken. */
-export function untaken(record: NodeRecord, { key }: Attempt): NodeRecord {
+/** The attempt is called off: not taken. */
+export function calledOff(held: NodeRecord, attempt: Attempt): NodeRecord {
+  const record = withoutAttempt(held, attempt);
   if (record.illness === undefined) return record;
-  return { ...record, illness: { ...record.illness, taken: record.illness.taken.filter(each => each !== key) } };
+  const taken = record.illness.taken.filter(each => each !== attempt.key);
+  return { ...record, illness: { ...record.illness, taken } };
 }
 
 /** Since when, until when: what is said of an act under way. */

@@ -13,7 +13,7 @@ import {
   seconds,
   toDurationMs,
 } from '../../shared/domain/time.ts';
-import { newNode, createAttempt, withoutAttempt } from './attempt.ts';
+import { newNode, calledOff, createAttempt, withoutAttempt } from './attempt.ts';
 import {
   type Guards,
   type Surroundings,
@@ -29,12 +29,12 @@ import {
   rampTime,
   withoutUndone,
 } from './guards.ts';
-import type { Rung } from './ladder.ts';
+import { isBeforeReboot, type Rung } from './ladder.ts';
 import { type DueNode, type RepairRules, readableSettings } from './node-verdict.ts';
 import { nextPause, pauseAt } from './replacement.ts';
 import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
-import { type Candidate, type Gate, type Hold, type NodeLook, type Verdict } from './verdict.ts';
+import { type Candidate, type Gate, type Hold, type NodeLook, type Rank, type Verdict } from './verdict.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
 const MOST_ACTS = 100;
@@ -58,6 +58,8 @@ export interface PoolObservation {
   readonly state: PoolRecord;
   /** What the guards count; undefined: nothing may be repaired. */
   readonly surroundings: Surroundings | undefined;
+  /** What EC2 says of nodes that are to be confirmed, by UID. */
+  readonly answers?: ReadonlyMap<string, string> | undefined;
   /** The limits of zone and cluster, by what the pool has in flight. */
   readonly gate?: ((own: ReadonlySet<string>) => Gate) | undefined;
 }
@@ -69,6 +71,7 @@ export interface Granted {
   readonly rungs: readonly Rung[];
   readonly rest: readonly Rung[];
   readonly message: string;
+  readonly rank: Rank;
 }
 
 export interface PoolDecision {
@@ -181,8 +184,11 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   let count = inFlight.size;
   const disrupted = new Set(surroundings.budget?.disrupted);
   let granted = 0;
-  return ranked(candidates, now).map((candidate): Outcome => {
+  const score = scores(candidates, now);
+  return ranked(candidates, now).map((candidate, index): Outcome => {
     const { look, due, rung, rungs, rest, stale } = candidate;
+    const rank = { place: index + 1, of: candidates.length, score: Math.round(score(due) * 100) / 100 };
+    const heldBy = (of: Candidate, hold: Hold): Outcome => heldAs(of, hold, rank);
     const { view } = look;
     const needsPlace = !inFlight.has(view.uid);
     const held = holds.get(candidate);
@@ -196,6 +202,8 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         ? futility(surroundings, failureOf(due.incident), view, state.terminations)
         : undefined;
     if (futile !== undefined) return heldBy(settled, futile);
+    const doubted = unconfirmed(due, observation.answers?.get(view.uid), now);
+    if (doubted !== undefined) return heldBy(settled, doubted);
     if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
     const isDisruptive = rung.type !== 'CustomResource';
     const budgeted = isDisruptive ? surroundings.budget?.hold(view.uid, disrupted) : undefined;
@@ -228,7 +236,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         holds: true,
         isFollowed: true,
       },
-      grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message },
+      grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message, rank },
     };
   });
 }
@@ -252,11 +260,18 @@ function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) 
   return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
 }
 
-function heldBy({ look, due }: Candidate, hold: Hold): Outcome {
+function heldAs({ look, due }: Candidate, hold: Hold, rank: Rank): Outcome {
   const { reason, message, basis, until } = hold;
-  const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident: due.incident, message, basis };
+  const { incident } = due;
+  const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident, message, basis, rank };
+  const { record } = look;
+  // A node that was drained for its reboot does not stay closed meanwhile.
+  if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
+    const opened = calledOff(record, record.attempt);
+    return { look: { ...look, record: opened, verdict, time: until, takesBack: true, holds: false } };
+  }
   // What an attempt before has set waits for nothing here.
-  const takesBack = look.takesBack || look.record?.ours?.annotation !== undefined;
+  const takesBack = look.takesBack || record?.ours?.annotation !== undefined;
   return { look: { ...look, verdict, time: until, takesBack } };
 }
 
@@ -280,6 +295,27 @@ function settling(
   return {
     illness: { ...(illness ?? { type: due.incident.conditionType, taken: [] }), settling: settled },
     hold: { ...hold, until: earliest(hold.until, last) ?? hold.until },
+  };
+}
+
+/** What EC2 must say. */
+export const CONFIRMED = 'impaired';
+/** EC2's opinion changes without any event. */
+const CONFIRM_CHECK = minutes(1);
+
+/** What holds a node that EC2 does not call impaired; undefined: its entry does not ask for that (`confirm`), or EC2 does. */
+function unconfirmed(
+  { terms: { confirm }, incident: { field = '' } }: DueNode,
+  answer: string | undefined,
+  now: EpochMs,
+): Hold | undefined {
+  if (confirm === undefined || answer === CONFIRMED) return undefined;
+  const says = answer ?? 'nothing';
+  return {
+    reason: 'NotConfirmed',
+    message: `EC2 says ${says} of ${confirm}, and confirm waits for ${CONFIRMED}`,
+    basis: { field: `${field}.confirm`, numbers: { check: confirm, says } },
+    until: addDuration(now, CONFIRM_CHECK),
   };
 }
 

@@ -5,10 +5,10 @@
 import { ownerOf } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, latest, parseTimestamp, toTimestamp } from '../../shared/domain/time.ts';
-import { newNode, accepted, describe, settledTime, untaken, withoutAttempt } from './attempt.ts';
+import { newNode, accepted, calledOff, describe, settledTime, withoutAttempt } from './attempt.ts';
 import { WELL_FOR, clocksOf, illnessAt, illsOf, nextEpisodes } from './illness.ts';
 import { on, stuckBy } from './gone.ts';
-import { actsOf, allRungsOf, awaitsReboot, hasTime, isInPlace, rungsOf } from './ladder.ts';
+import { actsOf, allRungsOf, awaitsReboot, hasTime, isBeforeReboot, isInPlace, rungsOf } from './ladder.ts';
 import { decideNode, endsBy, otherAtWork, readableSettings } from './node-verdict.ts';
 import { replacementSeen, standingOf, unmarkTime } from './replacement.ts';
 import { lookAtReplacing } from './replacing.ts';
@@ -64,7 +64,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     ills,
     isIll,
     isOn,
-    rungs: decision.kind === 'due' ? rungsOf(decision.terms) : [],
+    rungs: decision.kind === 'due' ? rungsOf(decision.terms, decision.claim?.terminationGracePeriod) : [],
     allRungs: settings ? allRungsOf(settings) : [],
   };
   const look = withEnds(lookAtAttempt(seen), seen);
@@ -259,13 +259,8 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
   // A drain is called off; others answer to a custom resource, and are not interrupted at half way. A block that cannot be read is a mistake.
   const isInvalid = rules.gateOpen && rules.settings !== undefined && 'invalid' in rules.settings;
   const isWanted = (isOn && rules.mode === 'Enforce') || isInvalid;
-  if (!isWanted && attempt.action === 'Drain' && hasTime(attempt, now)) {
-    const over = untaken(withoutAttempt(record, attempt), attempt);
-    return {
-      ...(isOn ? lookAtTurn({ ...seen, record: over }, undefined) : lookWhileOff({ ...seen, record: over })),
-      takesBack: true,
-    };
-  }
+  if (!isWanted && attempt.action === 'Drain' && (hasTime(attempt, now) || isBeforeReboot(attempt)))
+    return callOff(seen, attempt);
   if (hasTime(attempt, now)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const verdict: Verdict | undefined = isIll ? { kind: 'underWay', node, message: describe(attempt) } : undefined;
@@ -279,14 +274,27 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
       time: addDuration(now, HOLD_CHECK),
       holds: false,
       isFollowed: true,
-      takesBack: false,
+      takesBack: record.ours?.maintenance === true,
     };
   }
   const takesBack = record.ours?.maintenance === true;
   if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack };
   const turn = lookAtTurn({ ...seen, record }, undefined);
+  // It stays closed only for the reboot.
+  if (isBeforeReboot(attempt) && turn.due?.rung.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
+    if (turn.due === undefined) return callOff(seen, attempt);
+    const next = lookAtTurn({ ...seen, record: withoutAttempt(record, attempt) }, undefined);
+    return { ...next, holds: true, isFollowed: true, takesBack };
+  }
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
   return { ...turn, holds: isLeft, isFollowed: true, takesBack };
+}
+
+/** It counts as not taken, and begins anew when it may. */
+function callOff(seen: NodeSeen, attempt: Attempt): Partly {
+  const record = calledOff({ ...seen.record, attempt }, attempt);
+  const rest = { ...seen, record };
+  return { ...(seen.isOn ? lookAtTurn(rest, undefined) : lookWhileOff(rest)), takesBack: true };
 }
 
 const rebootSeen = ({ action, bootID }: Attempt, node: NodeView): string =>

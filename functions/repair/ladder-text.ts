@@ -3,9 +3,11 @@ import { formatDuration } from '../../shared/domain/go-duration.ts';
 import {
   DEFAULT_ACTIONS,
   type DrainBound,
+  type EntryTerms,
   type RepairAction,
   type RepairSettings,
 } from '../../shared/domain/repair-policy.ts';
+import type { Terms } from './node-verdict.ts';
 import { hours, minutes, type DurationMs } from '../../shared/domain/time.ts';
 
 /** Each list of a block, and whose it is. */
@@ -19,15 +21,25 @@ export function ladderTexts({
     ...overrides.map((entry, index) => ({ entry, path: `spec.repair.policies[${index}]` })),
     ...conditions.map((entry, index) => ({ entry, path: `spec.repair.conditions[${index}]` })),
   ].flatMap(({ entry, path }) =>
-    entry.actions === undefined && entry.drainBound === undefined
+    entry.actions === undefined && entry.drainBound === undefined && entry.confirm === undefined
       ? []
-      : [{ path, text: textOf(entry.actions ?? actions ?? DEFAULT_ACTIONS, entry.drainBound ?? drainBound) }],
+      : [
+          {
+            path,
+            text: `${textOf(entry.actions ?? actions ?? DEFAULT_ACTIONS, entry.drainBound ?? drainBound)}${confirmText(entry)}`,
+          },
+        ],
   );
   const isStated = actions !== undefined || drainBound !== undefined;
   return [
     ...(isStated ? [{ path: 'spec.repair', text: textOf(actions ?? DEFAULT_ACTIONS, drainBound) }] : []),
     ...entries,
   ];
+}
+
+/** What an entry that decides does. */
+export function termsText({ actions, drainBound, confirm }: Pick<Terms, 'actions' | 'drainBound' | 'confirm'>): string {
+  return `${textOf(actions, drainBound)}${confirmText({ confirm })}`;
 }
 
 function textOf(actions: readonly RepairAction[], bound: DrainBound | undefined): string {
@@ -55,6 +67,9 @@ function boundText(bound: DrainBound | undefined): string {
   if (bound === 'Inherit') return "; pods have as long as the NodeClaim's terminationGracePeriod";
   return bound === 0 ? '; pods have no time to leave' : `; pods have ${lengthText(bound)} to leave`;
 }
+
+const confirmText = ({ confirm }: Partial<EntryTerms>): string =>
+  confirm === undefined ? '' : `; of Ready=Unknown only while EC2 says impaired of ${confirm}`;
 
 const timesText = (count: number): string => (count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`);
 const withinText = (within: DurationMs): string => (within === hours(24) ? 'a day' : `in ${lengthText(within)}`);

@@ -7,6 +7,7 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import {
   actionListsOf,
   DEFAULT_ACTIONS,
+  type DrainBound,
   type RepairAction,
   type RepairSettings,
 } from '../../shared/domain/repair-policy.ts';
@@ -16,10 +17,13 @@ import {
   earliest,
   hours,
   isDue,
+  latest,
   minutes,
   parseTimestamp,
   seconds,
+  toDurationMs,
   toIsoText,
+  type DurationMs,
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import { GOES_ON_WITHIN } from './illness.ts';
@@ -32,15 +36,23 @@ export interface Rung extends Omit<RepairAction, 'type'> {
   readonly key?: string | undefined;
 }
 
-/** In their order. */
-export function rungsOf({
-  actions = DEFAULT_ACTIONS,
-}: {
-  readonly actions?: readonly RepairAction[] | undefined;
-}): readonly Rung[] {
+/** In their order; a reboot whose pods have time is a drain before. @param own the NodeClaim's terminationGracePeriod */
+export function rungsOf(
+  {
+    actions = DEFAULT_ACTIONS,
+    drainBound,
+  }: { readonly actions?: readonly RepairAction[] | undefined; readonly drainBound?: DrainBound | undefined },
+  own?: DurationMs,
+): readonly Rung[] {
   return actions.flatMap((action: RepairAction): Rung[] => {
     const { type, ...rest } = action;
     if (type === 'ReplaceThenTerminate') return [{ ...rest, type: 'Replace' }];
+    if (type === 'Reboot') {
+      const bound = drainBound === 'Inherit' ? (own ?? rest.timeout) : (drainBound ?? NO_TIME);
+      const timeout = toDurationMs(Math.min(bound, own ?? bound));
+      const drain: Rung = { ...rest, type: 'Drain', timeout, key: `${DRAIN_BEFORE_REBOOT}|${rest.timeout}` };
+      return [...(timeout > 0 ? [drain] : []), { ...rest, type }];
+    }
     if (type !== 'DrainThenTerminate') return [{ ...rest, type }];
     return [
       { ...rest, type: 'Drain' },
@@ -48,6 +60,12 @@ export function rungsOf({
     ];
   });
 }
+
+const NO_TIME = minutes(0);
+const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
+
+/** Whether the drain is the first half of a reboot. */
+export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
 
 /** Those of every entry. */
 export const allRungsOf = (settings: RepairSettings): readonly Rung[] =>
@@ -122,11 +140,17 @@ export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
 /** When the action may be taken again; undefined: now. */
 function heldByAllowance(rung: Rung, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
   if (rung.type === 'Terminate') return undefined;
-  const counted = acts
-    .filter(({ key, time }) => kindOf(key) === kindOf(keyOf(rung)) && !isDue(now, addDuration(time, rung.within)))
-    .toSorted((a, b) => a.time - b.time);
-  const first = counted.at(-rung.attempts);
-  return first && addDuration(first.time, rung.within);
+  const kind = kindOf(keyOf(rung));
+  // A drain that no reboot may follow is none.
+  const kinds = kind === DRAIN_BEFORE_REBOOT ? [kind, 'Reboot|'] : [kind];
+  const times = kinds.flatMap(each => {
+    const counted = acts
+      .filter(({ key, time }) => kindOf(key) === each && !isDue(now, addDuration(time, rung.within)))
+      .toSorted((a, b) => a.time - b.time);
+    const first = counted.at(-rung.attempts);
+    return first === undefined ? [] : addDuration(first.time, rung.within);
+  });
+  return times.reduce<EpochMs | undefined>((last, time) => (last === undefined ? time : latest(last, time)), undefined);
 }
 
 /** Actions that count as taken at the begin of an illness of this type: those before the last one, where it goes on within a day. */
@@ -142,7 +166,9 @@ export function takenBefore(
   const rung = rungs[index];
   if (rung === undefined) return [];
   const isLeft = rung.type === 'Terminate' || heldByAllowance(rung, acts, now) === undefined;
-  return rungs.slice(0, isLeft ? index : index + 1).map(keyOf);
+  const previous = rungs[index - 1];
+  const first = previous !== undefined && isBeforeReboot({ key: keyOf(previous) }) ? index - 1 : index;
+  return rungs.slice(0, isLeft ? first : index + 1).map(keyOf);
 }
 
 export type Turn =
@@ -176,12 +202,17 @@ export function turnOf(place: Place, now: EpochMs): Turn {
   let launch: Rung | undefined;
   let returns: EpochMs | undefined;
   let again: { readonly until: EpochMs; readonly message: string } | undefined;
+  let isUndrained = false;
   for (const rung of rungs) {
     const key = keyOf(rung);
-    if (taken.includes(key)) continue;
+    const isReboot = rung.type === 'Reboot' && isUndrained;
+    isUndrained = false;
+    // Pods that have time are not rebooted without it.
+    if (taken.includes(key) || isReboot) continue;
     const allowed = heldByAllowance(rung, acts, now);
     if (allowed !== undefined) {
       returns = earliest(returns, allowed);
+      isUndrained = isBeforeReboot({ key });
       continue;
     }
     if (rung.type === 'Replace' && !hasClaim) continue;

@@ -13,6 +13,7 @@ import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
 import type { Owner } from '../../shared/domain/node-owner.ts';
 import { DO_NOT_REPAIR_ANNOTATION, isReserved, type NodeCondition, type NodeView } from '../../shared/domain/node.ts';
 import {
+  type Confirmation,
   type DrainBound,
   type RepairAction,
   type RepairLimits,
@@ -69,6 +70,8 @@ export interface Terms {
   readonly priority: number;
   readonly actions: readonly RepairAction[];
   readonly drainBound: DrainBound;
+  /** What EC2 must call impaired before the act. */
+  readonly confirm?: Confirmation | undefined;
 }
 
 interface Incident {

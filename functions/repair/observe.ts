@@ -19,13 +19,16 @@ import {
   statementsOf,
 } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, addDuration, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
+import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
 import { type EffectiveProtection, effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 import { OWNER } from './record.ts';
+import { createGuards, type Surroundings } from './guards.ts';
 import type { RepairRules } from './node-verdict.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
+import type { NodeLook } from './verdict.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 
@@ -170,4 +173,31 @@ export async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise
     );
   }
   return asked;
+}
+
+/**
+ * What EC2 says of each node that it is to confirm, by UID. Asked of those that freeze, zone and threshold let through: an outage asks nothing.
+ */
+export async function askEc2(
+  { instances }: Pick<FunctionDeps, 'instances'>,
+  looks: readonly NodeLook[],
+  surroundings: Surroundings | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const answers = new Map<string, string>();
+  const doubtful = looks.filter(({ due }) => due?.decision.terms.confirm !== undefined);
+  if (surroundings === undefined || doubtful.length === 0) return answers;
+  const guards = createGuards(surroundings);
+  await fewAtATime(doubtful, async ({ view, due }) => {
+    const check = due?.decision.terms.confirm;
+    if (view === undefined || check === undefined || guards.hold(view) !== undefined) return;
+    try {
+      const answer = view.providerID === undefined ? undefined : await instances.checkOf(view.providerID, check);
+      answers.set(view.uid, answer ?? 'nothing');
+    } catch (error) {
+      // Unknown holds this node alone (I6). What is none of these is a mistake of ours.
+      if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
+      answers.set(view.uid, `nothing (${messageOf(error)})`);
+    }
+  });
+  return answers;
 }

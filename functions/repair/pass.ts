@@ -23,8 +23,10 @@ import { withIntent } from './actions/custom-resource.ts';
 import { nodeSubject, normalNode, normalPool, poolSubject, readAsks } from './record.ts';
 import type { Granted, PoolDecision } from './decide.ts';
 import type { Carried, PassDeps, PassWithAsk } from './deps.ts';
+import { isBeforeReboot } from './ladder.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type Seen } from './look.ts';
+import { askEc2 } from './observe.ts';
 import { type NodeRecord, type PoolRecord } from './state.ts';
 import { reportOfLost } from './report.ts';
 import { newNode, withoutAttempt } from './attempt.ts';
@@ -69,7 +71,8 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   const now = deps.clock.now();
   const { surroundings, looks } = seen;
   const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
-  const decision = deps.decidePool({ now, pool, rules: rules.rules, looks, state, surroundings, gate });
+  const answers = await askEc2(deps, looks, surroundings);
+  const decision = deps.decidePool({ now, pool, rules: rules.rules, looks, state, surroundings, answers, gate });
   const speaker = createSpeaker(deps, seen.place, now);
   const cleaned = await cleanUp(deps, seen, decision, speaker);
   const acted = await act(deps, seen, { ...decision, looks: cleaned.looks }, reserved);
@@ -198,7 +201,8 @@ async function withNames(
 ): Promise<NodeRecord> {
   if (attempt.action === 'Replace' && attempt.replacement !== undefined)
     return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
-  if (attempt.action === 'Reboot') return { ...record, ours: { ...record.ours, maintenance: true } };
+  if (attempt.action === 'Reboot' || isBeforeReboot(attempt))
+    return { ...record, ours: { ...record.ours, maintenance: true } };
   if (attempt.action !== 'CustomResource' || rung.template === undefined || view === undefined) return record;
   const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
   try {

@@ -11,7 +11,7 @@ import type { End } from './actions/replace.ts';
 import { graceEnd, podsText } from './attempt.ts';
 import type { Rung } from './ladder.ts';
 import type { Attempt, RepairIncident } from './state.ts';
-import type { Basis, NodeName, Verdict } from './verdict.ts';
+import type { Basis, NodeName, Rank, Verdict } from './verdict.ts';
 
 const aboutNode = ({ name, uid }: NodeName): About => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid } });
 
@@ -91,6 +91,7 @@ export function reportOfVerdict(verdict: Verdict, place: Place): Report {
     ...(incident !== undefined && kind !== 'blocked' && kind !== 'unclaimed' && incidentOf(incident)),
     ...attempt,
     ...(kind === 'blocked' ? decidedBy(place, undefined, verdict.basis) : decidedBy(place, incident)),
+    ...(kind === 'blocked' && verdict.rank && { rank: { ...verdict.rank } }),
   };
   const event = eventOf(verdict);
   const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
@@ -170,7 +171,14 @@ export function reportsOfAct(
     attempt,
     message,
     rest = [],
-  }: { readonly node: NodeName; readonly attempt: Attempt; readonly message: string; readonly rest?: readonly Rung[] },
+    rank,
+  }: {
+    readonly node: NodeName;
+    readonly attempt: Attempt;
+    readonly message: string;
+    readonly rest?: readonly Rung[];
+    readonly rank?: Rank;
+  },
   place: Place,
   protectedPods: readonly string[],
 ): { readonly reports: readonly Report[]; readonly events: readonly ObjectEvent[] } {
@@ -189,6 +197,7 @@ export function reportsOfAct(
     ...placeOf(place),
     ...attemptOf(attempt),
     ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
+    ...(rank && { rank: { ...rank } }),
     ...decidedBy(place, attempt.incident),
   };
   const about = aboutNode(node);

@@ -235,10 +235,10 @@ export async function sayActed(deps: PassDeps, seen: Seen, acted: Carried | Acte
   for (const event of events) await deps.events.record(event);
 }
 
-function ofCarried({ granted: { look, message, rest }, outcome }: Carried) {
+function ofCarried({ granted: { look, message, rest, rank }, outcome }: Carried) {
   if (outcome.kind !== 'accepted' || outcome.isOther === true) return undefined;
   const { attempt, pods } = outcome;
-  return { node: look.node, attempt, pods, message, rest };
+  return { node: look.node, attempt, pods, message, rest, rank };
 }
 
 /** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */

@@ -12,7 +12,7 @@ import { deleteRemediations, madeBy } from './actions/made-resources.ts';
 import { endMaintenance } from './actions/reboot.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
 import { type End, endReplacement } from './actions/replace.ts';
-import { hasTime } from './ladder.ts';
+import { hasTime, isBeforeReboot } from './ladder.ts';
 import { unmarkTime } from './replacement.ts';
 import type { NodeRecord, Ours } from './state.ts';
 import type { NodeName } from './verdict.ts';
@@ -79,7 +79,9 @@ function wantedBack(
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && attempt?.replacement === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
-  const isRebooting = attempt?.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now));
+  const isDrained = attempt !== undefined && isBeforeReboot(attempt) && attempt.answer?.kind !== 'stopped';
+  const isRebooting =
+    isDrained || (attempt?.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now)));
   const isOver = attempt === undefined;
   // Who was asked for help before a termination is not needed once the node is well; its drain is.
   const isHelped = attempt?.action === 'Terminate' && illness?.wellTime !== undefined;

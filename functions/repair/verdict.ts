@@ -18,6 +18,7 @@ export type HoldReason =
   | 'RampUp'
   | 'AmbiguousNodeClaim'
   | 'BeingDisrupted'
+  | 'NotConfirmed'
   | 'ReplacementUnavailable';
 
 /** What a guard rests on. */
@@ -27,6 +28,15 @@ export interface Basis {
   /** Dotted, from the top of the object: `spec.repair.zoneOutage`. */
   readonly field: string;
   readonly numbers: Readonly<Record<string, number | string>>;
+}
+
+/** How a node that is due stands among those of its pool. */
+export interface Rank {
+  /** 1: it comes first. */
+  readonly place: number;
+  readonly of: number;
+  /** The dense rank of its priority, and its waiting. */
+  readonly score: number;
 }
 
 export interface Hold {
@@ -55,6 +65,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
       readonly reason: HoldReason;
       readonly incident: RepairIncident;
       readonly basis?: Basis | undefined;
+      readonly rank?: Rank | undefined;
     }
   | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
   /** Due, without a NodeClaim. */

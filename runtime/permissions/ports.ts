@@ -130,6 +130,7 @@ function instancesWithin(instances: Instances, identity: Identity): Instances {
   const action = (name: InstanceAction) => [{ allowed: identity.permissions.ec2.includes(name), permission: name }];
   return {
     describe: id => within(identity, action('ec2:DescribeInstances'), () => instances.describe(id)),
+    checkOf: (id, check) => within(identity, action('ec2:DescribeInstanceStatus'), () => instances.checkOf(id, check)),
     list: () => within(identity, action('ec2:DescribeInstances'), () => instances.list()),
     terminate: id => within(identity, action('ec2:TerminateInstances'), () => instances.terminate(id)),
     reboot: id => within(identity, action('ec2:RebootInstances'), () => instances.reboot(id)),

@@ -22,6 +22,7 @@ export interface KubernetesGrant {
 
 export type InstanceAction =
   | 'ec2:DescribeInstances'
+  | 'ec2:DescribeInstanceStatus'
   | 'ec2:RebootInstances'
   | 'ec2:TerminateInstances'
   | 'autoscaling:TerminateInstanceInAutoScalingGroup';
@@ -142,7 +143,13 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     readsKnownPools: true,
     wakes: ['repair'],
     publishesAs: [SOURCES.repair],
-    ec2: ['ec2:DescribeInstances', 'ec2:RebootInstances', 'autoscaling:TerminateInstanceInAutoScalingGroup'],
+    ec2: [
+      'ec2:DescribeInstances',
+      // `confirm` of an entry.
+      'ec2:DescribeInstanceStatus',
+      'ec2:RebootInstances',
+      'autoscaling:TerminateInstanceInAutoScalingGroup',
+    ],
   },
   'grace-period': {
     ...NOTHING,

@@ -7,6 +7,7 @@ import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import {
   AWS_REPAIR_STATEMENTS,
+  CONFIRMATIONS,
   DEFAULT_ACTION_TIMEOUT,
   DEFAULT_ATTEMPTS,
   DEFAULT_MAX_UNHEALTHY,
@@ -164,12 +165,26 @@ const terms = () => ({
   priority: z._default(z.int().check(z.minimum(0), z.maximum(100)), 0),
   terminationGracePeriod: z.exactOptional(drainBound),
   actions: z.exactOptional(actions()),
+  confirm: z.exactOptional(z.enum(CONFIRMATIONS)),
 });
 
-const override = z.madeOnce(() => z.strictObject({ conditionType, ...terms() }));
+const CONFIRMED = { error: 'is for Ready=Unknown alone', path: ['confirm'] };
+
+const override = z.madeOnce(() =>
+  z
+    .strictObject({ conditionType, ...terms() })
+    .check(z.refine(({ confirm, conditionType: type }) => confirm === undefined || type === 'Ready', CONFIRMED)),
+);
 
 const condition = z.madeOnce(() =>
-  z.strictObject({ type: conditionType, status: z.enum(['True', 'False', 'Unknown']), ...terms() }),
+  z
+    .strictObject({ type: conditionType, status: z.enum(['True', 'False', 'Unknown']), ...terms() })
+    .check(
+      z.refine(
+        ({ confirm, type, status }) => confirm === undefined || (type === 'Ready' && status === 'Unknown'),
+        CONFIRMED,
+      ),
+    ),
 );
 
 const flapping = z.madeOnce(() =>

@@ -9,6 +9,10 @@ import { hours, minutes, toDurationMs, type DurationMs } from './time.ts';
 /** How long the pods of a node have to leave once it is terminated; `Inherit`: as long as the NodeClaim says. */
 export type DrainBound = DurationMs | 'Inherit';
 
+/** What EC2 must call impaired before an act on a node that is `Ready=Unknown`: its own check of the instance, or one of an application on it. */
+export const CONFIRMATIONS = ['InstanceStatus', 'ApplicationStatus'] as const;
+export type Confirmation = (typeof CONFIRMATIONS)[number];
+
 /** What an entry may say beside its toleration. */
 export interface EntryTerms {
   /** 0 to 100: of several entries that are due the highest decides. */
@@ -17,6 +21,8 @@ export interface EntryTerms {
   readonly drainBound?: DrainBound | undefined;
   /** Undefined: those of the block. */
   readonly actions?: readonly RepairAction[] | undefined;
+  /** For `Ready=Unknown` alone. */
+  readonly confirm?: Confirmation | undefined;
 }
 
 interface Reason {
@@ -182,13 +188,18 @@ export function statementsOf(settings: RepairSettings): readonly RepairStatement
 export function termsOf(
   { provided, actions, drainBound }: RepairSettings,
   { statement, condition }: UnhealthyMatch,
-): { readonly actions: readonly RepairAction[]; readonly drainBound: DrainBound } {
+): {
+  readonly actions: readonly RepairAction[];
+  readonly drainBound: DrainBound;
+  readonly confirm: Confirmation | undefined;
+} {
   const own = statement.isOwn === true ? statement : undefined;
   // Of several of the provider's that match it, the one that decides.
   const provider = own === undefined ? statement : matchStatements({ conditions: [condition] }, provided)[0]?.statement;
   return {
     actions: own?.actions ?? actions ?? provider?.actions ?? DEFAULT_ACTIONS,
     drainBound: own?.drainBound ?? drainBound ?? provider?.drainBound ?? NO_DRAIN,
+    confirm: condition.status === 'Unknown' ? own?.confirm : undefined,
   };
 }
 

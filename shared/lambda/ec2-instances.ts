@@ -22,6 +22,7 @@ export function ec2Instances(): Instances {
   const connected = (): Promise<Instances> => (connection ??= connect());
   return {
     describe: async providerID => (await connected()).describe(providerID),
+    checkOf: async (providerID, check) => (await connected()).checkOf(providerID, check),
     list: async () => (await connected()).list(),
     terminate: async providerID => (await connected()).terminate(providerID),
     reboot: async providerID => (await connected()).reboot(providerID),

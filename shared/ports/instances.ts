@@ -1,4 +1,5 @@
 /** Cloud instances by providerID (`aws:///us-west-2a/i-0abc`), never by node name (I10). */
+import type { Confirmation } from '../domain/repair-policy.ts';
 import type { EpochMs } from '../domain/time.ts';
 
 export type InstanceState = 'pending' | 'running' | 'stopping' | 'stopped' | 'shutting-down' | 'terminated';
@@ -33,6 +34,8 @@ export type InstanceOutcome =
 export interface Instances {
   /** undefined: the cloud knows no such instance. */
   describe(providerID: string): Promise<Instance | undefined>;
+  /** What a check of the cloud says of it, in the cloud's own words (`ok`, `impaired`, `insufficient-data`, …); undefined: nothing. */
+  checkOf(providerID: string, check: Confirmation): Promise<string | undefined>;
   /**
    * Every instance that Karpenter launched for the cluster and that has not ended and is not about to (`pending`, `running`, `stopping`,
    * `stopped`); all pages, or it throws. Not those of node groups, which their Auto Scaling groups look after.

@@ -6,16 +6,17 @@ import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import type { ApiServerCore, ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { aroundCalls } from '../../runtime/around-calls.ts';
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createSystem } from '../../runtime/system.ts';
-import type { System, WaitingInInbox } from '../../runtime/system-parts.ts';
+import type { EnvironmentPorts, System, WaitingInInbox } from '../../runtime/system-parts.ts';
 import { createCloud, type Cloud } from '../cloud.ts';
 import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { PERMISSIONS, permissionsOnRuleKind, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
-import type { BusEventSeen } from '../invariants/invariant.ts';
+import type { BusEventSeen, PortCall } from '../invariants/invariant.ts';
 import { dig, textOf } from '../invariants/reading.ts';
 import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
 import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
@@ -41,10 +42,12 @@ export interface Past {
 type Seen = { readonly time: EpochMs } & (
   | { readonly kind: 'write'; readonly write: ObservedWrite; readonly by: string }
   | { readonly kind: 'audit'; readonly record: AuditRecord }
-  /** Only repair reboots. */
-  | { readonly kind: 'reboot'; readonly providerID: string }
+  /** An act of repair that shows in no write of its own. */
+  | { readonly kind: 'act'; readonly call: PortCall }
   | { readonly kind: 'busEvent'; readonly event: BusEventSeen }
 );
+
+type IsAct = (method: string, args: readonly unknown[]) => boolean;
 
 const NO_FORWARDER: ClusterWatch = {
   list: () => Promise.reject(new Error('there is no forwarder here')),
@@ -115,10 +118,7 @@ export class ExploredWorld {
       watch: NO_FORWARDER,
       records: watcher.observeRecords(this.store),
       dueIndex: this.store,
-      instances: () =>
-        cloud.instances((verb, providerID) => {
-          if (verb === 'reboot') this.#seen.push({ kind: 'reboot', providerID, time: this.time.now() });
-        }),
+      instances: () => cloud.instances(() => undefined),
       audit: { write: record => this.#see({ kind: 'audit', record, time: this.time.now() }) },
       reconcilers,
       permissions: { finalizer: withRuleKinds(core) },
@@ -130,7 +130,10 @@ export class ExploredWorld {
         onFailed: (name, error) => watcher.failed(name, error),
         onBuried: ({ function: name, reason, explanation }) => watcher.buried(name, reason, explanation),
         onPermissionRefused: (part, message) => watcher.refused(part, message),
-        environment: (ports, name, lifetime) => this.gate.around(watcher.observe(ports, lifetime), name, lifetime),
+        environment: (ports, name, lifetime) => {
+          const observed = watcher.observe(name === 'repair' ? this.#noting(ports) : ports, lifetime);
+          return this.gate.around(observed, name, lifetime);
+        },
       },
     });
     this.#tick();
@@ -156,14 +159,35 @@ export class ExploredWorld {
     });
   }
 
-  #remember(seen: Extract<Seen, { kind: 'reboot' }>): void {
-    this.#seen.push(seen);
-    const { providerID, time } = seen;
-    const outcome = { kind: 'answered', value: { kind: 'ok' } } as const;
-    this.watcher.remember('repair', { port: 'instances', method: 'reboot', args: [providerID], time, outcome });
+  /** The ports of repair; acts that took effect are noted, for a later world. */
+  #noting(ports: EnvironmentPorts): EnvironmentPorts {
+    const noted = <Port extends object>(port: Port, name: PortCall['port'], isAct: IsAct): Port =>
+      aroundCalls(port, async ({ method, args, proceed }) => {
+        const value = await proceed();
+        const time = this.time.now();
+        const call: PortCall = { port: name, method, args, time, outcome: { kind: 'answered', value } };
+        if (isAct(method, args)) this.#seen.push({ kind: 'act', call, time });
+        return value;
+      });
+    return {
+      ...ports,
+      bus: noted(ports.bus, 'bus', () => true),
+      // One that is intended and not called counts as carried out.
+      records: noted(
+        ports.records,
+        'records',
+        (method, [record]) => method === 'put' && dig(record, 'state', 'attempt', 'action') === 'Reboot',
+      ),
+      instances: noted(ports.instances, 'instances', method => method === 'reboot'),
+      kubernetes: noted(
+        ports.kubernetes,
+        'kubernetes',
+        (method, [type]) => method === 'create' && dig(type, 'resource') === 'nodeclaims',
+      ),
+    };
   }
 
-  #see(seen: Exclude<Seen, { kind: 'reboot' }>): void {
+  #see(seen: Exclude<Seen, { kind: 'act' }>): void {
     this.#seen.push(seen);
     if (seen.kind === 'write') this.watcher.written(seen.write, seen.by);
     else if (seen.kind === 'audit') this.watcher.audited(seen.record);
@@ -178,8 +202,10 @@ export class ExploredWorld {
     for (const [providerID, state] of instances) this.cloud.setState(providerID, state);
     for (const each of seen) {
       this.#pastTime = each.time;
-      if (each.kind === 'reboot') this.#remember(each);
-      else this.#see(each);
+      if (each.kind === 'act') {
+        this.#seen.push(each);
+        this.watcher.remember('repair', each.call);
+      } else this.#see(each);
     }
     this.#pastTime = undefined;
   }

@@ -22,7 +22,7 @@ export interface Addition {
 export const MESSAGES = 'messages';
 /** What happens to instances: the name of their port. */
 export const INSTANCES = 'instances';
-const READING: ReadonlySet<string> = new Set(['get', 'list', 'describe', 'queryDue']);
+const READING: ReadonlySet<string> = new Set(['get', 'list', 'describe', 'checkOf', 'queryDue']);
 
 export const recordThing = (owner: string, id: string): string => `record/${owner}/${id}`;
 

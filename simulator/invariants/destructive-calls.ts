@@ -59,7 +59,7 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, violate }) => {
 };
 
 function isDestructive(call: PortCall): boolean {
-  if (call.port === 'instances') return call.method !== 'describe' && call.method !== 'list';
+  if (call.port === 'instances') return !['describe', 'checkOf', 'list'].includes(call.method);
   return isKubernetes(call, 'delete', 'evict') && DESTROYED_RESOURCES.includes(targetOf(call).resource);
 }
 

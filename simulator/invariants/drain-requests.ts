@@ -12,6 +12,8 @@ export interface DrainRequestSeen {
   /** What has not recovered yet, as `entity code`; `*`: all. */
   readonly left: Set<string>;
   readonly force: boolean;
+  /** Whatever the configuration says. */
+  readonly allPods?: boolean;
   /** When somebody took it back. */
   endTime: number | undefined;
   /** It was taken back by opening the node, and by nothing else. */
@@ -114,7 +116,7 @@ export function createDrainRequests(now: () => number): DrainRequests {
   const known = new Map<string, Map<string, DrainRequestSeen>>();
   /** The end of a fault that was said before the fault itself came. */
   const over = new Map<string, number>();
-  type Asked = Pick<DrainRequestSeen, 'check' | 'left' | 'force' | 'madeTime' | 'isUnordered'>;
+  type Asked = Pick<DrainRequestSeen, 'check' | 'left' | 'force' | 'allPods' | 'madeTime' | 'isUnordered'>;
   const add = (node: string, id: string, request: Asked): void => {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
     known.set(node, requests);
@@ -170,7 +172,8 @@ export function createDrainRequests(now: () => number): DrainRequests {
       const text = (...path: string[]): string => textOf(dig(detail, ...path)) ?? '';
       if (detailType === 'DrainRequested') {
         const force = dig(detail, 'force') === true;
-        const asked = { check: '', left: new Set([ALL]), force, madeTime: now(), isUnordered: false };
+        const allPods = dig(detail, 'allPods') === true;
+        const asked = { check: '', left: new Set([ALL]), force, allPods, madeTime: now(), isUnordered: false };
         return add(text('node', 'name'), text('id'), asked);
       }
       if (detailType !== 'HealthEvent') return;

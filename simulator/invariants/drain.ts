@@ -127,7 +127,9 @@ function complainAboutPod(call: PortCall, run: Run, { context, requests, warned 
   if (open.length === 0) return 'nobody asks for a drain of its node';
   if (!isDraining(node) && isObserved(node, run, context)) return 'the mode is Observe';
   const config = drainConfig(lastGet(run, 'configmaps')?.object);
-  if (config === undefined) return undefined;
+  if (open.every(({ allPods }) => allPods === true))
+    return call.method === 'evict' && isDrainable(pod) ? undefined : 'it is not to be evicted';
+  if (config === undefined || open.some(({ allPods }) => allPods === true)) return undefined;
   const rule = config.modeOf(pod);
   if (!isDrainable(pod) || rule === undefined) return 'it is none of the drain’s';
   if (config.custom !== undefined && config.custom.fallback === undefined) return 'the custom drain is to end it';

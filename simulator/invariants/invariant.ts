@@ -67,6 +67,8 @@ export interface CheckContext {
   readonly policiesInForce: PoliciesInForce;
   /** Of the instance in the cloud; undefined when there is none. */
   readonly instanceState: (providerID: string) => string | undefined;
+  /** What a check of EC2 says of it; undefined: nothing. */
+  readonly instanceCheck: (providerID: string, check: string) => string | undefined;
   /** All objects of a resource that is not mirrored, by its plural and group; none when it is not served. */
   readonly objects: (resource: string) => readonly KubernetesObject[];
   /** Whether the clean-up of that FinalizerRule fails at the moment. */

@@ -16,7 +16,7 @@ import {
   type PortCall,
   type Run,
 } from './invariant.ts';
-import { actOf, type ActSeen } from './ladder-acts.ts';
+import { actOf, rebootsIntended, type ActSeen } from './ladder-acts.ts';
 import { createLadderPast, ladderOf, mayHaveBeen, profileIn, type Rung, type Taken } from './ladder-past.ts';
 import { statementsOf } from './statements.ts';
 import { dig, listOf, nameOf, textOf } from './reading.ts';
@@ -43,10 +43,12 @@ export const checkLadder: MakeCheck = context => {
   /** Of custom resources. */
   const reads: PortCall[] = [];
   const firstSeen = new Map<string, number>();
+  /** UIDs of nodes of which a record names a reboot: a run that dies before its call leaves one that counts. */
+  const intended = new Set<string>();
   mirror.follow((resource, uid, object) => {
     if (resource !== 'nodes') return;
     if (object !== undefined) firstSeen.set(uid, firstSeen.get(uid) ?? now());
-    else for (const known of [ladders, firstSeen]) known.delete(uid);
+    else for (const known of [ladders, firstSeen, intended]) known.delete(uid);
   });
   const wasQuiet = (uid: string): boolean => (quietSince() ?? Infinity) <= (firstSeen.get(uid) ?? 0);
   const hasEnded = (id: string, uid: string, calls: readonly PortCall[]): boolean =>
@@ -90,7 +92,9 @@ export const checkLadder: MakeCheck = context => {
     // A run that died may have counted as an act.
     if (!wasQuiet(uid)) return;
     const place = places[Math.min(sameKind, places.length - 1)] ?? -1;
-    const skipped = rungs.slice(0, Math.max(place, 0)).filter(rung => !isAccountedFor(rung, here, before));
+    const skipped = rungs
+      .slice(0, Math.max(place, 0))
+      .filter(rung => !isAccountedFor(rung, here, before) && !(rung.kind === 'Reboot' && intended.has(uid)));
     if (skipped.length === 0) return;
     const names = rungs.map(rung => rung.kind).join(', ');
     complain('I3', `${skipped.map(rung => rung.kind).join(', ')} comes before it in ${names}`);
@@ -109,6 +113,10 @@ export const checkLadder: MakeCheck = context => {
     return before.some(({ illness, calls }) => illness !== here[0]?.illness && (calls.at(-1)?.time ?? 0) > now() - DAY);
   };
 
+  const note = (call: PortCall): void => {
+    for (const { metadata } of rebootsIntended(call, mirror)) intended.add(metadata.uid);
+  };
+
   const onBusEvent = ({ detailType, detail }: BusEventSeen): void => {
     const id = textOf(dig(detail, 'id'));
     const isCancelled = dig(detail, 'healthEventStatus', 'nodeQuarantined') === 'Cancelled';
@@ -119,8 +127,12 @@ export const checkLadder: MakeCheck = context => {
 
   return {
     onBusEvent,
-    onPast: (call, run) => past.onCall(call, run),
+    onPast(call, run) {
+      note(call);
+      past.onCall(call, run);
+    },
     onCall(call, run) {
+      note(call);
       for (const entry of call.port === 'bus' ? listOf(call.args[0]) : [])
         onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
       if (run.by === 'repair' && isKubernetes(call, 'get') && targetOf(call).resource === 'nodefixes') reads.push(call);

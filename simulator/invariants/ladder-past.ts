@@ -144,13 +144,16 @@ export const profileIn = (mirror: Mirror): string | undefined =>
 
 /** The list that holds for what the node is ill with; undefined: one of several, and which one depends on the past. */
 export function ladderOf(node: KubernetesObject, statements: readonly Statement[]): readonly Rung[] | undefined {
-  const lists = new Map(illOf(node, statements).map(({ actions }) => [JSON.stringify(actions), actions]));
+  const lists = new Map(illOf(node, statements).map(each => [JSON.stringify([each.actions, each.bound]), each]));
   const [[, only] = [], ...others] = [...lists];
-  return lists.size === 0 || others.length > 0 ? undefined : rungsOf(only);
+  return only === undefined || others.length > 0 ? undefined : rungsOf(only);
 }
 
-/** A list; `DrainThenTerminate` is two rungs. Of the same type, template and timeout only the first counts. */
-export function rungsOf(actions: unknown): readonly Rung[] {
+/**
+ * A list; `DrainThenTerminate` is two rungs, and so is a reboot whose pods have time. Of the same type, template and timeout only the first
+ * counts. How long that drain has depends on the NodeClaim, too.
+ */
+export function rungsOf({ actions, bound }: Pick<Statement, 'actions' | 'bound'>): readonly Rung[] {
   if (!Array.isArray(actions)) return [rungOf('Terminate', undefined)];
   const known = new Set<string>();
   return actions.flatMap(action => {
@@ -161,6 +164,7 @@ export function rungsOf(actions: unknown): readonly Rung[] {
     if (type === 'ReplaceThenTerminate')
       return [rungOf('Replace', action), { ...rungOf('Terminate', undefined), isOptional: true }];
     if (type === 'DrainThenTerminate') return [rungOf('Drain', action), rungOf('Terminate', undefined)];
+    if (type === 'Reboot' && bound !== 0) return [{ ...rungOf('Drain', action), timeout: 0 }, rungOf(type, action)];
     return type === 'Reboot' || type === 'CustomResource' || type === 'Terminate' ? [rungOf(type, action)] : [];
   });
 }

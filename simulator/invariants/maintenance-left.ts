@@ -16,13 +16,19 @@ export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastD
   const since = new Map<string, number>();
   /** The longest that any reboot may take, by what any block has said. */
   let longest = DEFAULT_TIMEOUT;
+  /** The longest that its pods may have before; where nothing says, as long as the reboot, or what the provider says. */
+  let longestDrain = DEFAULT_TIMEOUT;
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodepools' || resource === 'nodelifecyclepolicies') {
-      const timeouts = listOf(dig(object, 'spec', 'repair', 'actions')).map(each =>
-        millisecondsOf(dig(each, 'timeout')),
-      );
-      longest = Math.max(longest, ...timeouts.flatMap(timeout => timeout ?? []));
+      const block = dig(object, 'spec', 'repair');
+      const parts = [block, ...listOf(dig(block, 'policies')), ...listOf(dig(block, 'conditions'))];
+      const timeouts = parts.flatMap(part => listOf(dig(part, 'actions'))).map(each => dig(each, 'timeout'));
+      longest = Math.max(longest, ...timeouts.flatMap(timeout => millisecondsOf(timeout) ?? []));
+      const bounds = parts.map(part => dig(part, 'terminationGracePeriod'));
+      longestDrain = Math.max(longestDrain, ...bounds.flatMap(bound => millisecondsOf(bound) ?? []));
     }
+    if (resource === 'nodeclaims')
+      longestDrain = Math.max(longestDrain, millisecondsOf(dig(object, 'spec', 'terminationGracePeriod')) ?? 0);
     if (resource !== 'nodes') return;
     if (object === undefined || !isMaintained(object)) since.delete(uid);
     else if (!since.has(uid)) since.set(uid, now());
@@ -34,7 +40,11 @@ export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastD
       for (const [uid, begin] of since) {
         const node = mirror.all('nodes').get(uid);
         if (node === undefined || node.metadata.deletionTimestamp !== undefined) continue;
-        const end = Math.max(begin + ACCEPTED_WITHIN + longest, quiet, lastDenial('nodes', node.metadata));
+        const end = Math.max(
+          begin + Math.max(longest, longestDrain) + ACCEPTED_WITHIN + longest,
+          quiet,
+          lastDenial('nodes', node.metadata),
+        );
         if (now() - end <= LONGEST_DELAY) continue;
         violate('I7', `repair left its maintenance on ${nameOf(node)}, although the time of its reboot is over`);
         since.set(uid, Infinity);

@@ -75,14 +75,20 @@ const TERMS = {
   priority: isWhole(0, 100),
   terminationGracePeriod: isDrainBound,
   actions: isLadder,
+  confirm: isOneOf('InstanceStatus', 'ApplicationStatus'),
 };
-const isCondition = isObjectOf({ ...TERMS, type: isType, status: isOneOf('True', 'False', 'Unknown') }, [
-  'type',
-  'status',
-  'toleration',
-]);
+const isCondition: IsReadable = value => {
+  const { confirm, type, status } = fieldsOf(value);
+  const required = ['type', 'status', 'toleration'];
+  const isKnown = isObjectOf({ ...TERMS, type: isType, status: isOneOf('True', 'False', 'Unknown') }, required);
+  return isKnown(value) && (confirm === undefined || (type === 'Ready' && status === 'Unknown'));
+};
 
-const isOverride = isObjectOf({ ...TERMS, conditionType: isType }, ['conditionType', 'toleration']);
+const isOverride: IsReadable = value => {
+  const { confirm, conditionType: type } = fieldsOf(value);
+  const isKnown = isObjectOf({ ...TERMS, conditionType: isType }, ['conditionType', 'toleration']);
+  return isKnown(value) && (confirm === undefined || type === 'Ready');
+};
 const isOverrideList: IsReadable = value => {
   const keys = listOf(value).map(entry =>
     JSON.stringify([fieldsOf(entry)['conditionType'], fieldsOf(entry)['reason']]),

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { CheckContext, PortCall } from './invariant.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { ConditionHistory } from './condition-history.ts';
+import { isSurelyDoubted } from './confirmed.ts';
 import { censusOf, heldBy, isOthersWork, isStopped } from './repair-census.ts';
 import { profileOf, type Statement } from './statements.ts';
 import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
@@ -31,6 +32,8 @@ interface JudgedFacts {
   /** UIDs of NodeClaims that repair has deleted. */
   readonly ended: ReadonlySet<string>;
   readonly mirror: CheckContext['mirror'];
+  /** Whether EC2 has not confirmed what the node is ill with, where that is asked. */
+  readonly isDoubted: (node: KubernetesObject) => boolean;
   readonly history: ConditionHistory;
   /** Nodes that repair has acted on: they do not come back by themselves. */
   readonly wasActedOn: (node: KubernetesObject) => boolean;
@@ -58,10 +61,11 @@ const isUnmanaged = (node: KubernetesObject): boolean =>
   poolNameOf(node) === undefined && !(node.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'NodeClaim');
 
 export function factsOf(
-  { mirror, instanceState }: CheckContext,
+  context: CheckContext,
   everReadable: ReadonlySet<string>,
   history: ConditionHistory,
 ): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended' | 'past' | 'wasActedOn'> {
+  const { mirror, instanceState } = context;
   const nodes = [...mirror.all('nodes').values()];
   const configMaps = [...mirror.all('configmaps').values()];
   const config = configMaps.find(
@@ -69,6 +73,7 @@ export function factsOf(
   );
   return {
     mirror,
+    isDoubted: node => isSurelyDoubted(node, context),
     history,
     nodes,
     instanceState,
@@ -171,5 +176,6 @@ const isFlapping = (node: KubernetesObject, { flapping, isPlain }: Past, past: R
 /** What holds a repair that is due for certain; undefined when nothing does. */
 export function holdOf(node: KubernetesObject, facts: JudgedFacts, now: number): string | undefined {
   const answer = judge(node, facts, now, true)?.answer;
+  if (answer?.kind === 'from' && answer.time <= now && facts.isDoubted(node)) return 'EC2 has not confirmed it';
   return answer?.kind === 'blocked' && answer.time <= now ? answer.why : undefined;
 }

@@ -2,16 +2,29 @@
  * What the entry that decides says of a repair: its actions and its drain bound, told from the raw block, from what the node is ill with
  * and since when. Of several that may decide (what is due is not always certain) any may be the one.
  * - I3 an act is one of the list of an entry that decides
+ * - I6 an act whose entry asks EC2 first comes after EC2 has called the instance impaired
+ * - I2 a machine is rebooted when the pods that could go are gone, or the time that its bound gives them is over
  * - I1 a NodeClaim is deleted with the deadline that its bound gives it, and none that somebody else had set is put off
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { createConditionHistory } from './condition-history.ts';
-import { CLOCK_LAG, type MakeCheck } from './invariant.ts';
+import { wasConfirmed } from './confirmed.ts';
+import { isDrainable, isLeftBehind } from './drain-oracle.ts';
+import { CLOCK_LAG, type MakeCheck, type PortCall } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
 import { profileIn, rungsOf } from './ladder-past.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { annotationOf, dig, instantOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import {
+  annotationOf,
+  dig,
+  instantOf,
+  listOf,
+  millisecondsOf,
+  nameOf,
+  TERMINATION_TIMESTAMP,
+  textOf,
+} from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { illOf, statementsOf, type Statement } from './statements.ts';
 
@@ -25,6 +38,8 @@ export const checkRepairTerms: MakeCheck = context => {
   const history = createConditionHistory(context);
   const tolerance = clockTolerance + CLOCK_LAG + SLACK;
   const began = now();
+  /** When a node was drained first for what it is rebooted for, by its UID. */
+  const drains = new Map<string, number>();
   const settings = new Map<string, string>();
   let changed = -Infinity;
   /** Deadlines that repair has set, by the UID of the NodeClaim. */
@@ -44,15 +59,21 @@ export const checkRepairTerms: MakeCheck = context => {
     return (quiet <= began || now() - quiet > CARRIED_ON) && (last <= began || now() - last > SLACK);
   };
 
-  /** Entries that may decide; undefined: it cannot be told. */
-  const decidingOf = (node: KubernetesObject): readonly Statement[] | undefined => {
+  const statementsIn = (node: KubernetesObject): readonly Statement[] | undefined => {
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const poolName = poolNameOf(claimOf(node, mirror) ?? node);
     const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
     const block = repairBlockFor(pool, policies);
     if (!policies.every(isPolicyReadable) || !isRepairReadable(block) || dig(block, 'flapping') !== undefined)
       return undefined;
-    const ill = illOf(node, statementsOf(block, profileIn(mirror))).flatMap(statement => {
+    return statementsOf(block, profileIn(mirror));
+  };
+
+  /** Entries that may decide; undefined: it cannot be told. */
+  const decidingOf = (node: KubernetesObject): readonly Statement[] | undefined => {
+    const statements = statementsIn(node);
+    if (statements === undefined) return undefined;
+    const ill = illOf(node, statements).flatMap(statement => {
       const start = history.startOf(node, statement.type, statement.reason !== undefined);
       if (start === undefined) return [];
       const { toleration } = statement;
@@ -63,12 +84,54 @@ export const checkRepairTerms: MakeCheck = context => {
     return ill.filter(each => each.mayBeDue && each.statement.priority >= highest).map(({ statement }) => statement);
   };
 
+  /** The least time that pods have before a reboot; ms. */
+  const timeOf = (node: KubernetesObject, { bound, ...list }: Statement): number => {
+    const own = millisecondsOf(dig(claimOf(node, mirror), 'spec', 'terminationGracePeriod'));
+    const timeouts = rungsOf({ ...list, bound }).flatMap(({ kind, timeout }) => (kind === 'Reboot' ? [timeout] : []));
+    if (timeouts.length === 0) return Infinity;
+    return bound === 'Inherit' ? (own ?? Math.min(...timeouts)) : Math.min(bound, own ?? bound);
+  };
+  const judgeReboot = (node: KubernetesObject): void => {
+    const begin = drains.get(node.metadata.uid);
+    if (begin === undefined || (quietSince() ?? Infinity) > began || changed >= begin) return;
+    // Whichever entry decides.
+    const least = Math.min(...(statementsIn(node) ?? []).map(each => timeOf(node, each)));
+    if (!Number.isFinite(least) || now() + tolerance >= begin + least) return;
+    const left = [...mirror.all('pods').values()].find(
+      pod =>
+        dig(pod, 'spec', 'nodeName') === node.metadata.name &&
+        isDrainable(pod) &&
+        !isLeftBehind(pod, now() + tolerance),
+    );
+    if (left === undefined) return;
+    violate(
+      'I2',
+      `repair reboots ${nameOf(node)} before the time of its pods is over, and ${nameOf(left)} is still there`,
+    );
+  };
+  /** An end that leaves pods, or is none of success, is the drain's own. */
+  const noteEnds = (call: PortCall): void => {
+    for (const entry of call.port === 'bus' ? listOf(call.args[0]) : []) {
+      const isClean =
+        dig(entry, 'detail', 'status') === 'Succeeded' && listOf(dig(entry, 'detail', 'left')).length === 0;
+      const uid = textOf(dig(entry, 'detail', 'node', 'uid'));
+      if (dig(entry, 'detailType') === 'DrainCompleted' && !isClean && uid !== undefined) drains.delete(uid);
+    }
+  };
+
   return {
     onCall(call, run) {
+      noteEnds(call);
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       const deciding = act !== undefined && isCertain(act.node) ? decidingOf(act.node) : undefined;
+      const uid = act?.node.metadata.uid ?? '';
+      if (act?.kind === 'Drain') drains.set(uid, drains.get(uid) ?? now());
+      else if (act?.kind === 'Reboot') judgeReboot(act.node);
+      if (act !== undefined && act.kind !== 'Drain') drains.delete(uid);
       if (act === undefined || deciding === undefined || deciding.length === 0) return;
-      const lists = deciding.map(({ actions }) => rungsOf(actions).map(({ kind }) => kind));
+      const lists = deciding.map(each => rungsOf(each).map(({ kind }) => kind));
+      if (!wasConfirmed(act.node, deciding, run))
+        violate('I6', `repair begins ${act.kind} of ${nameOf(act.node)}, and EC2 has not confirmed that it is ill`);
       if (lists.some(kinds => kinds.includes(act.kind))) return;
       violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: what decides says ${JSON.stringify(lists)}`);
     },

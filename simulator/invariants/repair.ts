@@ -9,6 +9,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { createConditionHistory, type ConditionHistory } from './condition-history.ts';
+import { mayBeDoubted } from './confirmed.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
@@ -26,6 +27,7 @@ import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } fro
 
 /** Every other reason for a hold is judged by the objects themselves. */
 const HELD_BY_THE_PAST: readonly string[] = [
+  'NotConfirmed',
   'RampUp',
   'FutileRepairs',
   'Settling',
@@ -95,7 +97,7 @@ export const checkRepair: MakeCheck = context => {
     else unhealthy.delete(uid);
   });
   /** Nodes of which Curfew says that it holds their repair for a reason that lies in the past; by name. */
-  const held = new Map<string, { readonly time: number }>();
+  const held = new Map<string, { readonly time: number; readonly reason?: string | undefined }>();
   /** Since when each node could be repaired and is not. */
   const waiting = new Map<string, number>();
 
@@ -115,6 +117,7 @@ export const checkRepair: MakeCheck = context => {
   };
 
   return {
+    onPast: (call, run) => climbers.onCall(call, run),
     onCall(call, run) {
       const isTerminating = run.by === 'repair' && isTermination(call);
       const act = run.by === 'repair' ? climbers.actOf(call) : undefined;
@@ -139,7 +142,7 @@ export const checkRepair: MakeCheck = context => {
       if (kind !== 'Node' || by !== 'repair') return;
       const isSaid = ['exhausted', 'refused', 'retry'].includes(decision);
       if (isSaid || (decision === 'blocked' && HELD_BY_THE_PAST.includes(reason ?? '')))
-        held.set(name, { time: context.now() });
+        held.set(name, { time: context.now(), reason });
       else held.delete(name);
     },
     onWrite({ verb, resource, before, after }, by) {
@@ -150,7 +153,7 @@ export const checkRepair: MakeCheck = context => {
       if (resource.resource !== 'events' || textOf(dig(after, 'reason')) !== EVENT_REASONS.nodeRepairBlocked) return;
       const name = textOf(dig(after, 'involvedObject', 'name')) ?? '';
       const isSaid = SAYS_SO.test(textOf(dig(after, 'message')) ?? '');
-      if (isSaid || held.has(name)) held.set(name, { time: context.now() });
+      if (isSaid || held.has(name)) held.set(name, { ...held.get(name), time: context.now() });
     },
     onMinute() {
       const quietSince = context.quietSince();
@@ -166,7 +169,8 @@ export const checkRepair: MakeCheck = context => {
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
-        const isHeld = hold !== undefined && context.now() - hold.time <= SAID_FOR;
+        const isOver = hold?.reason === 'NotConfirmed' && !mayBeDoubted(node, context);
+        const isHeld = hold !== undefined && !isOver && context.now() - hold.time <= SAID_FOR;
         const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now(), underWay);
         if (due === undefined) waiting.delete(uid);
         else if (context.now() < (climbers.nextTime(uid) ?? 0)) waiting.delete(uid);

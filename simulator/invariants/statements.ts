@@ -16,6 +16,8 @@ export interface Statement {
   readonly priority: number;
   /** How long pods have: milliseconds, or what the NodeClaim says. */
   readonly bound: number | 'Inherit';
+  /** What EC2 must call impaired before an act. */
+  readonly confirm?: string | undefined;
   /** The raw list. */
   readonly actions: unknown;
   /** A user's entry with a reason counts before one of the provider, and that before one without. */
@@ -104,6 +106,7 @@ export function statementsOf(block: unknown, profile?: string): readonly Stateme
       toleration: tolerationOf(dig(entry, 'toleration')) ?? Infinity,
       priority: Number(dig(entry, 'priority') ?? 0),
       rank: reason === undefined ? 0 : 2,
+      confirm: status === 'Unknown' ? textOf(dig(entry, 'confirm')) : undefined,
     };
     const bound = boundOf(dig(entry, 'terminationGracePeriod')) ?? boundOf(dig(block, 'terminationGracePeriod'));
     const actions = dig(entry, 'actions') ?? dig(block, 'actions');

@@ -45,6 +45,8 @@ export interface WatcherOptions {
   readonly core: ApiServerCore;
   readonly scheduler: Scheduler;
   readonly instanceState: (providerID: string) => string | undefined;
+  /** What a check of EC2 says of it; default: nothing. */
+  readonly instanceCheck?: (providerID: string, check: string) => string | undefined;
   /** Whether calls about the instance fail at the moment; default: they never do. */
   readonly failsInstance?: (providerID: string) => boolean;
   /** The same for the clean-up of a FinalizerRule. */
@@ -62,6 +64,7 @@ export function createInvariantWatcher({
   core,
   scheduler,
   instanceState,
+  instanceCheck = () => undefined,
   failsInstance = () => false,
   failsCleanup = () => false,
   refusedUntil = () => -Infinity,
@@ -88,6 +91,7 @@ export function createInvariantWatcher({
       return known === undefined ? [] : core.list(known).items;
     },
     instanceState,
+    instanceCheck,
     failsInstance,
     failsCleanup,
     clockTolerance,

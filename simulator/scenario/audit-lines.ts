@@ -15,6 +15,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'ConcurrencyBudget',
       'DisruptionBudget',
       'FutileRepairs',
+      'NotConfirmed',
       'RampUp',
       'ReplacementUnavailable',
       'Settling',

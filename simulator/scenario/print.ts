@@ -54,8 +54,9 @@ function toStep(action: StepAction): JsonObject {
     case 'busEvent':
       return { busEvent: { source: action.source, 'detail-type': action.detailType, detail: action.detail } };
     case 'cloud': {
-      const { providerID, fail, state } = action;
-      return { cloud: { providerID, ...(fail !== undefined && { fail }), ...(state !== undefined && { state }) } };
+      const { providerID, fail, state, checks } = action;
+      const stated = Object.entries({ fail, state, checks }).filter(([, value]) => value !== undefined);
+      return { cloud: { providerID, ...(Object.fromEntries(stated) as JsonObject) } };
     }
     case 'cleanup': {
       const { rule, result, message } = action;

@@ -1,4 +1,5 @@
 /** A scenario, parsed: what exists, what happens when, and what is expected (docs/scenarios.md). */
+import type { Confirmation } from '../../shared/domain/repair-policy.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import type { Part } from '../../shared/contract/permissions.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
@@ -63,6 +64,17 @@ export interface TargetRef {
 
 export const CLOUD_FAILURES = ['throttle', 'error', 'none'] as const;
 export type CloudFailure = (typeof CLOUD_FAILURES)[number];
+/** What a check of EC2 says of an instance. */
+export const CHECK_STATUSES = [
+  'ok',
+  'impaired',
+  'initializing',
+  'insufficient-data',
+  'not-applicable',
+  'suppressed',
+] as const;
+/** By the name of the check. */
+export type CloudChecks = Readonly<Partial<Record<Confirmation, (typeof CHECK_STATUSES)[number] | undefined>>>;
 /** Of the cluster that a scenario is about: `detail.cluster` of what is said on its bus. */
 export const CLUSTER_NAME = 'simulated';
 
@@ -120,6 +132,7 @@ export type StepAction =
       readonly providerID: string;
       readonly fail?: CloudFailure | undefined;
       readonly state?: 'running' | 'stopped' | 'terminated' | undefined;
+      readonly checks?: CloudChecks | undefined;
     }
   | {
       readonly kind: 'cleanup';

@@ -6,6 +6,7 @@ import { STATED_LABELS } from './nodes.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import {
   ACTORS,
+  CHECK_STATUSES,
   CLEANUP_RESULTS,
   CLOUD_FAILURES,
   CONDITION_STATUSES,
@@ -84,6 +85,8 @@ const refuse = z
   .refine(({ verb, resource }) => verb !== undefined || resource !== undefined, 'must have `verb` or `resource`')
   .superRefine(exactlyOneOf(['status', 'notServed']));
 
+const checks = { InstanceStatus: z.enum(CHECK_STATUSES), ApplicationStatus: z.enum(CHECK_STATUSES) };
+
 export const STEP_ACTIONS = {
   apply: appliedManifest,
   patch: z.strictObject({ ...target, merge: jsonObject }),
@@ -101,8 +104,12 @@ export const STEP_ACTIONS = {
       providerID: text,
       fail: z.enum(CLOUD_FAILURES).optional(),
       state: z.enum(['running', 'stopped', 'terminated']).optional(),
+      checks: z.strictObject(optionals(checks)).optional(),
     })
-    .refine(({ fail, state }) => fail !== undefined || state !== undefined, 'must have `fail` or `state`'),
+    .refine(
+      ({ fail, state, checks: stated }) => fail !== undefined || state !== undefined || stated !== undefined,
+      'must have `fail`, `state` or `checks`',
+    ),
   cleanup: z.strictObject({ rule: text, result: z.enum(CLEANUP_RESULTS), message: z.string().optional() }),
   hook: z.strictObject({ name: text, result: z.enum(HOOK_RESULTS), message: z.string().optional() }),
   launch: z.strictObject({ nodePool: text, result: z.enum(LAUNCH_RESULTS) }),

@@ -18,11 +18,6 @@ const HELD = /^(functions|shared|forwarder)\//;
 
 /** Folders and those below them that still import each other: none may come, and one that goes is taken out. */
 const KNOWN: readonly string[] = [
-  'functions/finalizer ⇄ functions/finalizer/orphans',
-  'functions/finalizer ⇄ functions/finalizer/rules',
-  'functions/finalizer ⇄ functions/finalizer/termination',
-  'functions/finalizer ⇄ functions/finalizer/termination/steps',
-  'functions/finalizer/termination ⇄ functions/finalizer/termination/steps',
   'functions/repair ⇄ functions/repair/actions',
   'functions/repair ⇄ functions/repair/policy-status',
 ];

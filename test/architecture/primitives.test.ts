@@ -31,7 +31,7 @@ const PRIMITIVES: readonly Primitive[] = [
     name: 'the codec of a record',
     does: /\btoState: /,
     home: 'shared/lifecycle/record-codec.ts',
-    also: { 'functions/drain/record.ts': 'what is stored of drains must fit into an item' },
+    also: { 'functions/drain/codec.ts': 'what is stored of drains must fit into an item' },
   },
   {
     name: 'a write of a record',

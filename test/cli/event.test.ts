@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { narrateEvent } from '../../cli/start/narrate.ts';
+import { narrateEvent, narrateWrite } from '../../cli/start/narrate.ts';
 import { createTimeline } from '../../cli/start/timeline.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readBusEvent } from '../../functions/drain/bus.ts';
 import { clientEnvironment } from '../../packages/local-aws/src/client-environment.ts';
 import { startCloudFormation } from '../../packages/local-aws/src/cloudformation.ts';
@@ -149,6 +150,29 @@ describe('the timeline of --serve', () => {
     );
     expect(told({ source: 'monitor', detailType: 'HealthEvent', detail: { id: 'e1', nodeName: 'n1' } })).toBe(
       ' bus event HealthEvent from monitor: id e1, node n1\n',
+    );
+  });
+
+  it('says of a patch which fields it sets and removes, in words', () => {
+    const body = {
+      metadata: {
+        uid: 'u1',
+        resourceVersion: '46',
+        annotations: {
+          'karpenter.sh/nodeclaim-termination-timestamp': '2026-11-26T13:12:29Z',
+          'curfew.dev/drain-requested': null,
+        },
+      },
+      spec: { taints: [{ key: 'a' }] },
+      status: { nodes: 9, held: 0 },
+    };
+    const resource = { kind: 'NodeClaim' } as Parameters<typeof narrateWrite>[1]['resource'];
+    let text = '';
+    const timeline = createTimeline({ isTTY: false, columns: 80, write: written => void (text += written) }, () => 0);
+    const ref = { type: RESOURCES.NodeClaim, name: 'default-1' };
+    narrateWrite(timeline, { verb: 'patch', user: 'curfew-repair', resource, ref, body });
+    expect(text.trim().replaceAll(/ +/g, ' ')).toBe(
+      'repair patch NodeClaim default-1: sets karpenter.sh/nodeclaim-termination-timestamp to 2026-11-26T13:12:29Z, removes curfew.dev/drain-requested, sets spec.taints, and 2 more',
     );
   });
 

@@ -45,6 +45,27 @@ describe('curfew explain', () => {
     expect(out).toContain('policies: none selects this node');
   });
 
+  it('says what is done about a node that is ill, how it stands among those that are due, and what EC2 has yet to say', async () => {
+    const linesOf = async (name: string, scenario: string, at: string): Promise<readonly string[]> =>
+      (await run('node', name, { scenario: `examples/scenarios/${scenario}`, at })).out.split('\n').slice(1, 5);
+    const confirmed = await linesOf('gpu-0', 'repair-confirmed-by-ec2.yaml#repair-not-confirmed', '20m');
+    expect(confirmed[1]).toMatch(/; held: EC2 says ok of InstanceStatus, and confirm waits for impaired$/);
+    expect(confirmed[2]).toBe(
+      '    then it terminates; pods have no time to leave; of Ready=Unknown only while EC2 says impaired of InstanceStatus',
+    );
+    const drained = await linesOf('gpu-0', 'repair-reboot-drains.yaml#repair-reboot-at-the-end-of-its-drain', '17m');
+    expect(drained).toEqual([
+      '  disruption: protected without end',
+      expect.stringMatching(
+        /Drain has begun, and has time until 2024-11-01T15:25:00Z; after it, .*: Reboot, Terminate:/,
+      ),
+      '  termination: not by Curfew: neither the NodePool nor a policy asks for it',
+      expect.stringMatching(/asked for by repair, .*: 2 to evict; 2 blocked$/),
+    ]);
+    const ranked = await linesOf('n2', 'repair-stops-above-the-threshold.yaml', '2m');
+    expect(ranked[1]).toMatch(/; number \d of \d nodes that are due, its score is \d.*; held: /);
+  });
+
   it('says which changes are refused, to whom, since when, and when each is tried again', async () => {
     const scenario = 'examples/scenarios/refused-pods-and-instances.yaml#drain-whose-eviction-is-refused';
     const { out } = await run('node', 'n1', { scenario, at: '12m' });

@@ -74,6 +74,16 @@ describe('curfew policies admission', () => {
     expect(expressionOf(out, 'replaces')).toBe('!(variables.pool in [])');
   });
 
+  it('patches with no list that stands in the object: Kubernetes 1.37 refuses the write for it', async () => {
+    const { out } = await admission(POOLS + OF_WEB);
+    const lists = ['present', 'before'].map(name => `variables.${name}`);
+    expect(lists).not.toContain(expressionOf(out, 'kept'));
+    expect(expressionOf(out, 'kept')).toMatch(/^variables\.present\.filter\(.*\)$/);
+    expect(expressionOf(out, 'finalizers')).toBe(
+      'variables.finalizer in variables.kept ? variables.kept : variables.kept + [variables.finalizer]',
+    );
+  });
+
   it('leaves out what only observes, and says when nothing is left', async () => {
     const { code, out, error } = await admission(policy('all', '{ mode: Observe, termination: {} }'));
     expect([code, error]).toEqual([

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from './run-curfew.ts';
 import { simulateCommand, type SimulateOptions } from '../../cli/simulate.ts';
 
 const scenario = (name: string, expectation: string): string => `apiVersion: curfew.dev/v1alpha1
@@ -80,6 +81,22 @@ async function run(names: readonly string[], options: SimulateOptions = {}) {
 }
 
 describe('curfew simulate', () => {
+  it('says in data and in the last line why a run without an expectation failed: something was refused', async () => {
+    const file = 'examples/regressions/a-policy-without-a-block-was-readable-too.yaml';
+    const data = await runHere(['simulate', file, '--output', 'json']);
+    expect(data.code).toBe(1);
+    expect(JSON.parse(data.stdout)).toMatchObject({
+      ok: false,
+      violations: [],
+      refusals: [
+        { object: 'NodeLifecyclePolicy policy-1', message: expect.stringContaining('422 Invalid') },
+        { object: 'NodeLifecyclePolicy policy-1', message: expect.stringContaining('Unrecognized key') },
+      ],
+    });
+    const text = await runHere(['simulate', file]);
+    expect(text.stdout.trimEnd().split('\n').at(-1)).toContain('2 refusals that no expectation names');
+  });
+
   it('prints what happened and what was expected, and exits 0 when everything holds', async () => {
     const { code, out, error } = await run(['good.yaml']);
     expect({ code, error }).toEqual({ code: 0, error: '' });

@@ -1,5 +1,6 @@
 /** What every `Instances` does: the simulated cloud, and the adapter on EC2. */
 import { describe, expect, it } from 'vitest';
+import type { Confirmation } from '../../shared/domain/repair-policy.ts';
 import { minutes, type DurationMs } from '../../shared/domain/time.ts';
 import type { Instances, InstanceState } from '../../shared/ports/instances.ts';
 
@@ -8,6 +9,7 @@ export interface InstancesSubject {
   /** A running one; answers its providerID. */
   launch(options?: { readonly autoScalingGroup?: string }): string;
   setState(providerID: string, state: InstanceState): void;
+  setCheck(providerID: string, check: Confirmation, status: 'impaired'): void;
   /** Every call is throttled from now on. */
   throttle(providerID: string): void;
   /** Lets time pass. */
@@ -26,6 +28,22 @@ export function defineInstancesContract(name: string, start: () => InstancesSubj
         state: 'running',
         autoScalingGroup: 'eks-blue',
       });
+    });
+
+    it('tells what each check says, also of what does not run, and nothing of what nobody knows', async () => {
+      const { instances, launch, setState, setCheck } = start();
+      const id = launch();
+      const checks = ['InstanceStatus', 'ApplicationStatus'] as const;
+      const said = async (of: string) => Promise.all(checks.map(check => instances.checkOf(of, check)));
+      expect(await said(id)).toEqual(['ok', 'not-applicable']);
+      setCheck(id, 'ApplicationStatus', 'impaired');
+      expect(await said(id)).toEqual(['ok', 'impaired']);
+      setCheck(id, 'InstanceStatus', 'impaired');
+      expect(await said(id)).toEqual(['impaired', 'impaired']);
+      const stopped = launch();
+      setState(stopped, 'stopped');
+      expect(await said(stopped)).toEqual(['not-applicable', 'not-applicable']);
+      expect(await said(UNKNOWN)).toEqual([undefined, undefined]);
     });
 
     it('lists what was launched for the cluster and has not ended, and nothing of a node group', async () => {
@@ -127,6 +145,7 @@ export function defineInstancesContract(name: string, start: () => InstancesSubj
           outcomeUnknown: false,
         });
       }
+      await expect(instances.checkOf(id, 'InstanceStatus')).rejects.toMatchObject({ name: 'RetryableError' });
     });
   });
 }

@@ -97,6 +97,17 @@ export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
   ],
   [{ policies: ['5m', '10m'].map(toleration => ({ conditionType: 'Ready', toleration, reason: 'a' })) }, false],
   [{ conditions: [{ ...condition, reason: '(' }] }, false],
+  ...['InstanceStatus', 'ApplicationStatus'].flatMap((confirm): [JsonObject, boolean][] => [
+    [{ policies: [{ conditionType: 'Ready', toleration: '5m', confirm }] }, true],
+    [{ policies: [{ conditionType: 'NetworkingReady', toleration: '5m', confirm }] }, false],
+    [{ conditions: [{ ...condition, status: 'Unknown', confirm }] }, true],
+    [{ conditions: [{ ...condition, confirm }] }, false],
+    [{ conditions: [{ ...condition, type: 'DiskSlow', status: 'Unknown', confirm }] }, false],
+  ]),
+  ...['SystemStatus', 'instanceStatus', '', true].map((confirm): [JsonObject, boolean] => [
+    { policies: [{ conditionType: 'Ready', toleration: '5m', confirm }] },
+    false,
+  ]),
   [{ defaultTolerationDuration: '9999999h' }, false],
   [{}, true],
   ...durations.map(([value, ok]): [JsonObject, boolean] => [{ defaultTolerationDuration: value }, ok]),

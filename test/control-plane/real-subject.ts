@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { createHttpClient, type HttpClient } from '../contract/api-server/http-client.ts';
 import type { MakeSubject } from '../contract/api-server/subject.ts';
+import { minorOf } from './flags.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
 /** Starts one control plane for the suite; each case has a namespace of its own. */
@@ -18,10 +19,11 @@ export function realSubjects(): MakeSubject {
     await plane?.stop();
   });
   return async () => {
-    if (http === undefined) throw new Error('not started');
+    if (plane === undefined || http === undefined) throw new Error('not started');
     const namespace = `test-${(namespaces += 1)}`;
     const { status } = await http.call('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
     if (status !== 201) throw new Error(`namespace not created: ${status}`);
-    return { http, namespace, differing: (_, { real }) => real };
+    const minor = minorOf(plane.versions.kubernetes);
+    return { http, namespace, minor, differing: (_, { real }) => real };
   };
 }

@@ -89,6 +89,30 @@ describe('a duration that cannot be read is refused in a sentence', () => {
   });
 });
 
+describe('what an entry or a ladder must not say is refused with its field', () => {
+  const entry = { conditionType: 'Ready', toleration: '10m' };
+  const own = { type: 'Ready', status: 'False', toleration: '10m' };
+  const replace = { type: 'ReplaceThenTerminate' };
+  it.each<[JsonObject, string]>([
+    [{ policies: [{ ...entry, priority: 101 }] }, 'spec.repair.policies[0].priority'],
+    [{ conditions: [{ ...own, priority: -1 }] }, 'spec.repair.conditions[0].priority'],
+    [
+      { policies: [{ ...entry, conditionType: 'KernelReady', confirm: 'InstanceStatus' }] },
+      'spec.repair.policies[0].confirm',
+    ],
+    [{ conditions: [{ ...own, confirm: 'InstanceStatus' }] }, 'spec.repair.conditions[0].confirm'],
+    [{ policies: [{ ...entry, confirm: 'SystemStatus' }] }, 'spec.repair.policies[0].confirm'],
+    [{ actions: [{ type: 'Terminate' }, { type: 'Reboot' }] }, 'spec.repair.actions'],
+    [{ policies: [{ ...entry, actions: [{ type: 'Terminate' }, replace] }] }, 'spec.repair.policies[0].actions'],
+    [{ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup', actions: [replace] }, 'spec.repair'],
+  ])('%j: %s', (repair, field) => {
+    const byTheServer = refusal({ repair });
+    expect(byTheServer).toContain(field);
+    const read = parseRepairBlock(repair, 'spec.repair');
+    expect(read.ok ? 'accepted' : read.message).toContain(field);
+  });
+});
+
 describe('a toleration that never ends is accepted', () => {
   it.each<JsonObject>([
     { defaultTolerationDuration: 'Never' },

@@ -1,7 +1,7 @@
 /** docs/costs.md: what a deployment costs and uses up, counted from the template and the routing table. `COSTS=print` prints the rows. */
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
-import { instanceLook, type TerminationContext } from '../../functions/finalizer/termination/steps/context.ts';
+import { instanceLook, type TerminationContext } from '../../functions/finalizer/termination/context.ts';
 import { toBusEntry } from '../../shared/contract/cluster-event.ts';
 import { PERMISSIONS } from '../../shared/contract/permissions.ts';
 import { matchesPattern, ROUTES } from '../../shared/contract/routes.ts';

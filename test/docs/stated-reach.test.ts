@@ -38,7 +38,7 @@ const inDocuments: readonly Shown[] = DOCUMENTS.flatMap(document =>
     }));
   }),
 );
-const inFiles: readonly Shown[] = globSync('{deploy/samples,examples}/**/*.yaml', { cwd: ROOT }).map(file => ({
+const inFiles: readonly Shown[] = globSync('{deploy/samples,examples,test/cli}/**/*.yaml', { cwd: ROOT }).map(file => ({
   where: file,
   text: readFileSync(join(ROOT, file), 'utf8'),
 }));

@@ -113,6 +113,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
         if (cloud.looksFail !== undefined) throw cloud.looksFail;
         return cloud.state === undefined ? undefined : { state: cloud.state };
       },
+      checkOf: async () => undefined,
       list: async () => [],
       terminate: id => callInstance(`terminate ${id}`),
       reboot: id => callInstance(`reboot ${id}`),

@@ -14,7 +14,8 @@ describe('permissions', () => {
     for (const { statement } of statements) {
       const { Action, Resource, Condition } = statement;
       expect(JSON.stringify(Action)).not.toContain('*');
-      if (Action === 'ec2:DescribeInstances') expect(Resource).toBe('*');
+      const actions = [Action].flat().map(String);
+      if (actions.every(action => /^ec2:DescribeInstance(s|Status)$/.test(action))) expect(Resource).toBe('*');
       else if (/^(ec2|autoscaling):/.test(String(Action)))
         expect(JSON.stringify(Condition)).toMatch(
           /^\{"StringEquals":\{"aws:ResourceTag\/eks:(eks-)?cluster-name":"prod"\}\}$/,

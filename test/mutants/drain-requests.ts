@@ -1,9 +1,9 @@
 /** Mistakes in what becomes of a request: its turn, its end, and errors on its way. */
-import type { DrainRequest, FinishedDrain } from '../../functions/drain/model.ts';
+import type { DrainRequest, FinishedDrain } from '../../functions/drain/record.ts';
 import { FULL } from '../../functions/drain/pods.ts';
 import { toFinished } from '../../functions/drain/requests.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
-import { type EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { deciding, seeing } from './drain-mutations.ts';
 import { firstListsFail } from './fault.ts';

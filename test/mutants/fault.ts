@@ -77,6 +77,7 @@ export function terminationsAreRefused(duration: DurationMs): FunctionFault {
   const ports: FunctionFault['ports'] = ({ instances, clock }) => ({
     instances: {
       describe: providerID => instances.describe(providerID),
+      checkOf: (...args) => instances.checkOf(...args),
       list: () => instances.list(),
       async terminate(providerID) {
         begin ??= clock.now();

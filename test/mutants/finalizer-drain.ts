@@ -1,6 +1,6 @@
 /** Mistakes in how a node that is terminated is emptied, and in the hooks around that. */
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
-import { drainNodes } from '../../functions/finalizer/termination/steps/drain.ts';
+import { drainNodes } from '../../functions/finalizer/termination/drain.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import {

@@ -1,8 +1,8 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
 import { decide } from '../../functions/finalizer/termination/decide.ts';
 import { decideRule } from '../../functions/finalizer/rules/decide.ts';
-import type { TerminationContext } from '../../functions/finalizer/termination/steps/context.ts';
-import { hooksAt } from '../../functions/finalizer/termination/steps/hooks.ts';
+import type { TerminationContext } from '../../functions/finalizer/termination/context.ts';
+import { hooksAt } from '../../functions/finalizer/termination/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
@@ -37,6 +37,7 @@ const hooksSeeing = (change: (context: TerminationContext) => TerminationContext
 const describing = (read: (found: Described) => Described): Mutation =>
   withPorts('finalizer', ({ instances }) => ({
     instances: {
+      checkOf: (...args) => instances.checkOf(...args),
       list: () => instances.list(),
       terminate: id => instances.terminate(id),
       reboot: id => instances.reboot(id),

@@ -5,7 +5,7 @@ import {
   type TerminationObservation,
 } from '../../functions/finalizer/termination/decide.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
-import { releaseObjects } from '../../functions/finalizer/termination/steps/release.ts';
+import { releaseObjects } from '../../functions/finalizer/termination/release.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -120,6 +120,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
           const instance = await instances.describe(providerID);
           return instance?.state === 'shutting-down' ? { ...instance, state: 'terminated' } : instance;
         },
+        checkOf: (...args) => instances.checkOf(...args),
         list: () => instances.list(),
         terminate: providerID => instances.terminate(providerID),
         terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),
@@ -135,6 +136,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         describe: providerID => instances.describe(providerID).catch(() => undefined),
+        checkOf: (...args) => instances.checkOf(...args),
         list: () => instances.list(),
         terminate: providerID => instances.terminate(providerID),
         terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),

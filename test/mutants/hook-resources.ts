@@ -1,7 +1,7 @@
 /** Mistakes about what others do for a termination or a clean-up, and about who takes the place of the built-in termination. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { HOOK_ANSWERED } from '../../shared/contract/names.ts';
-import { original, withKubernetes, withListed, type Mutant } from './mutant.ts';
+import { original, withKubernetes, withListed, withRecords, type Mutant } from './mutant.ts';
 
 const HOOKS_GROUP = 'network.example.com';
 
@@ -27,6 +27,18 @@ export const HOOK_RESOURCE_MUTANTS: readonly Mutant[] = [
         const outcome = await api.create(type, manifest);
         const isHook = outcome.kind === 'ok' && type.group === HOOKS_GROUP;
         return isHook ? { ...outcome, object: asDone(outcome.object) } : outcome;
+      },
+    })),
+  },
+  {
+    name: 'hook-resource-forgotten',
+    mistake: 'does not remember where the custom resource of a hook is, and so never sees that it is done',
+    breaks: ['I5'],
+    scenario: 'finalizer-hook-resources.yaml#a-custom-resource-is-made-and-waited-for',
+    mutation: withRecords('finalizer', records => ({
+      put(record, version) {
+        const text = JSON.stringify(record.state, (key, value: unknown) => (key === 'resource' ? undefined : value));
+        return records.put({ ...record, state: JSON.parse(text) }, version);
       },
     })),
   },

@@ -1,15 +1,19 @@
 /** Mistakes about entries, drain bounds, disruption budgets and replacements. */
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { RESERVED_TAINT, type NodeView } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { withRepairRules, type Mutant } from './mutant.ts';
+import { withPorts, withRepairRules, type Mutant } from './mutant.ts';
 import { guardsSeeing, poolSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
 
 const ENTRIES = 'repair-entries-decide.yaml';
 const BOUNDS = 'repair-drain-bounds.yaml';
 const PROFILE = 'repair-provider-policies.yaml';
 const BUDGETS = 'repair-disruption-budgets.yaml';
+const REBOOTS = 'repair-reboot-drains.yaml';
+const CONFIRMED = 'repair-confirmed-by-ec2.yaml';
 const REPLACES = 'repair-replaces-first.yaml';
 
 const settingsSeen = (change: (settings: RepairSettings) => Partial<RepairSettings>): Mutation =>
@@ -39,7 +43,102 @@ const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
     }),
   }));
 
+/** What EC2 says, changed before it is judged. */
+const answersSeen = (change: (answer: string) => string): Mutation =>
+  poolSeeing(({ answers = new Map<string, string>(), ...seen }) => ({
+    ...seen,
+    answers: new Map([...answers].map(([uid, answer]) => [uid, change(answer)])),
+  }));
+
+/** What repair puts on the bus, changed; undefined: it is not sent. */
+const saying = (change: (entry: BusEntry) => BusEntry | undefined): Mutation =>
+  withPorts('repair', ({ bus }) => ({
+    bus: {
+      async publish(entries) {
+        await bus.publish(entries.flatMap(entry => change(entry) ?? []));
+        return entries.map(() => ({ kind: 'published' }));
+      },
+    },
+  }));
+
 export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'reboot-without-its-drain',
+    mistake: 'reboots a node at once where its pods have time',
+    breaks: ['I3', 'I1'],
+    scenario: `${REBOOTS}#repair-reboot-drains-first`,
+    mutation: settingsSeen(() => ({ drainBound: minutes(0) })),
+  },
+  {
+    name: 'reboot-in-the-middle-of-its-drain',
+    mistake: 'gives pods a minute where their bound gives them ten',
+    breaks: ['I2'],
+    scenario: `${REBOOTS}#repair-reboot-at-the-end-of-its-drain`,
+    mutation: remembering(held => ({
+      ...held,
+      ...(held.attempt?.action === 'Drain' && {
+        attempt: { ...held.attempt, until: addDuration(held.attempt.time, minutes(1)) },
+      }),
+    })),
+  },
+  {
+    name: 'reboot-drains-by-the-configuration',
+    mistake: 'drains before a reboot as the configuration says',
+    breaks: ['I5'],
+    scenario: `${REBOOTS}#repair-reboot-drains-first`,
+    mutation: saying(entry => ({ ...entry, detail: { ...entry.detail, allPods: false } })),
+  },
+  {
+    name: 'reboot-does-not-end-its-drain',
+    mistake: 'goes on to evict pods when the reboot has begun',
+    breaks: ['I2'],
+    scenario: `${REBOOTS}#repair-reboot-at-the-end-of-its-drain`,
+    mutation: saying(entry => (entry.detailType === HEALTH_EVENT ? undefined : entry)),
+  },
+  {
+    name: 'reboot-leaves-the-node-closed',
+    mistake: 'leaves the node cordoned that recovered while it was drained for a reboot',
+    breaks: ['I7'],
+    scenario: `${REBOOTS}#repair-recovery-during-the-drain-of-a-reboot`,
+    mutation: remembering(held => ({ ...held, ...(held.ours && { ours: { ...held.ours, maintenance: undefined } }) })),
+  },
+  {
+    name: 'confirm-ignored',
+    mistake: 'acts although EC2 calls the instance well',
+    breaks: ['I6'],
+    scenario: `${CONFIRMED}#repair-not-confirmed`,
+    mutation: answersSeen(() => 'impaired'),
+  },
+  {
+    name: 'confirm-by-silence',
+    mistake: 'takes for confirmed what EC2 does not know',
+    breaks: ['I6'],
+    scenario: `${CONFIRMED}#repair-not-known-is-not-confirmed`,
+    mutation: answersSeen(answer => (answer === 'ok' ? answer : 'impaired')),
+  },
+  {
+    name: 'confirm-by-another-check',
+    mistake: 'asks for the check of the instance where that of the application is wanted',
+    breaks: ['I6'],
+    scenario: `${CONFIRMED}#repair-confirmed-by-the-application`,
+    mutation: withPorts('repair', ({ instances }) => ({
+      instances: {
+        describe: id => instances.describe(id),
+        checkOf: id => instances.checkOf(id, 'InstanceStatus'),
+        list: () => instances.list(),
+        terminate: id => instances.terminate(id),
+        reboot: id => instances.reboot(id),
+        terminateInAutoScalingGroup: id => instances.terminateInAutoScalingGroup(id),
+      },
+    })),
+  },
+  {
+    name: 'confirmed-for-ever-not',
+    mistake: 'holds what EC2 calls impaired by now',
+    breaks: ['I5'],
+    scenario: `${CONFIRMED}#repair-confirmed-at-once`,
+    mutation: answersSeen(() => 'ok'),
+  },
   {
     name: 'entry-for-any-reason',
     mistake: 'takes an entry with a reason for one for every reason',

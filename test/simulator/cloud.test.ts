@@ -15,6 +15,7 @@ defineInstancesContract('the simulated cloud', () => {
       return providerID;
     },
     setState: (providerID, state) => cloud.setState(providerID, state),
+    setCheck: (providerID, check, status) => cloud.setChecks(providerID, { [check]: status }),
     throttle: providerID => cloud.setFailure(providerID, 'throttle'),
     pass: duration => time.runUntil(addDuration(time.now(), duration)),
   };

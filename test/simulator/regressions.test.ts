@@ -227,6 +227,7 @@ describe('an instance that cannot be looked at, and never can', () => {
       createFinalizer({
         ...deps,
         instances: {
+          checkOf: (...args) => deps.instances.checkOf(...args),
           list: () => deps.instances.list(),
           terminate: providerID => deps.instances.terminate(providerID),
           reboot: providerID => deps.instances.reboot(providerID),

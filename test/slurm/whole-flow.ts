@@ -57,6 +57,7 @@ export function startWholeFlow(slurm: Slurm): WholeFlow {
     dueIndex: store,
     instances: () => ({
       describe: async () => undefined,
+      checkOf: async () => undefined,
       list: async () => [],
       terminate: async () => ({ kind: 'notFound' }),
       reboot: async () => ({ kind: 'notFound' }),

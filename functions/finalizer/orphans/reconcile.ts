@@ -1,6 +1,6 @@
 /** One instance that may have been left behind: look, decide, say it or close its entry. */
-import type { TerminationDeps } from '../deps.ts';
-import { isGone, isUnknownYet } from '../instances.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
+import { isGone, isUnknownYet } from '../cluster/instances.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';

@@ -1,12 +1,12 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { setConditions } from '../set-condition.ts';
+import { setConditions } from '../cluster/set-condition.ts';
 import { LEDGER_CHECK, retryDelay } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObjectLook } from './observe-object.ts';

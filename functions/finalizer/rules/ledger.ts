@@ -2,7 +2,7 @@
  * Entries of the ledger: what the next one starts from, and how it is written together with its timer. One record for each object; where it
  * carries the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
  */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Held } from '../../../shared/lifecycle/record-codec.ts';

@@ -1,5 +1,5 @@
 /** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';

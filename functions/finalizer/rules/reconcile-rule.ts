@@ -20,7 +20,7 @@ import type { RuleParts } from './reconcile-object.ts';
 import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './rule-finalizer.ts';
 import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './rule-record.ts';
 import { cleanUpOf, loadRules, standingOf, type Standing } from './rule-set.ts';
-import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
+import { hasCondition, setConditions, type Condition } from '../cluster/set-condition.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** @property rules wake what a change of a rule concerns */

@@ -1,5 +1,5 @@
 /** The record of a rule that is being deleted, or of which a change was refused: until then its timer, and what must not be lost. */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';

@@ -3,13 +3,16 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 
+/** `resource`: how the custom resource of a hook is found again; its version as it was last seen. */
+export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
+
 /**
  * The progress of all hooks after these answers. One that comes late counts as long as the hook is not over: it ends a hold, and it
  * spares the next try. `pending` is a heartbeat.
  */
 export function withAnswers(
   hooks: Readonly<Record<string, HookProgress>>,
-  answers: ReadonlyMap<string, HookAnswer>,
+  answers: ReadonlyMap<string, ResourceAnswer>,
   now: EpochMs,
 ): Record<string, HookProgress> {
   return Object.fromEntries(
@@ -20,7 +23,7 @@ export function withAnswers(
   );
 }
 
-function after(progress: HookProgress, answer: HookAnswer, now: EpochMs): HookProgress {
+function after(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return progress;
   const { message: _, ...rest } = progress;
   switch (answer.kind) {
@@ -31,6 +34,13 @@ function after(progress: HookProgress, answer: HookAnswer, now: EpochMs): HookPr
         ? { ...progress, message: answer.message }
         : { ...rest, phase: 'failed', lastSeenTime: now, message: answer.message };
     case 'pending':
-      return progress.phase === 'timedOut' ? progress : { ...progress, phase: 'pending', lastSeenTime: now };
+      if (progress.phase === 'timedOut') return progress;
+      return {
+        ...progress,
+        phase: 'pending',
+        lastSeenTime: now,
+        // Without it the resource that was just made is never looked at.
+        ...(answer.resource !== undefined && { resource: answer.resource }),
+      };
   }
 }

@@ -2,14 +2,14 @@
  * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). It is said at once and
  * every hour, until they can be read or the deadline forces.
  */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
-import { objectsOf } from './steps/context.ts';
+import { objectsOf } from './context.ts';
 
 interface Parts {
   readonly deps: TerminationDeps;

@@ -7,8 +7,8 @@ import { cutText } from '../../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
-import { setConditions, type Condition } from '../set-condition.ts';
-import type { TerminationContext } from './steps/context.ts';
+import { setConditions, type Condition } from '../cluster/set-condition.ts';
+import type { TerminationContext } from './context.ts';
 import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 /** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */

@@ -8,7 +8,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { OF_CLAIM } from './decide.ts';
-import type { TerminationContext } from './steps/context.ts';
+import type { TerminationContext } from './context.ts';
 
 const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
 

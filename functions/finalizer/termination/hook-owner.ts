@@ -3,13 +3,13 @@
  * Nodes before it notes the first call down, and goes on with calls that it finds noted there. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
  * Node that calls them again.
  */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { openNodeRecord } from './observe.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
-import type { HookOwner, TerminationContext } from './steps/context.ts';
+import type { HookOwner, TerminationContext } from './context.ts';
 
 /** A Node that lives on is looked at this often, should the event of its end be lost. */
 export const LEFT_CHECK = hours(24);

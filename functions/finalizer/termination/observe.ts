@@ -2,7 +2,7 @@
  * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
  * stands for, or several do, is a subject of its own, as in Karpenter. Always live reads.
  */
-import { providerIDOf } from '../instances.ts';
+import { providerIDOf } from '../cluster/instances.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';

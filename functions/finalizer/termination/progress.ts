@@ -6,7 +6,7 @@ import { withAnswers } from './answers.ts';
 import { launchTimeOf } from './objects.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
-import type { TerminationContext } from './steps/context.ts';
+import type { TerminationContext } from './context.ts';
 
 export interface Progress {
   /** As it was last read or written. */

@@ -1,5 +1,5 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { EMPTY_TERMINATION, type TerminationRecord } from './record.ts';
@@ -19,12 +19,12 @@ import { close, closeUnheld, handOver, isUnheld, rest } from './gone.ts';
 import { claimUnderWay, isNoteOf } from './hook-owner.ts';
 import { isLive, isRegistered, toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
-import { rememberPool } from '../known-pools.ts';
+import { rememberPool } from './known-pools.ts';
 import { prepare } from './prepare.ts';
 import { awaitSettings } from './await-settings.ts';
 import { checkReplace } from './replace-in-force.ts';
 import { reportObserved } from './report.ts';
-import { objectsOf, type RunMemory, type TerminationContext } from './steps/context.ts';
+import { objectsOf, type RunMemory, type TerminationContext } from './context.ts';
 import { terminate } from './terminate.ts';
 
 /** A deletion that is only observed is looked at this often. */

@@ -3,7 +3,7 @@
  * ours in every write. A NodeClaim that still carries Karpenter's is written once without a change; if it comes back with it, there is no
  * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
  */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { orRefused } from '../../../shared/lifecycle/refusals.ts';
@@ -12,7 +12,7 @@ import { readConditions } from '../../../shared/domain/node.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { isLive } from './objects.ts';
 import type { Look } from './observe.ts';
-import { setConditions } from '../set-condition.ts';
+import { setConditions } from '../cluster/set-condition.ts';
 
 /** On a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
 const CONDITION = 'curfew.dev/ReplaceNotInForce';

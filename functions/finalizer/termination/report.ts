@@ -1,5 +1,5 @@
 /** What a termination says on its way: audit line, metric, Event. */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -7,7 +7,7 @@ import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { TerminationDecision } from './decide.ts';
-import { objectsOf, tell, type TerminationContext } from './steps/context.ts';
+import { objectsOf, tell, type TerminationContext } from './context.ts';
 
 /** What the steps wait on. */
 export type Waiting = Exclude<StepsOutcome, { kind: 'done' }>;

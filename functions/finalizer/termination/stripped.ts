@@ -4,7 +4,7 @@ import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import { isRegistered } from './objects.ts';
 import type { Progress } from './progress.ts';
 import { reportStripped } from './report.ts';
-import type { TerminationContext } from './steps/context.ts';
+import type { TerminationContext } from './context.ts';
 
 /** Says which Nodes went while there is still something to do before they may: nobody but us releases them. */
 export async function noticeStripped(context: TerminationContext, progress: Progress): Promise<Saved> {

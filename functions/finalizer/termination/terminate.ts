@@ -3,7 +3,7 @@
  * reached, as record, conditions and audit line. Every run starts at the first step; each step looks at the live state, so a run that
  * dies anywhere is made up for by the next one.
  */
-import type { TerminationDeps } from '../deps.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { nextTry } from '../../../shared/domain/refusal.ts';
 import {
@@ -37,18 +37,18 @@ import {
   type Waiting,
 } from './report.ts';
 import { noticeStripped } from './stripped.ts';
-import { FORCED, type RunMemory, type TerminationContext } from './steps/context.ts';
-import { deleteObjects, deleteUnheldClaim } from './steps/delete-objects.ts';
-import { drainNodes } from './steps/drain.ts';
-import { deleteDuePods } from './steps/due-pods.ts';
-import { hooksAt } from './steps/hooks.ts';
-import { reportAnswers } from './steps/hook-reports.ts';
-import { terminateInstance } from './steps/instance.ts';
-import { unlessInstanceGone } from './steps/missing-instance.ts';
-import { runUnlessRefused } from './steps/refusals.ts';
-import { releaseObjects } from './steps/release.ts';
-import { taintNodes } from './steps/taint.ts';
-import { awaitVolumes } from './steps/volumes.ts';
+import { FORCED, type RunMemory, type TerminationContext } from './context.ts';
+import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
+import { drainNodes } from './drain.ts';
+import { deleteDuePods } from './due-pods.ts';
+import { hooksAt } from './hooks.ts';
+import { reportAnswers } from './hook-reports.ts';
+import { terminateInstance } from './instance.ts';
+import { unlessInstanceGone } from './missing-instance.ts';
+import { runUnlessRefused } from './refusals.ts';
+import { releaseObjects } from './release.ts';
+import { taintNodes } from './taint.ts';
+import { awaitVolumes } from './volumes.ts';
 
 /** The order that docs/terminations.md promises. */
 export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [

@@ -17,12 +17,14 @@ const RETRY = seconds(5);
 /** Longest reason that a request may give. */
 const MAX_REASON = 1024;
 
-export const requestDrain: Action = {
+/** @param options `allPods`: whatever configuration and limits say */
+export const requestDrain = ({ allPods = false }: { readonly allPods?: boolean } = {}): Action => ({
   name: 'Drain',
   async run({ deps, attempt, node, message, now }): Promise<StepOutcome> {
     const { requestId } = attempt;
     const reason = cutText(`repair: ${message}`, MAX_REASON);
-    const detail = { schemaVersion: 1, id: requestId, node: { name: node.name, uid: node.uid }, reason };
+    const about = { id: requestId, node: { name: node.name, uid: node.uid }, reason };
+    const detail = { schemaVersion: 1, ...about, ...(allPods && { allPods }) };
     const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
     switch (outcome.kind) {
       case 'published':
@@ -37,7 +39,7 @@ export const requestDrain: Action = {
         return { kind: 'failed', reason: 'DrainRequestRejected', message: outcome.message };
     }
   },
-};
+});
 
 /** I7: a drain that is not wanted any more is called off, and with it our cordon. One that has ended stays as it is. */
 export async function cancelDrain(

@@ -1,11 +1,11 @@
 /**
- * Reboot: the Node is cordoned and says that it is being maintained, then EC2 restarts the machine. That it did shows in the Node's boot ID; that it
- * helped, in its conditions. Pods ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
+ * Reboot: the Node is cordoned and says that it is being maintained, its pods have the time of the drain bound to leave, then EC2 restarts the
+ * machine. That it did shows in the Node's boot ID; that it helped, in its conditions. Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition, OWN_REASON } from '../../../shared/domain/node-drain-conditions.ts';
-import { readConditions, readNode, type NodeView } from '../../../shared/domain/node.ts';
+import { readConditions, readNode, type NodeCondition, type NodeView } from '../../../shared/domain/node.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
@@ -14,32 +14,43 @@ import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { LAST_REBOOT_ANNOTATION, lastRebootText } from '../ladder.ts';
 import type { Act } from '../state.ts';
 import type { Action, ActionContext } from './action.ts';
+import { cancelDrain, requestDrain } from './drain.ts';
 import { callInstance } from './instance.ts';
 
 /** On a Node that a repair has cordoned: it is opened again at the end, unless somebody else has closed it. */
 const CORDON_MARK = 'curfew.dev/cordoned-by-repair';
 const MAINTENANCE = 'MaintenanceInProgress';
 
+/** Its first half, where pods have time. */
+export const drainBeforeReboot: Action = {
+  name: 'Drain',
+  async run(context): Promise<StepOutcome> {
+    await begin(context, {});
+    return requestDrain({ allPods: true }).run(context);
+  },
+};
+
 export const reboot: Action = {
   name: 'Reboot',
   async run(context): Promise<StepOutcome> {
-    if (context.node.providerID !== undefined) await begin(context);
+    const { acts, attempt, deps, node, now, ours } = context;
+    // Its time is over.
+    if (ours?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: ours.drain });
+    if (node.providerID !== undefined)
+      await begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
     return callInstance(context, (instances, providerID) => instances.reboot(providerID));
   },
 };
 
-async function begin({ deps, node, acts, now, attempt }: ActionContext): Promise<void> {
+async function begin({ deps, node, now }: ActionContext, said: Readonly<Record<string, string>>): Promise<void> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
   const isOurs = node.unschedulable !== true;
-  const annotations = {
-    [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID),
-    ...(isOurs && { [CORDON_MARK]: 'true' }),
-  };
+  const annotations = { ...said, ...(isOurs && { [CORDON_MARK]: 'true' }) };
   const body = { metadata: { uid: node.uid, annotations }, ...(isOurs && { spec: { unschedulable: true } }) };
   const outcome = await kubernetes.patch(ref, { type: 'merge', body });
   if (outcome.kind === 'conflict') throw new RetryableError(`cordoning ${node.name}: ${outcome.message}`);
-  await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
+  if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
 }
 
 async function setMaintenance(
@@ -56,7 +67,9 @@ async function setMaintenance(
     lastTransitionTime: time,
   };
   const body = { metadata: { uid }, status: { conditions: [condition] } };
-  await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'strategic', body }, { subresource: 'status' });
+  const ref = { type: RESOURCES.Node, name };
+  const outcome = await kubernetes.patch(ref, { type: 'strategic', body }, { subresource: 'status' });
+  if (outcome.kind === 'conflict') throw new RetryableError(`${MAINTENANCE} of ${name}: ${outcome.message}`);
 }
 
 /** The reboot is over: our cordon and our condition go, nobody else's. */
@@ -81,10 +94,9 @@ export async function endMaintenance(
     const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
     if (outcome.kind === 'conflict') throw new RetryableError(`opening ${name}: ${outcome.message}`);
   }
-  if (isMaintained(object)) await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
+  if (isMaintained(readConditions(object.status?.['conditions'])))
+    await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
 }
 
-const isMaintained = ({ status }: KubernetesObject): boolean =>
-  readConditions(status?.['conditions']).some(
-    each => each.type === MAINTENANCE && each.status === 'True' && isOwnCondition(each),
-  );
+const isMaintained = (conditions: readonly NodeCondition[]): boolean =>
+  conditions.some(each => each.type === MAINTENANCE && each.status === 'True' && isOwnCondition(each));

@@ -42,7 +42,7 @@ export function acknowledgeFindings({ functions, isInVpc, heartbeat: { queue, ru
       acknowledge(
         role,
         'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
-        'EC2 cannot limit DescribeInstances to some instances.',
+        'EC2 cannot limit DescribeInstances and DescribeInstanceStatus to some instances.',
       );
       acknowledge(
         role,

@@ -188,7 +188,7 @@ export class FunctionWithInbox extends Construct {
   /** EC2's reads know no resources. Writes are limited to the instances and Auto Scaling groups that are tagged as the cluster's. */
   actsOnInstances(cluster: CurfewCluster): void {
     for (const action of this.permissions.ec2) {
-      if (action === 'ec2:DescribeInstances') {
+      if (action === 'ec2:DescribeInstances' || action === 'ec2:DescribeInstanceStatus') {
         this.allow([action], ['*']);
         continue;
       }

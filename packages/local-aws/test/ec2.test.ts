@@ -2,6 +2,7 @@
 import { AutoScalingClient, TerminateInstanceInAutoScalingGroupCommand } from '@aws-sdk/client-auto-scaling';
 import {
   DescribeInstancesCommand,
+  DescribeInstanceStatusCommand,
   type DescribeInstancesCommandOutput,
   EC2Client,
   RebootInstancesCommand,
@@ -26,6 +27,7 @@ const groups = `arn:aws:autoscaling:${REGION}:${ACCOUNT}:autoScalingGroup:*:auto
 const { Statement: statements } = policyDocumentSchema.parse({
   Statement: [
     { Effect: 'Allow', Action: 'ec2:DescribeInstances', Resource: '*' },
+    { Effect: 'Allow', Action: 'ec2:DescribeInstanceStatus', Resource: '*' },
     { Effect: 'Allow', Action: 'ec2:TerminateInstances', Resource: instances, Condition: tagged('cluster') },
     {
       Effect: 'Allow',
@@ -93,6 +95,28 @@ describe('EC2', () => {
     expect(Object.fromEntries((instance?.Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toEqual(tags);
     const all = await client.send(new DescribeInstancesCommand({}));
     expect(all.Reservations?.length).toBe(ec2.fleet.all().length);
+  });
+
+  it('tells the status of what runs, and of others only where that is asked', async () => {
+    const { ec2: client } = as(access.credentialsOf(ROLE));
+    const InstanceIds = [launch({}), launch({})];
+    const [one = '', other = ''] = InstanceIds;
+    ec2.fleet.setState(one, 'running');
+    ec2.fleet.setState(other, 'stopped');
+    ec2.fleet.setChecks(one, { application: 'impaired' });
+    const running = {
+      InstanceId: one,
+      InstanceState: { Code: 16, Name: 'running' },
+      InstanceStatus: { Status: 'ok' },
+      ApplicationStatus: { Status: 'impaired' },
+    };
+    const { InstanceStatuses } = await client.send(new DescribeInstanceStatusCommand({ InstanceIds }));
+    expect(InstanceStatuses).toMatchObject([running]);
+    const all = await client.send(new DescribeInstanceStatusCommand({ InstanceIds, IncludeAllInstances: true }));
+    expect(all.InstanceStatuses).toMatchObject([
+      running,
+      { InstanceId: other, InstanceStatus: { Status: 'not-applicable' } },
+    ]);
   });
 
   it('filters by tag and state, each with any of its values, page by page', async () => {

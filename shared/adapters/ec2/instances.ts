@@ -5,6 +5,7 @@
 import { TerminateInstanceInAutoScalingGroupCommand, type AutoScalingClient } from '@aws-sdk/client-auto-scaling';
 import {
   DescribeInstancesCommand,
+  DescribeInstanceStatusCommand,
   RebootInstancesCommand,
   TerminateInstancesCommand,
   type EC2Client,
@@ -78,6 +79,19 @@ export function createInstances({
       } catch (error) {
         if (awsErrorCode(error) === NOT_FOUND) return undefined;
         throw fromAwsError(error, { doing: `describing instance ${instanceId}`, write: false });
+      }
+    },
+
+    async checkOf(providerID, check) {
+      const instanceId = parseProviderID(providerID);
+      try {
+        // Without it EC2 answers about running ones alone.
+        const command = new DescribeInstanceStatusCommand({ InstanceIds: [instanceId], IncludeAllInstances: true });
+        const { InstanceStatuses = [] } = await ec2.send(command);
+        return InstanceStatuses.find(({ InstanceId }) => InstanceId === instanceId)?.[check]?.Status;
+      } catch (error) {
+        if (awsErrorCode(error) === NOT_FOUND) return undefined;
+        throw fromAwsError(error, { doing: `asking for ${check} of instance ${instanceId}`, write: false });
       }
     },
 

@@ -9,6 +9,7 @@ import { ORPHAN_SITUATIONS } from './orphans.ts';
 import { REPAIR_LADDER_SITUATIONS } from './repair-ladder.ts';
 import { REPAIR_LIMITS_SITUATIONS } from './repair-limits.ts';
 import { REPAIR_SITUATIONS } from './repair.ts';
+import { REPAIR_VOLUNTARY_SITUATIONS } from './repair-voluntary.ts';
 import { RULE_SITUATIONS } from './rules.ts';
 import { TIMER_SITUATIONS } from './timer.ts';
 
@@ -17,6 +18,7 @@ export const SITUATIONS: readonly Situation[] = [
   ...REPAIR_SITUATIONS,
   ...REPAIR_LADDER_SITUATIONS,
   ...REPAIR_LIMITS_SITUATIONS,
+  ...REPAIR_VOLUNTARY_SITUATIONS,
   ...GRACE_PERIOD_SITUATIONS,
   ...TIMER_SITUATIONS,
   ...FINALIZER_SITUATIONS,

@@ -14,7 +14,9 @@ export function withTerms(random: Random, block: JsonObject, drawActions: (rando
   const entries = (field: string): JsonValue[] => {
     const list = block[field];
     return Array.isArray(list)
-      ? list.map(entry => (isObject(entry) ? { ...drawTerms(random, drawActions), ...entry } : entry))
+      ? list.map(entry =>
+          isObject(entry) ? { ...drawTerms(random, drawActions), ...confirming(random, entry), ...entry } : entry,
+        )
       : [];
   };
   const policies = [...entries('policies'), ...reasoned(random, drawActions)];
@@ -52,6 +54,13 @@ export function drawBudgets(random: Random): JsonObject {
 
 const drawBound = (random: Random): string => (random.chance(0.02) ? 'inherit' : random.pick(BOUNDS));
 
+/** Now and then for a condition that nobody can confirm. */
+function confirming(random: Random, { conditionType, type, status }: JsonObject): JsonObject {
+  const own = random.stream('confirm');
+  const isMeant = conditionType === 'Ready' || (type === 'Ready' && status === 'Unknown');
+  return own.chance(isMeant ? 0.5 : 0.01) ? { confirm: own.pick(['InstanceStatus', 'ApplicationStatus']) } : {};
+}
+
 const drawTerms = (random: Random, drawActions: (random: Random) => JsonObject): JsonObject => ({
   ...(random.chance(0.5) && { priority: random.chance(0.03) ? 101 : random.integer(0, 100) }),
   ...(random.chance(0.4) && { terminationGracePeriod: drawBound(random) }),
@@ -67,6 +76,7 @@ function reasoned(random: Random, drawActions: (random: Random) => JsonObject): 
       conditionType: 'Ready',
       toleration: random.pick(['0s', '1m', '3m', 'Never']),
       ...drawTerms(random, drawActions),
+      ...confirming(random, { conditionType: 'Ready' }),
       reason,
     },
   ];

@@ -17,6 +17,7 @@ import {
   type Scenario,
   type Step,
 } from '../../scenario/scenario.ts';
+import { drawChecks } from './checks.ts';
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
@@ -63,6 +64,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawLasting(root.stream('lasting'), model, START, span),
     ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
+    ...drawChecks(root.stream('checks'), { objects, model, start: START, span }),
   ];
   return {
     name: `seed-${seed}`,

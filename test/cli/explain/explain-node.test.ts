@@ -141,7 +141,7 @@ describe('text', () => {
       '  then it may be evicted, as far as PodDisruptionBudgets allow, and an Event DoNotDisruptGracePeriodElapsed says so',
       '  PodDisruptionBudget web allows no disruption now',
       '  deadline: none yet; 72h0m0s after its deletion begins, what is left is removed by force',
-      '  protection: NodeLifecyclePolicy caps (rules of Design); NodeLifecyclePolicy tighter is only observed and changes nothing',
+      '  protection: NodeLifecyclePolicy caps (compatibility Design); NodeLifecyclePolicy tighter is only observed and changes nothing',
     ]);
   });
 
@@ -176,7 +176,7 @@ describe('text', () => {
       '    prod/b: karpenter.sh/do-not-disrupt: "4h" protects until 2024-01-01T14:00:00Z (in 2h0m0s)',
       '  1 other pod',
       '  deadline: none',
-      '  protection: no policy, the defaults hold (rules of Design)',
+      '  protection: no policy, the defaults hold (compatibility Design)',
     ]);
   });
 

@@ -43,6 +43,7 @@ export function embeddedSubjects(): MakeSubject {
     return {
       http,
       namespace,
+      minor: 36,
       compact: () => core.compact(),
       sendBookmarks: () => core.sendBookmarks(),
       passSeconds: count => clock.advance(toDurationMs(count * 1000)),

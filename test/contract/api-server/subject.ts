@@ -7,6 +7,8 @@ export interface ApiServerSubject {
   readonly http: HttpClient;
   /** A namespace of this case alone. */
   readonly namespace: string;
+  /** 36 of Kubernetes 1.36: what it is, or what it is made after. */
+  readonly minor: number;
   /** Makes the versions before now too old to watch from. Absent: those from before the server's start are. */
   readonly compact?: () => void;
   /** Makes the server send bookmarks now. Absent: it does so by itself before a watch times out. */

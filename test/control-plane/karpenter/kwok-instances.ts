@@ -28,6 +28,7 @@ export async function startKwokInstances(): Promise<KwokInstances> {
   return {
     instances: {
       describe: providerID => onEc2.describe(ec2ProviderID(providerID)),
+      checkOf: (providerID, check) => onEc2.checkOf(ec2ProviderID(providerID), check),
       list: () => onEc2.list(),
       terminate: providerID => onEc2.terminate(ec2ProviderID(providerID)),
       reboot: providerID => onEc2.reboot(ec2ProviderID(providerID)),

@@ -1,7 +1,7 @@
 /** The rule of custom drains: how one stands, by what is seen of its custom resource. */
 import { describe, expect, it } from 'vitest';
 import { decideCustom, type SeenResource } from '../../../functions/drain/custom-drain.ts';
-import type { CustomProgress } from '../../../functions/drain/model.ts';
+import type { CustomProgress } from '../../../functions/drain/record.ts';
 import type { DrainPass } from '../../../functions/drain/pod-plan.ts';
 import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';

@@ -10,9 +10,9 @@ import {
   type DrainOutcome,
   type DrainRecord,
   type FinishedDrain,
-  type Incoming,
   type Said,
-} from '../../../functions/drain/model.ts';
+} from '../../../functions/drain/record.ts';
+import type { Incoming } from '../../../functions/drain/incoming.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ActiveDrain } from '../../../functions/drain/model.ts';
+import type { ActiveDrain } from '../../../functions/drain/record.ts';
 import { answerNode, finishNode, prepareNode, readShownDrain, showDrain } from '../../../functions/drain/node.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';

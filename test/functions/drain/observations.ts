@@ -1,5 +1,5 @@
 /** Observations for tests of the rule, with everything that a test does not name as a plain cluster has it. */
-import { NO_DRAINS, type ActiveDrain, type DrainRecord, type DrainRequest } from '../../../functions/drain/model.ts';
+import { NO_DRAINS, type ActiveDrain, type DrainRecord, type DrainRequest } from '../../../functions/drain/record.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
 import { describeUnderWay } from '../../../functions/drain/node-annotations.ts';

@@ -1,6 +1,6 @@
 /** Pods that come back onto a node that is drained. */
 import { expect, it } from 'vitest';
-import type { Return } from '../../../functions/drain/model.ts';
+import type { Return } from '../../../functions/drain/record.ts';
 import { createReturns, withReturned } from '../../../functions/drain/pod-plan.ts';
 import { addDuration, minutes, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { NOW, pod } from './observations.ts';

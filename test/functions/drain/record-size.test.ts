@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { admit, toFinished } from '../../../functions/drain/requests.ts';
 import { remember } from '../../../functions/drain/history.ts';
-import type { DrainOutcome, DrainRecord } from '../../../functions/drain/model.ts';
-import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
+import type { DrainOutcome, DrainRecord } from '../../../functions/drain/record.ts';
+import { DRAIN_CODEC } from '../../../functions/drain/codec.ts';
 import { active, modes, NOW, observation, request } from './observations.ts';
 
 /** DynamoDB refuses an item above it, and with it each further step of the drain. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { DrainRecord } from '../../../functions/drain/model.ts';
-import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
+import type { DrainRecord } from '../../../functions/drain/record.ts';
+import { DRAIN_CODEC } from '../../../functions/drain/codec.ts';
 import { SAMPLE_EVENT } from '../../../shared/custom-resource/drain-sample.ts';
 import { addDuration, minutes, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 

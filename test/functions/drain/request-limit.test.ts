@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { admit } from '../../../functions/drain/requests.ts';
-import type { DrainRecord } from '../../../functions/drain/model.ts';
+import type { DrainRecord } from '../../../functions/drain/record.ts';
 import { scopeOfAll, covers } from '../../../functions/drain/pods.ts';
 import { active, modes, observation, request, reset } from './observations.ts';
 

@@ -37,6 +37,10 @@ it.each<[JsonObject, readonly string[]]>([
     ],
   ],
   [
+    { policies: [{ conditionType: 'Ready', toleration: '5m', confirm: 'ApplicationStatus' }] },
+    ['spec.repair.policies[0]: terminates; of Ready=Unknown only while EC2 says impaired of ApplicationStatus'],
+  ],
+  [
     { actions: [{ type: 'CustomResource', template: 'fix.yaml', timeout: '90s' }] },
     ['spec.repair: asks for help by template fix.yaml for 1m30s'],
   ],

@@ -234,3 +234,48 @@ it('what may pass is tried again after 5 s, 10 s, 20 s …, a minute at most', (
   );
   expect(hours(24)).toBe(minutes(1440));
 });
+
+describe('a reboot whose pods have time', () => {
+  const withBound = (terminationGracePeriod: string, own?: number): readonly string[] =>
+    rungsOf(
+      someSettings({ terminationGracePeriod, actions: [{ type: 'Reboot', timeout: '4m' }, { type: 'Terminate' }] }),
+      own === undefined ? undefined : minutes(own),
+    ).map(({ type, timeout }) => `${type} ${timeout / 60_000}`);
+
+  it.each<[string, number | undefined, readonly string[]]>([
+    ['0s', undefined, ['Reboot 4', 'Terminate 60']],
+    ['10m', undefined, ['Drain 10', 'Reboot 4', 'Terminate 60']],
+    ['10m', 3, ['Drain 3', 'Reboot 4', 'Terminate 60']],
+    ['10m', 0, ['Reboot 4', 'Terminate 60']],
+    ['Inherit', undefined, ['Drain 4', 'Reboot 4', 'Terminate 60']],
+    ['Inherit', 7, ['Drain 7', 'Reboot 4', 'Terminate 60']],
+  ])('by the bound %s and the NodeClaim’s own %s', (bound, own, expected) => {
+    expect(withBound(bound, own)).toEqual(expected);
+  });
+
+  const ladder = rungsOf(
+    someSettings({
+      terminationGracePeriod: '10m',
+      actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }],
+    }),
+  );
+  const [drain, reboot, end] = ladder.map(keyOf) as [string, string, string];
+
+  it.each<[string, Given, string]>([
+    ['begins with its drain', {}, drain],
+    ['follows it', { taken: [drain] }, reboot],
+    ['is not drained for where no reboot is left', { acts: acts('Reboot||60000', -600, -60) }, end],
+    ['is not drained for ever again, nor done without', { acts: acts(drain, -600, -60) }, end],
+    ['counts no drain of another action', { acts: acts('Drain||600000', -600, -60) }, drain],
+  ])('%s', (_name, given, expected) => {
+    expect(turn({ ...given, ladder })).toBe(expected);
+  });
+
+  it('comes with its drain again in the next illness, while it has an attempt left', () => {
+    const before = { type: 'Ready', key: reboot, time: at(0) };
+    const next = (times: readonly number[]): readonly string[] =>
+      takenBefore({ before, acts: acts(reboot, ...times) }, 'Ready', ladder, at(60));
+    expect(next([0])).toEqual([]);
+    expect(next([-5, 0])).toEqual([drain, reboot]);
+  });
+});

@@ -59,6 +59,7 @@ function ports(permissions: Partial<Permissions>) {
     hooks: { invoke: async () => ({ kind: 'succeeded' as const }) },
     instances: {
       describe: async () => undefined,
+      checkOf: async () => undefined,
       list: async () => [],
       terminate: async () => ({ kind: 'ok' as const }),
       reboot: async () => ({ kind: 'ok' as const }),
@@ -153,6 +154,7 @@ describe('AWS within its permissions', () => {
       () => wakeUps.send([{ wakeUp, delay: seconds(0) }]),
       () => bus.publish([entry]),
       () => instances.describe('i'),
+      () => instances.checkOf('i', 'InstanceStatus'),
       () => instances.list(),
       () => instances.terminate('i'),
       () => instances.reboot('i'),

@@ -218,6 +218,7 @@ describe('createHandler', () => {
     await startStack();
     const instances: FunctionDeps['instances'] = {
       describe: () => Promise.resolve({ state: 'running' }),
+      checkOf: () => Promise.resolve(undefined),
       list: () => Promise.resolve([]),
       terminate: () => Promise.resolve({ kind: 'ok' }),
       reboot: () => Promise.resolve({ kind: 'ok' }),

@@ -11,6 +11,10 @@ import { createManualClock, MANUAL_CLOCK_START } from '../../fakes/manual-clock.
 
 const DENIED = `nodes "n1" is forbidden: ValidatingAdmissionPolicy 'freeze' with binding 'freeze' denied request: frozen`;
 const NOT_ALLOWED = `nodes "n1" is forbidden: User "curfew:drain" cannot patch resource "nodes" in API group "" at the cluster scope`;
+/** As Kubernetes says it up to 1.36, and from 1.37 on. */
+const WITHOUT_ROLE = ['RBAC', 'rbac: RBAC'].map(
+  prefix => `${NOT_ALLOWED}: ${prefix}: clusterrole.rbac.authorization.k8s.io "curfew-drain" not found`,
+);
 
 const answered = (status: number, message = 'because', reason = status === 403 ? 'Forbidden' : '') =>
   toThrown(toApiFailure(status, { kind: 'Status', status: 'Failure', reason, message, code: status }), {
@@ -28,6 +32,7 @@ describe('when a refused change is tried again', () => {
     { status: 403, message: DENIED, waits: GROWING },
     { status: 403, message: 'exceeded quota', waits: GROWING },
     { status: 403, message: NOT_ALLOWED, waits: EACH_MINUTE },
+    ...WITHOUT_ROLE.map(message => ({ status: 403, message, waits: EACH_MINUTE })),
     { status: 404, message: DENIED, waits: GROWING },
     { status: 405, message: 'because', waits: GROWING },
     { status: 409, message: DENIED, waits: GROWING },

@@ -22,6 +22,7 @@ describe('the time of a hook whose resource could not be made', () => {
       mirror: mirrorOf({}),
       policiesInForce: policies => policies,
       instanceState: () => 'running',
+      instanceCheck: () => undefined,
       objects: () => [],
       failsCleanup: () => false,
       failsInstance: () => false,

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { AwsError } from './aws-error.ts';
 import {
   createInstances,
+  type Checks,
   type Instance,
   type InstancesOptions,
   type InstanceView,
@@ -34,6 +35,9 @@ export interface Fleet {
   launch(options?: LaunchOptions): InstanceView;
   /** As its owner, or the hardware, does. */
   setState(instanceId: string, state: State): void;
+  /** What EC2's checks say of it from now on. */
+  setChecks(instanceId: string, checks: Checks): void;
+  checksOf(instanceId: string): { readonly instance: string; readonly application: string };
   /** Undefined once EC2 has forgotten it, an hour after its end. */
   look(instanceId: string): InstanceView | undefined;
   /** Throws an `AwsError` for an ID that is malformed, or that no instance has. */
@@ -89,6 +93,15 @@ export function createFleet(options: InstancesOptions): Fleet {
       return { ...view, state };
     },
     setState: (instanceId, state) => instances.enter(required(instanceId), state, clock.now()),
+    setChecks(instanceId, checks) {
+      const known = required(instanceId);
+      known.checks = { ...known.checks, ...checks };
+    },
+    checksOf(instanceId) {
+      const { checks, state } = required(instanceId);
+      const usual = state === 'running' ? 'ok' : 'not-applicable';
+      return { instance: checks.instance ?? usual, application: checks.application ?? 'not-applicable' };
+    },
     look(instanceId) {
       const known = instances.current(instanceId);
       return known && { ...known.view, state: known.state };

@@ -28,6 +28,12 @@ export interface InstancesOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What EC2's checks say of an instance; of one that nobody set: `ok` of the instance that runs, and of no application. */
+export interface Checks {
+  readonly instance?: string | undefined;
+  readonly application?: string | undefined;
+}
+
 export interface InstanceView {
   readonly instanceId: string;
   readonly availabilityZone: string;
@@ -44,6 +50,7 @@ export interface Instance {
   state: State;
   since: EpochMs;
   reboots: number;
+  checks: Checks;
 }
 
 export interface Instances {
@@ -103,7 +110,7 @@ export function createInstances({ clock, stateTakes = {}, onState, signal }: Ins
 
   return {
     add(given) {
-      const instance: Instance = { ...given, state: 'pending', since: clock.now(), reboots: 0 };
+      const instance: Instance = { ...given, state: 'pending', since: clock.now(), reboots: 0, checks: {} };
       instances.set(instance.view.instanceId, instance);
       tell(instance);
       return instance;

@@ -36,6 +36,17 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       ];
     },
   },
+  DescribeInstanceStatus: {
+    service: 'ec2',
+    targets: () => [],
+    run(fleet, parameters) {
+      const isOfAll = parameters.get('IncludeAllInstances') === 'true';
+      const found = requiredIds(parameters)
+        .map(instanceId => fleet.required(instanceId))
+        .filter(({ state }) => isOfAll || state === 'running');
+      return [['instanceStatusSet', found.map(instance => ['item', statusOf(fleet, instance)])]];
+    },
+  },
   TerminateInstances: {
     service: 'ec2',
     targets: instancesIn,
@@ -100,6 +111,18 @@ const stateOf = (state: State): readonly XmlElement[] => [
   ['code', STATE_CODES[state]],
   ['name', state],
 ];
+
+function statusOf(fleet: Fleet, { instanceId, availabilityZone, state }: InstanceView): readonly XmlElement[] {
+  const { instance, application } = fleet.checksOf(instanceId);
+  return [
+    ['instanceId', instanceId],
+    ['availabilityZone', availabilityZone],
+    ['instanceState', stateOf(state)],
+    ['instanceStatus', [['status', instance]]],
+    ['systemStatus', [['status', instance]]],
+    ['applicationStatus', [['status', application]]],
+  ];
+}
 
 const changed = ({ instanceId, previous, current }: StateChange): readonly XmlElement[] => [
   ['instanceId', instanceId],

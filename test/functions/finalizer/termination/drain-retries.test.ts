@@ -51,6 +51,7 @@ async function nextLookAfter(answers: Readonly<Record<string, EvictOutcome>>): P
       terminate: () => Promise.reject(new Error('its pods are still there')),
       reboot: () => Promise.reject(new Error('nothing reboots here')),
       terminateInAutoScalingGroup: () => Promise.reject(new Error('it is in no group')),
+      checkOf: async () => undefined,
       list: async () => [],
     },
     hooks: { invoke: async () => ({ kind: 'succeeded' }) },

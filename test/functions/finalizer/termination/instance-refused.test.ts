@@ -74,6 +74,7 @@ function createWorld(gracePeriod?: string, endings?: Endings) {
       terminate: endings === undefined ? () => refused('terminating') : end,
       reboot: () => refused('rebooting'),
       terminateInAutoScalingGroup: () => refused('terminating'),
+      checkOf: async () => undefined,
       list: async () => [],
     },
     hooks: { invoke: async () => ({ kind: 'succeeded' }) },

@@ -97,6 +97,7 @@ function createWorld(fails: (call: Call) => boolean, error: RetryableError) {
       },
       reboot: () => Promise.reject(new Error('nothing reboots here')),
       terminateInAutoScalingGroup: () => Promise.reject(new Error('it is in no group')),
+      checkOf: async () => undefined,
       list: async () => [],
     },
     hooks: { invoke: async () => ({ kind: 'succeeded' }) },

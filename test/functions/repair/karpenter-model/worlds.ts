@@ -53,8 +53,9 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
       const bound = own === undefined || own === 'Inherit' || (limit !== undefined && limit < own) ? limit : own;
       const ofReboot = bound === undefined ? undefined : T + bound;
       return [
-        action === 'Reboot'
-          ? { claim: claim.name, pool, action, deadline: ofReboot }
+        // A reboot whose pods have time begins with its drain.
+        action === 'Reboot' || action === 'Drain'
+          ? { claim: claim.name, pool, action: 'Reboot', deadline: ofReboot }
           : { claim: claim.name, pool, action: 'Replace', deadline: podsUntil },
       ];
     });

@@ -47,6 +47,7 @@ describe('Instances on EC2', () => {
 
   const ACTIONS = [
     'DescribeInstances',
+    'DescribeInstanceStatus',
     'TerminateInstances',
     'RebootInstances',
     'TerminateInstanceInAutoScalingGroup',
@@ -73,6 +74,11 @@ describe('Instances on EC2', () => {
     instances: start(),
     launch,
     setState: (providerID, state) => ec2.fleet.setState(instanceIdOf(providerID), state),
+    setCheck: (providerID, check, status) =>
+      ec2.fleet.setChecks(
+        instanceIdOf(providerID),
+        check === 'InstanceStatus' ? { instance: status } : { application: status },
+      ),
     throttle: () => failAll({ code: 'RequestLimitExceeded', message: 'Request limit exceeded.', status: 503 }),
     async pass(duration) {
       now = addDuration(now, duration);

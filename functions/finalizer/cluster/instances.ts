@@ -1,0 +1,30 @@
+/** What is known of an instance: which one it is, and whether it is there. Pure. */
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
+import { readNode } from '../../../shared/domain/node.ts';
+import { addDuration, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import type { InstanceState } from '../../../shared/ports/instances.ts';
+
+/** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
+export function providerIDOf(object: KubernetesObject): string | undefined {
+  return object.kind === 'Node' ? readNode(object).providerID : readNodeClaim(object).providerID;
+}
+
+/** `notFoundYet`: EC2 knows no such instance, which says nothing while it is younger than `KNOWN_AFTER`. */
+export type SeenState = InstanceState | 'notFoundYet';
+
+/** `undefined`: the cloud knows no such instance. */
+export const isGone = (state: SeenState | undefined): boolean => state === undefined || state === 'terminated';
+
+/** Answers about a new instance come from a copy of EC2's data that may be behind (its API is eventually consistent). */
+const KNOWN_AFTER = minutes(5);
+
+/** Until when "not found" is no answer about an instance. @param launchTime undefined: not known, and long ago */
+export const unknownUntil = (launchTime: EpochMs | undefined): EpochMs | undefined =>
+  launchTime === undefined ? undefined : addDuration(launchTime, KNOWN_AFTER);
+
+/** Whether "not found" says nothing yet about an instance that was launched then. */
+export function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
+  const until = unknownUntil(launchTime);
+  return until !== undefined && !isDue(now, until);
+}

@@ -1,0 +1,88 @@
+/** Conditions on the status of an object. */
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { orRefused, type TurnedAway } from '../../../shared/lifecycle/refusals.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** `absent` takes the condition off. */
+export type ConditionChange = Condition | { readonly type: string; readonly status: 'absent' };
+
+export interface StatusWrite {
+  readonly conditions: readonly ConditionChange[];
+  /** When a condition that changes its status changed it, unless it says so itself. */
+  readonly now: EpochMs;
+  /** Other fields of the status. */
+  readonly fields?: JsonObject;
+  /** A kind of the user's, which may have no subresource `status`: then that is a field like any other. */
+  readonly mayLackSubresource?: boolean;
+}
+
+/**
+ * Writes nothing where the status keeps something else under `conditions`.
+ *
+ * @returns `changed`: by somebody else meanwhile, and nothing is written. Where one is refused, by a schema or an admission policy, that
+ * holds nothing up but what is read of the status alone
+ */
+export async function setConditions(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  ref: ObjectRef,
+  object: KubernetesObject,
+  { conditions, now, fields = {}, mayLackSubresource = false }: StatusWrite,
+): Promise<'ok' | 'changed' | TurnedAway> {
+  const stored = object.status?.['conditions'];
+  if (isSomethingElse(object)) return 'ok';
+  const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
+  const before = readConditions(stored);
+  const changed = conditions.filter(change => {
+    const old = before.find(({ type }) => type === change.type);
+    if (change.status === 'absent') return old !== undefined;
+    return old?.status !== change.status || old.reason !== change.reason || old.message !== change.message;
+  });
+  const isSame = Object.entries(fields).every(([key, value]) => object.status?.[key] === value);
+  if (changed.length === 0 && isSame) return 'ok';
+  const types = new Set(changed.map(({ type }) => type));
+  const { uid, resourceVersion, generation } = object.metadata;
+  const written = changed.flatMap((change): JsonObject[] => {
+    if (change.status === 'absent') return [];
+    const old = before.find(({ type }) => type === change.type);
+    const since = old?.status === change.status ? old.lastTransitionTime : undefined;
+    // A Node's conditions are the kubelet's, and know no generation.
+    const observed = generation === undefined || object.kind === 'Node' ? {} : { observedGeneration: generation };
+    return [{ ...change, lastTransitionTime: toTimestamp(since ?? now), ...observed }];
+  });
+  const kept = raw.filter(condition => !types.has(typeOf(condition)));
+  const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
+  const patch = { type: 'merge', body } as const;
+  const first = await orRefused(kubernetes.patch(ref, patch, { subresource: 'status' }));
+  const isElsewhere = first.kind === 'notFound' && mayLackSubresource;
+  const outcome = isElsewhere ? await orRefused(kubernetes.patch(ref, patch)) : first;
+  if (outcome.kind === 'refused') return outcome;
+  return outcome.kind === 'conflict' ? 'changed' : 'ok';
+}
+
+/** A kind may keep something else under `status` or `status.conditions`, such as a map: a list in its place would destroy it (I7). */
+function isSomethingElse({ status }: KubernetesObject): boolean {
+  if (status === undefined || status === null) return false;
+  const conditions = isJsonObject(status) ? status['conditions'] : status;
+  return conditions !== undefined && conditions !== null && !Array.isArray(conditions);
+}
+
+/** Whether the object's status says so already. */
+export function hasCondition(object: KubernetesObject, { type, status, reason, message }: Condition): boolean {
+  const stored = readConditions(object.status?.['conditions']).find(each => each.type === type);
+  return stored?.status === status && stored.reason === reason && stored.message === message;
+}
+
+function typeOf(condition: JsonValue): string {
+  if (typeof condition !== 'object' || condition === null || !('type' in condition)) return '';
+  return typeof condition.type === 'string' ? condition.type : '';
+}

@@ -1,0 +1,160 @@
+/** What the steps of a termination share: the look that they stand on, what is remembered, and how it is reported. */
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import {
+  addDuration,
+  durationBetween,
+  minutes,
+  parseTimestamp,
+  seconds,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import type { Deadline } from '../../../shared/domain/termination.ts';
+import type { Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { TerminationDeps } from '../cluster/deps.ts';
+import type { ResourceAnswer } from './answers.ts';
+import type { Look } from './observe.ts';
+import { isLive } from './objects.ts';
+import type { KeptSettings, TerminationRecord } from './record.ts';
+
+export interface TerminationContext {
+  readonly deps: TerminationDeps;
+  readonly look: Look;
+  readonly now: EpochMs;
+  readonly deadline: Deadline | undefined;
+  readonly forced: boolean;
+  readonly finalizerNames: readonly string[];
+  /** In force now, or when NodePool and policy went; undefined: there never were any, and there are no hooks. */
+  readonly settings: KeptSettings | undefined;
+  /** Where the hooks of the instance are called. */
+  readonly hookOwner: HookOwner;
+  readonly reporter: Reporter;
+  /** What this run wrote itself; the same in all of its turns. */
+  readonly run: RunMemory;
+  /** The record as it stands. */
+  progress(): TerminationRecord;
+  /** Writes a change of the record now; false when another run wrote first. */
+  remember(change: Partial<TerminationRecord>): Promise<boolean>;
+}
+
+/**
+ * `ours`: they are called here; `changed`: another run was faster; `underWay`: in another termination, which has not ended;
+ * `over`: they were called in one that has.
+ */
+export type HookOwner =
+  { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly of: string };
+
+export interface RunMemory {
+  /** Number of the attempt on the instance that this run recorded. */
+  ownAttempt: number | undefined;
+  /** Hooks whose invocation this run recorded, as `name/attempt`. */
+  readonly ownHooks: Set<string>;
+  /** What was answered to hooks, by hook name, until it is in the record. */
+  readonly answers: Map<string, ResourceAnswer>;
+  /** Of changes and steps that are refused. */
+  readonly tries: Tries;
+  /** Writes of steps that were not made, because the object had changed or gone. */
+  lostRaces: number;
+}
+
+/** Begins what the record says was reported, from the deadline on. */
+export const FORCED = 'forced ';
+
+export const stepDone: StepOutcome = { kind: 'done' };
+
+/** The step is not done. `until`: when to look again at the latest. */
+export function waitFor(on: string, until: EpochMs): StepOutcome {
+  return { kind: 'notYet', until, on };
+}
+
+/** Ends the turn: the next one looks at what this one has changed. */
+export const lookAgain = ({ now }: TerminationContext, because: string): StepOutcome => ({
+  kind: 'notYet',
+  until: now,
+  on: because,
+  onward: true,
+});
+
+/** One run loses so many races before the call counts as one that fails. */
+const LOST_RACES = 3;
+
+/**
+ * Ends the turn after a write: the next one looks at what has changed, by it or by somebody else.
+ *
+ * @throws {RetryableError} `Contended`, where writes are not made again and again: nobody's progress is waited for then
+ */
+export function lookAgainAfter(
+  context: TerminationContext,
+  write: { readonly kind: 'ok' | 'notFound' | 'conflict' },
+  because: string,
+): StepOutcome {
+  if (write.kind === 'ok') return lookAgain(context, because);
+  if (context.run.lostRaces++ < LOST_RACES) return lookAgain(context, 'it changed in between');
+  const answer = write.kind === 'conflict' ? 'conflicts with another change' : 'finds no such object';
+  throw new RetryableError(`a write to what is terminated ${answer}, again and again`, { reason: 'Contended' });
+}
+
+const FIRST_SAFETY_LOOK = minutes(1);
+const LAST_SAFETY_LOOK = minutes(5);
+
+/**
+ * When a step that waits for an event of the cluster looks without one, should it be lost: after a minute, and the longer the
+ * termination takes the later, up to five minutes (I5).
+ */
+export function safetyLook({ now, look }: TerminationContext): EpochMs {
+  const begin = parseTimestamp(look.object.metadata.deletionTimestamp ?? '') ?? now;
+  return nextLook(begin, now, FIRST_SAFETY_LOOK, LAST_SAFETY_LOOK);
+}
+
+const FIRST_HOOK_LOOK = seconds(8);
+const LAST_HOOK_LOOK = minutes(1);
+
+/** The same for the custom resource of a hook: after 8 s, 16 s, 32 s, 60 s. @param since when the hook began */
+export function hookLook({ now }: TerminationContext, since: EpochMs): EpochMs {
+  return nextLook(since, now, FIRST_HOOK_LOOK, LAST_HOOK_LOOK);
+}
+
+const FIRST_INSTANCE_LOOK = seconds(5);
+const LAST_INSTANCE_LOOK = minutes(1);
+
+/**
+ * When an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end takes. Nothing
+ * wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in it.
+ *
+ * @param since when its end began
+ */
+export function instanceLook({ now }: TerminationContext, since: EpochMs): EpochMs {
+  const soFar = toDurationMs(durationBetween(since, now) / 2);
+  return addDuration(now, toDurationMs(Math.min(Math.max(soFar, FIRST_INSTANCE_LOOK), LAST_INSTANCE_LOOK)));
+}
+
+/** After as long as it has taken so far, between these bounds: each wait is twice the one before. */
+function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: DurationMs): EpochMs {
+  return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
+}
+
+/** The NodeClaim, if there is one, and its Nodes. */
+export const objectsOf = ({
+  look: { claim, nodes },
+}: {
+  readonly look: Pick<Look, 'claim' | 'nodes'>;
+}): readonly KubernetesObject[] => (claim === undefined ? nodes : [claim, ...nodes]);
+
+/** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
+export async function tell(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {
+  const [first, ...others] = objectsOf(context);
+  if (first === undefined) return;
+  const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
+  await context.reporter.report({ ...report, details: { ...named, ...report.details }, about: first });
+  if (report.event === undefined) return;
+  const { type, reason = report.reason, message = report.message } = report.event;
+  for (const about of others) await context.deps.events.record({ type, reason, message, about });
+}
+
+/** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone (L42). */
+export const leaving = ({ look }: TerminationContext): readonly KubernetesObject[] =>
+  look.nodes.filter(node => !isLive(node));

@@ -1,0 +1,188 @@
+/**
+ * Empties the Nodes: protection first, then PodDisruptionBudgets, group by group (I2); at the deadline whatever is left. What may go is the
+ * plan's; how it goes is the executor's; here is what is said of it, and until when the step waits.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../shared/domain/drainable-pod.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
+import { addDuration, earliest, isDue, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Report } from '../../../shared/lifecycle/reporter.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import {
+  endPods,
+  forgetPods,
+  heldAfter,
+  leftAfter,
+  listed,
+  nameOf,
+  type EndedPod,
+  type HeldEvictions,
+} from '../../../shared/pods/drain-pods.ts';
+import { planDrain, type DrainPlan, type PodStep } from './drain-plan.ts';
+import { leaving, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+
+type ActiveStep = Exclude<PodStep, { kind: 'wait' }>;
+type Ended = readonly EndedPod<ActiveStep>[];
+
+export const drainNodes = {
+  name: 'Drain',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    let until: EpochMs | undefined;
+    let held: HeldEvictions = {};
+    const all: PodView[] = [];
+    const waits: string[] = [];
+    await oneByOne(leaving(context), async node => {
+      const pods = await loadPodsOnNode(context.deps, node.metadata.name);
+      all.push(...pods);
+      const plan = planDrain({
+        now: context.now,
+        pods,
+        deadline: context.deadline?.time,
+        protection: context.look.protection.policy,
+      });
+      const before = context.progress().heldEvictions;
+      const { ended, isSaidAgain } = await carryOut(context, node, plan.steps);
+      held = { ...held, ...heldAfter(before, ended, context.now) };
+      if (isDrained(context, plan, ended)) return;
+      const left = leftAfter(context.progress().refusedEvictions, ended, context.now);
+      const { failures, texts } = left;
+      const retryTime = left.isAtOnce ? context.now : left.retryTime;
+      if (failures !== context.progress().refusedEvictions) await context.remember({ refusedEvictions: failures });
+      const message = describeWait(plan, texts);
+      if (isSaidAgain) await sayAgain(context, message);
+      waits.push(message);
+      until = earliest(until, earliest(plan.nextLook, earliest(retryTime, stuckAfter(context, ended))));
+    });
+    forgetPods(context.run.tries, context.progress().refusals, all);
+    if (!isDeepStrictEqual(held, context.progress().heldEvictions ?? {}))
+      await context.remember({ heldEvictions: held });
+    if (waits.length === 0) {
+      if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
+      return stepDone;
+    }
+    // Pods that go, and budgets that open, wake the termination by their events.
+    return waitFor(waits.join('; '), earliest(until, safetyLook(context)) ?? safetyLook(context));
+  },
+};
+
+/** Ends the pods of these steps. `isSaidAgain`: that an eviction is refused is to be said once more. */
+export async function carryOut(
+  context: TerminationContext,
+  node: KubernetesObject,
+  steps: readonly PodStep[],
+): Promise<{ readonly ended: Ended; readonly isSaidAgain: boolean }> {
+  const { deps, reporter, run, settings, deadline, forced } = context;
+  const { heldEvictions, refusals } = context.progress();
+  let isSaidAgain = false;
+  const ended = await endPods(
+    { ...deps, reporter },
+    {
+      ends: steps.filter(step => step.kind !== 'wait'),
+      unchanged: false,
+      held: heldEvictions,
+      tries: run.tries,
+      refusals,
+      restsOn: [settings],
+      deadline: deadline?.time,
+      isLast: forced,
+      describe: step => describe(context, node, step),
+      say: async (step, text, isRepeated) => {
+        // Of evictions the wait of the drain says it.
+        if (step.kind === 'delete') await sayNotDeleted(context, step.pod, text, isRepeated);
+        else isSaidAgain ||= isRepeated;
+      },
+    },
+  );
+  return { ended, isSaidAgain };
+}
+
+const NOT_AWAITED: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
+
+/**
+ * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
+ * instance does, as it does those whose deletion is refused or fails, or finds no such pod although it is listed.
+ */
+function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, ended: Ended): boolean {
+  if (plan.drained) return true;
+  if (!forced || ended.some(({ answer }) => answer.kind === 'deleted')) return false;
+  const unawaited = new Set(ended.flatMap(({ end, answer }) => (NOT_AWAITED.has(answer.kind) ? [end.pod.uid] : [])));
+  return plan.steps.every(
+    ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
+  );
+}
+
+/** When the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
+function stuckAfter({ now }: TerminationContext, ended: Ended): EpochMs | undefined {
+  let first: EpochMs | undefined;
+  for (const { end, answer } of ended) {
+    if (answer.kind !== 'evicted') continue;
+    const grace = end.pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
+    // The API server rounds a deletion to seconds.
+    first = earliest(first, stuckTime({ deletionTime: addDuration(addDuration(now, grace), seconds(1)) }));
+  }
+  return first;
+}
+
+/** In words that stay the same while nothing changes, so that they are said once. @param texts which pods must not go, and why */
+function describeWait({ steps }: DrainPlan, texts: readonly string[]): string {
+  const held = steps.flatMap(step =>
+    step.kind === 'wait' && step.because === 'Protected'
+      ? [`${nameOf(step.pod)} is protected${step.until === undefined ? '' : ` until ${toTimestamp(step.until)}`}`]
+      : [],
+  );
+  const reasons = [...held, ...texts];
+  if (reasons.length > 0) return `pods are left that must not go: ${listed(reasons)}`;
+  return `pods are stopping: ${listed(steps.map(({ pod }) => nameOf(pod)))}`;
+}
+
+/** The API server forgets Events after an hour. */
+const sayAgain = (context: TerminationContext, message: string): Promise<void> =>
+  tell(context, {
+    decision: 'wait',
+    reason: EVENT_REASONS.failedDraining,
+    message,
+    isRepeated: true,
+    event: { type: 'Warning' },
+  });
+
+/** On the Pod, for where no wait of the drain says it. */
+function sayNotDeleted(
+  { reporter }: TerminationContext,
+  { name, namespace, uid }: PodView,
+  text: string,
+  isRepeated: boolean,
+): Promise<void> {
+  return reporter.report({
+    about: { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } },
+    decision: 'wait',
+    reason: EVENT_REASONS.failedDraining,
+    message: `it is not deleted by the deadline of its node: ${text}`,
+    isRepeated,
+    event: { type: 'Warning' },
+  });
+}
+
+/** What is said of a pod that was evicted or deleted. */
+function describe(
+  { deadline }: TerminationContext,
+  { metadata: { name: node } }: KubernetesObject,
+  step: ActiveStep,
+): Omit<Report, 'about' | 'reason' | 'metric'> {
+  const event = { type: 'Normal' } as const;
+  if (step.kind === 'evict') {
+    const details = { node, group: step.group };
+    return { decision: 'evict', message: `evicted: node ${node} is terminated`, details, event };
+  }
+  const { pod, gracePeriodSeconds, overrides } = step;
+  const end = deadline === undefined ? '' : ` its deadline ${toTimestamp(deadline.time)} (${deadline.source})`;
+  return {
+    decision: 'forceDelete',
+    message: `${isTerminating(pod) ? 'its grace is shortened to' : 'deleted with a grace of'} ${gracePeriodSeconds} s: node ${node} is terminated and must be gone by${end}`,
+    details: { node, gracePeriodSeconds, overriddenProtection: overrides?.kind ?? 'none' },
+    event,
+  };
+}

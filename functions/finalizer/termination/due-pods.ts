@@ -1,0 +1,35 @@
+/**
+ * A pod goes at the deadline minus its own grace period, so that it is gone in time, also while a step before the drain is waited for: a
+ * hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
+ */
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import { leftAfter } from '../../../shared/pods/drain-pods.ts';
+import { planDrain } from './drain-plan.ts';
+import { leaving, type TerminationContext } from './context.ts';
+import { deleteObjects } from './delete-objects.ts';
+import { carryOut } from './drain.ts';
+import { hooksAt } from './hooks.ts';
+import { isInstanceMissing } from './missing-instance.ts';
+import { taintNodes } from './taint.ts';
+
+/** While one of these is waited for, the drain has not been asked. */
+const BEFORE_DRAIN: readonly string[] = [deleteObjects.name, taintNodes.name, hooksAt('before-drain').name];
+
+/** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain sees to it. */
+export async function deleteDuePods(context: TerminationContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
+  const { deadline, now, forced, deps, look } = context;
+  if (deadline === undefined || forced || outcome.kind === 'done' || !BEFORE_DRAIN.includes(outcome.step))
+    return undefined;
+  if (await isInstanceMissing(context)) return undefined;
+  let next: EpochMs | undefined;
+  for (const node of leaving(context)) {
+    const pods = await loadPodsOnNode(deps, node.metadata.name);
+    const { steps, nextForce } = planDrain({ now, pods, deadline: deadline.time, protection: look.protection.policy });
+    const due = steps.filter(({ kind }) => kind === 'delete');
+    const { ended } = await carryOut(context, node, due);
+    next = [nextForce, leftAfter(0, ended, now).retryTime].reduce(earliest, next);
+  }
+  return next;
+}

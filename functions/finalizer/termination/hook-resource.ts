@@ -1,0 +1,104 @@
+/**
+ * A hook that is a custom resource: made of the user's template, done when its condition is `True`. It is owned by what is terminated
+ * and goes with it. A change of it is a heartbeat.
+ */
+import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
+import { isMarked, lookFor, type Mark } from '../../../shared/custom-resource/follow.ts';
+import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
+import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { notServed } from '../../../shared/domain/not-served.ts';
+import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
+import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
+import { renderHookResource } from './hook-template.ts';
+import type { ResourceAnswer } from './answers.ts';
+import type { HookProgress } from './record.ts';
+import type { TerminationContext } from './context.ts';
+
+type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
+
+/** Equal for all calls about one hook of one termination, also when a NodeClaim that went has left it to its Node. */
+export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>
+  `${context.progress().keyUid ?? context.look.object.metadata.uid}/${name}`;
+
+/** Makes it, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be asked */
+export async function makeResource(
+  context: TerminationContext,
+  hook: TerminationHook & { readonly target: ByResource },
+  { firstInvokedTime, unawaited }: HookProgress,
+): Promise<ResourceAnswer> {
+  const { kubernetes } = context.deps;
+  const { look } = context;
+  const { template } = hook.target;
+  const text = await readTemplate(kubernetes, template);
+  if (text === undefined) return failed(`ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name} has no key ${template}`);
+  const mark = markOf(context, hook);
+  const rendered = renderHookResource(text, template, {
+    hook: hook.name,
+    at: hook.at,
+    providerID: look.providerID,
+    deadline: toTimestamp(addDuration(firstInvokedTime, hook.deadline)),
+    forced: unawaited === 'forced',
+    claim: look.claim,
+    node: look.nodes[0],
+    owner: look.object,
+  });
+  if (!rendered.ok) return failed(rendered.message);
+  const { manifest } = rendered;
+  const resolved = await resolveManifest(kubernetes, manifest);
+  if (resolved.kind === 'notServed') return failed(resolved.message);
+  const { ref } = resolved;
+  const made = await requestResource(kubernetes, ref.type, manifest, mark);
+  switch (made.kind) {
+    case 'created':
+      return answerOf(hook.target, ref, made.object);
+    case 'exists': {
+      const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+      if (found !== undefined && isMarked(found, mark)) return answerOf(hook.target, ref, found);
+      return failed(`${manifest.kind} ${ref.name} was made by somebody else, and has the name of this hook's`);
+    }
+    case 'refused':
+      return failed(made.message);
+  }
+}
+
+/** Which hook of which termination it was made for. */
+const markOf = (context: TerminationContext, hook: TerminationHook): Mark => ({
+  annotation: ANNOTATIONS.terminationHook,
+  value: keyOfHook(context, hook),
+});
+
+/** How it stands now. One of its name that was not made for this hook says nothing (I10). */
+export async function followResource(
+  context: TerminationContext,
+  hook: TerminationHook & { readonly target: ByResource },
+  { group, version, resource, namespace, name }: NonNullable<HookProgress['resource']>,
+): Promise<ResourceAnswer> {
+  const ref = { type: { group, version, resource }, name, ...(namespace !== undefined && { namespace }) };
+  const found = await lookFor(context.deps.kubernetes, ref, markOf(context, hook));
+  switch (found.kind) {
+    case 'present':
+      if (found.ours) return answerOf(hook.target, ref, found.object);
+      return failed(`${resource} ${name} was removed, and somebody else's has its name`);
+    case 'absent':
+      return failed(`${resource} ${name} was removed`);
+    case 'notServed':
+      return failed(`${resource} ${name} is out of sight: ${notServed(ref.type, found.versions)}`);
+  }
+}
+
+function answerOf(
+  { conditionType }: ByResource,
+  { type, namespace, name }: ObjectRef,
+  object: KubernetesObject,
+): ResourceAnswer {
+  const isDone = readConditions(object.status?.['conditions']).some(
+    condition => condition.type === conditionType && condition.status === 'True',
+  );
+  if (isDone) return { kind: 'succeeded' };
+  const seenVersion = object.metadata.resourceVersion;
+  return { kind: 'pending', resource: { ...type, ...(namespace !== undefined && { namespace }), name, seenVersion } };
+}
+
+const failed = (message: string): ResourceAnswer => ({ kind: 'failed', message });

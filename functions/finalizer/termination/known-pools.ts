@@ -1,0 +1,68 @@
+/** Remembers NodePools for all functions, as long as one of their NodeClaims or Nodes is left. */
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
+import { KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../../shared/cluster/known-pool.ts';
+import { loadNodePool } from '../../../shared/cluster/node-pool.ts';
+import { CURFEW_GROUP, KARPENTER } from '../../../shared/contract/names.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { parsePoolTermination } from '../../../shared/contract/termination-schema.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration, hours } from '../../../shared/domain/time.ts';
+import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+/** Whether anything of the NodePool is left is looked at this often. */
+const CHECK = hours(24);
+
+const KIND = 'KnownNodePool';
+const subjectOf = (name: string): Subject => ({ apiVersion: `${CURFEW_GROUP}/v1alpha1`, kind: KIND, name });
+const open = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
+  openRecord(deps, KNOWN_POOL_CODEC, knownPoolKey(name).id, wakeUp);
+
+/** Whether a wake-up with this subject is about a NodePool that is remembered. */
+export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
+  kind === KIND && apiVersion === subjectOf('').apiVersion;
+
+/** Before a finalizer is put on for its sake. One that cannot be read changes nothing of what is known. */
+export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
+  const { name, labels = {} } = pool.metadata;
+  const parsed = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
+  const record = open(deps, name, wakeUp);
+  const held = await record.load();
+  if (held.kind === 'newer') return;
+  const { customFinalizerName, terminationGracePeriod } = parsed.ok ? parsed.value : {};
+  const before = held.kind === 'held' ? held.value : undefined;
+  const value: KnownPool | undefined = parsed.ok
+    ? {
+        labels: { ...labels },
+        ...(customFinalizerName !== undefined && { customFinalizerName }),
+        ...(terminationGracePeriod !== undefined && { terminationGracePeriodSeconds: terminationGracePeriod / 1000 }),
+      }
+    : before;
+  if (value !== undefined) await save(deps, record, name, value);
+}
+
+/** After a change of the NodePool, and once a day. */
+export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): Promise<void> {
+  const pool = await loadNodePool(deps, name);
+  const record = open(deps, name, wakeUp);
+  const held = await record.load();
+  if (pool !== undefined) {
+    await rememberPool(deps, pool, wakeUp);
+    return;
+  }
+  if (held.kind !== 'held') return;
+  const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${name}` };
+  const [claims, nodes] = await inParallel([
+    listNodeClaims(deps, { notServed: 'notKnown' }, query),
+    listNodes(deps, query),
+  ]);
+  if (claims.length + nodes.length > 0) await save(deps, record, name, held.value);
+  else await record.closeGone();
+}
+
+async function save({ clock }: Deps, record: ReturnType<typeof open>, name: string, value: KnownPool): Promise<void> {
+  await record.save({ subject: subjectOf(name), value, wakeTime: addDuration(clock.now(), CHECK), punctual: false });
+}

@@ -1,0 +1,45 @@
+/** Without an instance that runs nothing runs on the Node: there is nothing to drain or detach, as in Karpenter. */
+import { isGone } from '../cluster/instances.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { Step } from '../../../shared/lifecycle/steps.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { stepDone, type TerminationContext } from './context.ts';
+import { lookAtInstance, stateOf } from './instance.ts';
+
+/** The step, done at once where the instance is stopped or gone. */
+export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
+  return {
+    name: step.name,
+    run: async context => ((await isInstanceMissing(context)) ? stepDone : step.run(context)),
+  };
+}
+
+/**
+ * A stopped instance runs nothing, whatever its Node still says. One that is gone counts so only while no Node of it is Ready: a Ready Node
+ * has a kubelet that speaks (N18, N19). One whose end this termination has asked for is not emptied once more while it goes. Whether a NodeClaim still stands for the instance does not matter.
+ */
+export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
+  const { nodes, providerID } = context.look;
+  if (providerID === undefined) return false;
+  // What EC2 refuses for good is known by nobody: the Node is emptied like any other. Nor is an answer waited for where a kubelet speaks, or
+  // at the deadline.
+  const isSpeaking = nodes.some(isReady);
+  const isNeeded = !isSpeaking && !context.forced;
+  const look = isNeeded ? lookAtInstance(context, providerID) : stateOf(context, providerID);
+  const answer = await orNotKnown(look.then(state => ({ kind: 'seen', state }) as const));
+  if (answer.kind === 'seen') {
+    const { state } = answer;
+    const isEnded =
+      !context.forced &&
+      context.progress().instance?.phase === 'accepted' &&
+      (state === 'shutting-down' || isGone(state));
+    return state === 'stopped' || isEnded || (isGone(state) && !isSpeaking);
+  }
+  if (isNeeded && answer.error instanceof RetryableError) throw answer.error;
+  return false;
+}
+
+const isReady = ({ status }: KubernetesObject): boolean =>
+  readConditions(status?.['conditions']).some(({ type, status: state }) => type === 'Ready' && state === 'True');

@@ -1,0 +1,93 @@
+/**
+ * Steps that are refused, or fail: said on NodeClaim and Nodes, and tried again ever less often (I5, I8). At the deadline the instance ends
+ * without them; a Node that cannot be deleted keeps the NodeClaim until it can.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
+import { runSteps, type Step, type StepOutcome, type StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { objectsOf, stepDone, tell, type TerminationContext } from './context.ts';
+import { drainNodes } from './drain.ts';
+import { releaseObjects } from './release.ts';
+import { terminateInstance } from './instance.ts';
+import { awaitVolumes } from './volumes.ts';
+
+/** Under which a step that is refused is said. Of the hooks, whatever their point: they change nothing of the Node. */
+function reasonOf(step: string): string {
+  if (step === terminateInstance.name) return EVENT_REASONS.instanceTerminationFailed;
+  if (step === drainNodes.name) return EVENT_REASONS.failedDraining;
+  if (step === awaitVolumes.name) return EVENT_REASONS.awaitingVolumeDetachment;
+  return step.startsWith('Hooks:') ? EVENT_REASONS.terminationHookFailed : EVENT_REASONS.nodeChangeRefused;
+}
+
+/**
+ * Runs the steps in their order up to the first that is not done. Past the deadline one that is refused or fails is passed over, and said;
+ * the steps that end all are not: they need an answer. Only EC2 knows whether the instance has ended, and no finalizer comes off before (I1).
+ */
+export function runUnlessRefused(
+  steps: readonly Step<TerminationContext>[],
+  context: TerminationContext,
+): Promise<StepsOutcome> {
+  let left: (() => StepOutcome) | undefined;
+  const asAnswer = (step: Step<TerminationContext>): Step<TerminationContext> => ({
+    name: step.name,
+    async run(): Promise<StepOutcome> {
+      const isEnd = step.name === deleteUnheldClaim.name || step.name === releaseObjects.name;
+      if (isEnd && left !== undefined) return left();
+      const outcome = await orNotKnown(tryStep(context, step));
+      if (outcome.kind !== 'notKnown' && !isRefusal(outcome)) return outcome;
+      const { error } = outcome;
+      const goesBack = isRefusal(outcome) ? outcome.goesBack : error;
+      const answer = (): StepOutcome => {
+        if (goesBack !== undefined) throw goesBack;
+        return { kind: 'failed', reason: reasonOf(step.name), message: error.message };
+      };
+      if (!context.forced || isEnd || step.name === terminateInstance.name) {
+        // Written down before the message goes back.
+        if (goesBack !== undefined) await context.remember({});
+        return answer();
+      }
+      if (error instanceof RetryableError) await sayPassedOver(context, step.name, error.message);
+      if (step.name === deleteObjects.name) left = answer;
+      return stepDone;
+    },
+  });
+  return runSteps(steps.map(asAnswer), context);
+}
+
+function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
+  const { run, settings, forced, deadline } = context;
+  const { refusals, hooks } = context.progress();
+  const change = {
+    key: step.name,
+    stored: refusals,
+    restsOn: [...objectsOf(context), settings, forced, hooks],
+    deadline: deadline?.time,
+    say: (message: string, isRepeated: boolean) =>
+      tell(context, {
+        decision: 'wait',
+        reason: reasonOf(step.name),
+        message,
+        details: { step: step.name },
+        isRepeated,
+        event: { type: 'Warning' },
+      }),
+  };
+  return run.tries.make(change, () => step.run(context));
+}
+
+/** Once for each step. */
+async function sayPassedOver(context: TerminationContext, step: string, message: string): Promise<void> {
+  const { passedOver = [] } = context.progress();
+  if (passedOver.includes(step)) return;
+  await tell(context, {
+    decision: 'passOver',
+    reason: EVENT_REASONS.nodeChangeRefused,
+    message: `the deadline has passed, and the termination goes on without step ${step}, which fails: ${message}`,
+    details: { step },
+    event: { type: 'Warning' },
+  });
+  await context.remember({ passedOver: [...passedOver, step] });
+}

@@ -1,0 +1,32 @@
+/** Takes our finalizer off, Nodes first: everything that it stood for is done (I1). */
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { setFinalizers } from './finalizers.ts';
+import { isLive } from './objects.ts';
+import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
+
+export const releaseObjects = {
+  name: 'Release',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    const { claim, nodes } = context.look;
+    // A Node that is not being deleted belongs to a NodeClaim that never registered, or shares its instance: it stays.
+    for (const object of [
+      ...nodes.filter(node => !isLive(node)),
+      ...(claim === undefined || isLive(claim) ? [] : [claim]),
+    ]) {
+      if ((await release(context, object)) === 'changed') {
+        return lookAgainAfter(context, { kind: 'conflict' }, `${object.kind} ${object.metadata.name} changed`);
+      }
+    }
+    return stepDone;
+  },
+};
+
+async function release(
+  { deps, finalizerNames }: TerminationContext,
+  object: KubernetesObject,
+): Promise<'ok' | 'gone' | 'changed'> {
+  const { finalizers = [] } = object.metadata;
+  const kept = finalizers.filter(name => !finalizerNames.includes(name));
+  return kept.length === finalizers.length ? 'ok' : setFinalizers(deps, object, kept, undefined);
+}

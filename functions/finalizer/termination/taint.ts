@@ -1,0 +1,60 @@
+/** Keeps new pods and new connections away from the Nodes, as Karpenter does, and asks the forwarder to publish their pods. */
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { isLive } from './objects.ts';
+import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
+import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
+
+const EXCLUDE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
+
+export const taintNodes = {
+  name: 'Taint',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    const { nodes } = context.look;
+    const writes: WriteOutcome[] = [];
+    const leaves = nodes.filter(each => !isLive(each));
+    await oneByOne(leaves, async node => {
+      const body = disruptedPatch(node);
+      if (body === undefined) return;
+      const ref = { type: RESOURCES.Node, name: node.metadata.name };
+      writes.push(await context.deps.kubernetes.patch(ref, { type: 'merge', body }));
+    });
+    const write = writes.find(({ kind }) => kind !== 'ok') ?? writes[0];
+    return write === undefined ? stepDone : lookAgainAfter(context, write, 'Nodes were tainted');
+  },
+};
+
+/** A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced (N33). */
+function disruptedPatch(node: KubernetesObject): JsonObject | undefined {
+  const { metadata, spec } = node;
+  const taints = listOf(spec?.['taints']);
+  const ofKey = taints.filter(taint => fieldOf(taint, 'key') === DISRUPTED_TAINT.key);
+  const isTainted = ofKey.length === 1 && fieldOf(ofKey[0], 'effect') === DISRUPTED_TAINT.effect;
+  const isExcluded = metadata.labels?.[EXCLUDE_LABEL] === 'karpenter';
+  const isWatched = isWatchedFor(node, 'finalizer');
+  if (isTainted && isExcluded && isWatched) return undefined;
+  const { uid, resourceVersion } = metadata;
+  const others = taints.filter(taint => !ofKey.includes(taint));
+  return {
+    metadata: {
+      uid,
+      resourceVersion,
+      labels: { [EXCLUDE_LABEL]: 'karpenter' },
+      annotations: { [ANNOTATIONS.watchPods]: withWaiter(node, 'finalizer') },
+    },
+    ...(!isTainted && { spec: { taints: [...others, { ...DISRUPTED_TAINT }] } }),
+  };
+}
+
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? [...value] : []);
+
+function fieldOf(value: JsonValue | undefined, key: string): unknown {
+  return typeof value === 'object' && value !== null && key in value
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined;
+}

@@ -1,0 +1,94 @@
+/**
+ * Waits until the volumes of the Nodes are detached, as Karpenter does: an instance that ends with a volume attached keeps
+ * the volume from its next pod for minutes. Volumes of pods that the drain passed over will not be detached, and are not waited for.
+ */
+import type { TerminationDeps } from '../cluster/deps.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { drainStanding } from '../../../shared/domain/drainable-pod.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { showVolumesLeft } from './conditions.ts';
+import { leaving, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
+
+export const awaitVolumes = {
+  name: 'DetachVolumes',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    if (leaving(context).length === 0) return stepDone;
+    if (context.forced) {
+      const left = await describeAttached(context);
+      if (left !== undefined) await showVolumesLeft(context, left);
+      return stepDone;
+    }
+    const message = await describeAttached(context);
+    return message === undefined ? stepDone : waitFor(message, safetyLook(context));
+  },
+};
+
+/** Which attachments keep the Nodes; undefined: none. */
+async function describeAttached(context: TerminationContext): Promise<string | undefined> {
+  const { deps, now } = context;
+  const nodes = new Map(leaving(context).map(node => [node.metadata.name, node]));
+  const names = new Set(nodes.keys());
+  const attachments = objectsOf(await deps.kubernetes.list(RESOURCES.VolumeAttachment), {
+    notServed: 'notKnown',
+  }).filter(attachment => {
+    const nodeName = attachment.spec?.['nodeName'];
+    const node = typeof nodeName === 'string' ? nodes.get(nodeName) : undefined;
+    return node !== undefined && !isOlder(attachment, node);
+  });
+  const withVolume = attachments.flatMap(attachment => {
+    const volume = volumeOf(attachment);
+    return volume === undefined ? [] : [{ name: attachment.metadata.name, volume }];
+  });
+  if (withVolume.length === 0) return undefined;
+  const staying = await volumesThatStay(deps, names, now);
+  const blocking = withVolume.filter(({ volume }) => !staying.has(volume)).map(({ name }) => name);
+  if (blocking.length === 0) return undefined;
+  const listed = blocking.toSorted().slice(0, 5).join(', ');
+  const more = blocking.length > 5 ? ` and ${blocking.length - 5} more` : '';
+  return `volumes are attached: VolumeAttachments ${listed}${more}`;
+}
+
+/** Made for an earlier Node of that name (I10). A time that cannot be read says nothing. */
+function isOlder(attachment: KubernetesObject, node: KubernetesObject): boolean {
+  const [attached, begun] = [attachment, node].map(({ metadata }) => parseTimestamp(metadata.creationTimestamp));
+  return attached !== undefined && begun !== undefined && attached < begun;
+}
+
+/** Inline volumes have no PersistentVolume and do not count. */
+function volumeOf({ spec }: KubernetesObject): string | undefined {
+  const source = spec?.['source'];
+  if (typeof source !== 'object' || source === null || !('persistentVolumeName' in source)) return undefined;
+  return typeof source.persistentVolumeName === 'string' ? source.persistentVolumeName : undefined;
+}
+
+/** PersistentVolumes of pods that stay where they are. Those of finished pods are detached, so they count (N35). */
+async function volumesThatStay(
+  deps: TerminationDeps,
+  nodeNames: ReadonlySet<string>,
+  now: EpochMs,
+): Promise<ReadonlySet<string>> {
+  const pods = (await inParallel([...nodeNames].map(name => loadPodsOnNode(deps, name)))).flat();
+  const staying = pods.filter(pod => {
+    const standing = drainStanding(pod, now);
+    return standing.kind === 'passedOver' && standing.because !== 'Finished';
+  });
+  const volumes = await inParallel(
+    staying.flatMap(pod => pod.volumeClaims.map(claim => volumeOfClaim(deps, pod, claim))),
+  );
+  return new Set(volumes.filter(volume => volume !== undefined));
+}
+
+/** A claim that is gone is skipped (N38); any other failure goes up. */
+async function volumeOfClaim({ kubernetes }: TerminationDeps, { namespace }: PodView, name: string) {
+  const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
+    notServed: 'notKnown',
+  });
+  const volume = claim?.spec?.['volumeName'];
+  return typeof volume === 'string' ? volume : undefined;
+}
