@@ -8,7 +8,7 @@ const SHARED = {
 };
 
 /** What runs on the oldest release, too: what `deploy/` installs, how the forwarder reads, one scenario of each concern, the command line. */
-const ON_OLDEST = [
+export const ON_OLDEST = [
   'install',
   'installed-forwarder',
   'forwarder',
@@ -22,7 +22,7 @@ const ON_OLDEST = [
   'uninstall',
 ];
 /** And on the newest: the contracts, what `deploy/` installs, and repair beside Karpenter. */
-const ON_NEWEST = [
+export const ON_NEWEST = [
   'install',
   'installed-forwarder',
   'forwarder',

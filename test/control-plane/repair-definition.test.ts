@@ -1,16 +1,16 @@
 /** The definition of NodeLifecyclePolicy on kube-apiserver: it refuses of repair and protection blocks what the functions refuse. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { applyFiles } from '../contract/api-server/manifests.ts';
-import type { ApiServerSubject } from '../contract/api-server/subject.ts';
+import { EVENTUALLY, read, type ApiServerSubject } from '../contract/api-server/subject.ts';
 import { PROTECTION_BLOCKS } from '../contract/protection-blocks.ts';
 import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
 import { realSubjects } from './real-subject.ts';
 
 const DEFINITION = 'deploy/crds/nodelifecyclepolicies.curfew.dev.yaml';
 const isUnknown = (block: unknown): boolean => JSON.stringify(block).includes('PerPool');
-const PATH = '/apis/curfew.dev/v1alpha1/nodelifecyclepolicies?dryRun=All';
+const POLICIES = '/apis/curfew.dev/v1alpha1/nodelifecyclepolicies';
 
 describe('the repair block on kube-apiserver', () => {
   const makeSubject = realSubjects();
@@ -18,6 +18,8 @@ describe('the repair block on kube-apiserver', () => {
   beforeAll(async () => {
     subject = await makeSubject();
     await applyFiles(subject.http, [DEFINITION]);
+    // A definition is served a moment after it was taken.
+    await vi.waitFor(() => read(subject, POLICIES), EVENTUALLY);
   });
 
   const statusOf = (repair: JsonObject): Promise<number> => statusOfSpec({ repair });
@@ -28,7 +30,7 @@ describe('the repair block on kube-apiserver', () => {
       metadata: { name: 'a' },
       spec,
     };
-    const { status } = await subject.http.call('POST', PATH, { body });
+    const { status } = await subject.http.call('POST', POLICIES, { body, query: { dryRun: 'All' } });
     return status;
   };
 

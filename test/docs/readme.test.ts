@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ON_NEWEST, ON_OLDEST } from '../../vitest.control-plane.config.ts';
 import { blocks, ROOT } from './documents.ts';
 import { documentOf, rowsOf } from './observability.ts';
 
@@ -35,6 +36,18 @@ describe('README.md', () => {
     expect(status.get('Karpenter')).toContain(pinned('test/control-plane/karpenter/go.mod', 'sigs.k8s.io/karpenter'));
     const { version } = JSON.parse(read('package.json')) as { readonly version: string };
     expect(status.get('maturity')).toContain(`${version},`);
+  });
+
+  it('and docs/deploying.md which suites run on each', () => {
+    const rows = rowsOf(documentOf('docs/deploying.md'), 'What you need');
+    const suitesOn = (folder: string): readonly string[] => {
+      const version = pinned(`test/control-plane/${folder}go.mod`, 'k8s.io/kubernetes');
+      const row = rows.find(([release]) => release === version);
+      return [...(row?.[1] ?? '').replace(/;.*/, '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    };
+    expect(suitesOn('oldest/').toSorted()).toEqual(ON_OLDEST.toSorted());
+    expect([...suitesOn('oldest/'), ...suitesOn('newest/')].toSorted()).toEqual(ON_NEWEST.toSorted());
+    expect(rows).toContainEqual([pinned('test/control-plane/go.mod', 'k8s.io/kubernetes'), 'all']);
   });
 
   it('compares with six others, each with its source, in a row each', () => {
