@@ -210,9 +210,7 @@ describe('sends to SQS', () => {
 describe('rules have no clock, no chance and no environment of their own', () => {
   it.each([
     ...ruleFiles,
-    ...sources.filter(file =>
-      /^shared\/(domain|contract|lifecycle|policies|cluster|pods)\//.test(file),
-    ),
+    ...sources.filter(file => /^shared\/(domain|contract|lifecycle|policies|cluster|pods)\//.test(file)),
   ])('%s', file => {
     const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     const reads = text.match(

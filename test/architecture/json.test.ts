@@ -23,7 +23,8 @@ describe('JSON that somebody else wrote', () => {
     const readers = sources.filter(file => /^(functions|shared|forwarder)\//.test(file));
     const found = readers.flatMap(file => {
       const text = readFileSync(join(root, file), 'utf8');
-      expect([...text.matchAll(PARSE)], file).toHaveLength(text.split('JSON.parse(').length - 1);
+      const isAllSeen = [...text.matchAll(PARSE)].length === text.split('JSON.parse(').length - 1;
+      if (!isAllSeen) return `${file}: a call that this test cannot follow`;
       return unread(text).map(line => `${file}: ${line}`);
     });
     expect(found).toEqual([]);
