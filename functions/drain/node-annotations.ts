@@ -3,7 +3,7 @@
  * `curfew explain`. Pure; part of `decide`.
  */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { endOf } from './history.ts';
@@ -47,17 +47,12 @@ export function describeUnderWay(active: ActiveDrain): string {
 
 /** Undefined: no drain is under way, or somebody has changed the value. */
 export function readUnderWay(value: string | undefined): UnderWay | undefined {
-  let read: unknown;
-  try {
-    read = JSON.parse(value ?? '');
-  } catch {
-    return undefined;
-  }
+  const read = readJson(value);
   if (!isJsonObject(read)) return undefined;
   const { id, since, entities, force, allPods, waits } = read;
   const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
   if (typeof id !== 'string' || time === undefined) return undefined;
-  const isList = Array.isArray(entities) && entities.every(each => typeof each === 'string');
+  const isList = isTextList(entities);
   return {
     id,
     since: time,
@@ -108,15 +103,15 @@ export interface Answer {
 
 /** What the Node's annotation says of the drain that was last asked for on it; undefined for anything that Curfew does not write. */
 export function readAnswer(value: string | undefined): Answer | undefined {
-  if (value === undefined) return undefined;
-  try {
-    const { id, status, message, left }: Partial<Answer> = JSON.parse(value);
-    if (typeof id !== 'string' || typeof status !== 'string' || typeof message !== 'string') return undefined;
-    return { id, status, message, left: Array.isArray(left) ? left.map(String) : [] };
-  } catch {
-    return undefined;
-  }
+  const read = readJson(value);
+  if (!isJsonObject(read)) return undefined;
+  const { id, status, message, left = [] } = read;
+  if (typeof id !== 'string' || typeof status !== 'string' || typeof message !== 'string') return undefined;
+  return isTextList(left) ? { id, status, message, left } : undefined;
 }
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(each => typeof each === 'string');
 
 /** A node that is not cordoned is cordoned by the drain, also one that is quarantined by a taint: pods that tolerate that must not come. */
 export function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Hold {

@@ -5,7 +5,7 @@
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
 import { DEFAULT_GRACE_PERIOD, isStatic } from '../../shared/domain/drainable-pod.ts';
 import { COMPONENT_RESET, type HealthEvent } from '../../shared/domain/health-event.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { addDuration, latest, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 
@@ -102,12 +102,7 @@ function usesEntity(pod: PodView, entities: readonly string[]): Use {
 
 /** `{"devices": {"nvidia.com/gpu": ["GPU-…"]}}`: the devices of the resources that a drain can be limited to. */
 function readDevices(annotation: string): readonly string[] | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(annotation);
-  } catch {
-    return undefined;
-  }
+  const value = readJson(annotation);
   const devices = isJsonObject(value) ? value['devices'] : undefined;
   if (!isJsonObject(devices)) return undefined;
   return PARTIAL_DRAIN_RESOURCES.flatMap(resource => {

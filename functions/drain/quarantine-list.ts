@@ -1,17 +1,12 @@
 /** NVSentinel's annotation on a Node: the HealthEvents that keep it quarantined. */
 import { parseHealthEvent } from '../../shared/contract/health-event.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { faultOf } from './faults.ts';
 import type { Fault } from './record.ts';
 
 /** Ids of the HealthEvents in the annotation; entries without one name none. */
 export function quarantineIds(text: string): readonly string[] | 'unreadable' {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'unreadable';
-  }
+  const value = readJson(text);
   if (!Array.isArray(value)) return 'unreadable';
   return (value as readonly unknown[]).flatMap(each => {
     const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
@@ -24,12 +19,7 @@ const MAX_ENTRIES = 1000;
 
 /** The faults that the annotation lists. Never throws. */
 export function listedFaults(text: string | undefined): readonly Fault[] {
-  let entries: unknown;
-  try {
-    entries = JSON.parse(text ?? '');
-  } catch {
-    return [];
-  }
+  const entries = readJson(text);
   if (!Array.isArray(entries)) return [];
   return entries.slice(0, MAX_ENTRIES).flatMap((entry: unknown) => {
     const read = isJsonObject(entry) ? parseHealthEvent({ nodeName: 'any', id: 'any', ...entry }) : undefined;

@@ -27,7 +27,7 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
-import { LAST_REBOOT_ANNOTATION } from './ladder.ts';
+import { readLastReboot } from './ladder.ts';
 import { isStopped, vetoOf } from './node-verdict.ts';
 import type { PoolRecord, Ramp } from './state.ts';
 import { HOLD_CHECK } from './times.ts';
@@ -108,15 +108,14 @@ export function surroundingsOf(around: Around): Surroundings {
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: ({ uid, annotations }) =>
-      state.inFlight[uid] !== undefined || isRecent(annotations[LAST_REBOOT_ANNOTATION], now),
+    isActedUpon: node => state.inFlight[node.uid] !== undefined || isJustRebooted(node, now),
   };
 }
 
-/** A reboot of the last minutes. */
-function isRecent(text: string | undefined, now: EpochMs): boolean {
-  const time = text === undefined ? undefined : /"time":"([^"]+)"/.exec(text)?.[1];
-  return time !== undefined && now - Date.parse(time) < minutes(60);
+/** By us, in the last hour. */
+function isJustRebooted(node: NodeView, now: EpochMs): boolean {
+  const last = readLastReboot(node);
+  return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
 }
 
 export interface Guards {

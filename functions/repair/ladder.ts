@@ -2,6 +2,7 @@
  * The actions of `repair.actions`, and whose turn it is at a node: of the list the first one that was not taken in this illness and has an
  * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto, edit or crash repeats an act. Pure.
  */
+import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import {
   actionListsOf,
@@ -93,6 +94,13 @@ const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
 /** On the Node, so that it outlives the table: the last reboot of ours. */
 export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
 
+interface LastReboot {
+  readonly time: EpochMs;
+  /** How many there were, this one among them. */
+  readonly count: number;
+  readonly bootID: string | undefined;
+}
+
 /** What stands in the annotation. */
 export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
   JSON.stringify({
@@ -101,25 +109,32 @@ export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: strin
     count: acts.filter(({ action }) => action === 'Reboot').length + 1,
   });
 
+/** More than an allowance can name forbid no more. */
+const MAX_COUNT = 20;
+
+/** undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never throws. */
+export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
+  const read = readJson(annotations[LAST_REBOOT_ANNOTATION]);
+  if (!isJsonObject(read)) return undefined;
+  const { time: said, count, bootID } = read;
+  const time = typeof said === 'string' ? parseTimestamp(said) : undefined;
+  if (time === undefined) return undefined;
+  const isCount = typeof count === 'number' && Number.isInteger(count);
+  return {
+    time,
+    // It says when there was one, so there was one at least.
+    count: isCount ? Math.min(Math.max(count, 1), MAX_COUNT) : 1,
+    bootID: typeof bootID === 'string' ? bootID : undefined,
+  };
+}
+
 /** What stands on a Node of which the table has nothing: it can only forbid. */
-export function actsOf({ annotations }: Pick<NodeView, 'annotations'>): readonly Act[] {
-  const read = readLastReboot(annotations[LAST_REBOOT_ANNOTATION] ?? '');
+export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
+  const read = readLastReboot(node);
   if (read === undefined) return [];
   const { time, count, bootID } = read;
   const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
   return Array.from({ length: count }, () => reboot);
-}
-
-function readLastReboot(text: string) {
-  try {
-    const value: Readonly<Record<string, unknown>> | null = JSON.parse(text);
-    const time = parseTimestamp(typeof value?.['time'] === 'string' ? value['time'] : '');
-    const count = Math.min(Math.max(Number(value?.['count']) || 1, 1), 20);
-    const bootID = typeof value?.['bootID'] === 'string' ? value['bootID'] : undefined;
-    return time === undefined ? undefined : { time, count, bootID };
-  } catch {
-    return undefined;
-  }
 }
 
 /** When the action may be taken again; undefined: now. */

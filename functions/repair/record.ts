@@ -6,11 +6,11 @@ import * as z from '../../shared/contract/zod.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { isJsonObject, readJson, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { type EpochMs, toEpochMs } from '../../shared/domain/time.ts';
 import { EXACT, type Scopes, isWhole } from '../../shared/lifecycle/next-round.ts';
-import { type RecordCodec, checkedCodec, toJson } from '../../shared/lifecycle/record-codec.ts';
+import { type RecordCodec, checkedCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 import type { EndedDrain } from './actions/drain.ts';
 import type { CarriedAttempt, NodeRecord, PoolRecord } from './state.ts';
@@ -254,17 +254,14 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   );
   const under = attempts.filter(({ phase }) => phase !== 'observed');
   const { outages = [], repairs = [], ramp } = state;
-  const next: JsonObject = JSON.parse(
-    JSON.stringify({
-      inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
-      held: outages,
-      ...(ramp !== undefined && { ramp }),
-      terminations: repairs,
-      counts: { held: 0, repairing: under.length },
-      carried: [...attempts, ...left],
-    }),
-  );
-  return next;
+  return toJson({
+    inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
+    held: outages,
+    ...(ramp !== undefined && { ramp }),
+    terminations: repairs,
+    counts: { held: 0, repairing: under.length },
+    carried: [...attempts, ...left],
+  });
 }
 
 const incidentOfBefore = z.object({
@@ -302,6 +299,8 @@ export const nodeAsk = (uid: string, observedTime?: EpochMs): string =>
 /** A drain that a repair of the node asked for has ended. */
 export const drainAsk = (uid: string, ended: EndedDrain): string => `${EXACT}${JSON.stringify({ uid, ...ended })}`;
 
+const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
+
 export interface Asked {
   /** More nodes than are named. */
   readonly isWhole: boolean;
@@ -316,9 +315,16 @@ export function readAsks(scopes: Scopes): Asked {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();
+  let isAll = isWhole(scopes);
   for (const name of scopes === 'all' ? [] : scopes) {
     if (name.startsWith(EXACT)) {
-      const { uid, ...ended }: EndedDrain & { readonly uid: string } = JSON.parse(name.slice(EXACT.length));
+      const { data } = drainEnd.safeParse(readJson(name.slice(EXACT.length)));
+      if (data === undefined) {
+        // Of another version: it may be about any node.
+        isAll = true;
+        continue;
+      }
+      const { uid, ...ended } = data;
       drainEnds.set(uid, ended);
       uids.add(uid);
       continue;
@@ -329,8 +335,8 @@ export function readAsks(scopes: Scopes): Asked {
     // The first change is the one that it became ill with.
     if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
   }
-  const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isWhole(scopes);
+  const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isAll;
   const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
   uids.delete(ANY);
-  return { isWhole: isWhole(scopes), uids, observedTimes, changesTime, drainEnds };
+  return { isWhole: isAll, uids, observedTimes, changesTime, drainEnds };
 }

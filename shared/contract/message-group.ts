@@ -2,6 +2,7 @@
  * The group of a message in an inbox: the NodePool that it is about, or else the object. Inboxes are standard queues, in which SQS lets
  * the messages of other groups pass one that has many: a storm in one pool does not delay the others. Nothing is decided by a group.
  */
+import { readJson } from '../domain/json.ts';
 import * as z from './zod.ts';
 import { subjectSchema, type Subject } from './subject.ts';
 
@@ -23,13 +24,7 @@ export function messageGroupOf(detail: unknown): string {
 
 /** @param body of a message, which may be anything */
 export function messageGroupOfBody(body: string): string {
-  let envelope: unknown;
-  try {
-    envelope = JSON.parse(body);
-  } catch {
-    return OTHER;
-  }
-  const { data } = z.object({ detail: z.unknown() }).safeParse(envelope);
+  const { data } = z.object({ detail: z.unknown() }).safeParse(readJson(body));
   return messageGroupOf(data?.detail);
 }
 

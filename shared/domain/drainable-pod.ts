@@ -55,7 +55,7 @@ export function isStatic({ annotations, ownerReferences }: Pick<PodView, 'annota
   );
 }
 
-/** Whether a DaemonSet owns the pod. An owner of that kind in another API group or version is something else (N39). */
+/** Whether a DaemonSet owns the pod. An owner of that kind in another API group or version is something else. */
 function isDaemonSetPod({ ownerReferences }: Pick<PodView, 'ownerReferences'>): boolean {
   return ownerReferences.some(({ apiVersion, kind }) => apiVersion === 'apps/v1' && kind === 'DaemonSet');
 }
@@ -70,7 +70,7 @@ export function drainGroupOf(pod: Pick<PodView, 'ownerReferences' | 'priorityCla
   return isDaemonSetPod(pod) ? 'NonCriticalDaemon' : 'NonCritical';
 }
 
-/** Whether the pod tolerates `karpenter.sh/disrupted:NoSchedule`. That it tolerates a cordon says nothing (N10). */
+/** Whether the pod tolerates `karpenter.sh/disrupted:NoSchedule`. That it tolerates a cordon says nothing. */
 export function toleratesDisruption({ tolerations }: Pick<PodView, 'tolerations'>): boolean {
   return tolerations.some(toleratesTaint);
 }

@@ -5,6 +5,25 @@ import type { JsonObject } from './kubernetes-object.ts';
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** What a text that anybody may have written says. undefined: it is no JSON. */
+export function readJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '') as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws a `TypeError` (and a `SyntaxError`, as `JSON.parse`) for a text that is no JSON object. */
+export function parseJsonObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new TypeError('this is no JSON object');
+  return value;
+}
+
+/** A copy as JSON has it, which carries no undefined. */
+export const toJson = (value: unknown): JsonObject => parseJsonObject(JSON.stringify(value));
+
 /** A copy without what stands at these paths; a value that is not there is no fault. Entries of lists stay, so that later paths still fit. */
 export function withoutPaths(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
   const own = paths.filter(path => path.length === 1).map(([key]) => String(key));

@@ -1,7 +1,7 @@
 /** How a record is written down, and read. */
 import type { FunctionName } from '../contract/names.ts';
 import type * as z from '../contract/zod.ts';
-import { isJsonObject } from '../domain/json.ts';
+import { isJsonObject, toJson } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
 import { CLOSING } from './stored-timer.ts';
@@ -41,9 +41,6 @@ export function checkedCodec<Value>(
     toState: value => toJson(schema.parse(toJson(value))),
   };
 }
-
-/** JSON carries no undefined. */
-export const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
 /** What the store has, as the codec reads it. */
 export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {

@@ -15,8 +15,8 @@ const domain = /^shared\/domain\//;
 const contract = /^shared\/contract\//;
 const ports = /^shared\/ports\//;
 const errors = /^shared\/errors\.ts$/;
-/** What several concerns share: the kernel, and live reads on ports. `observe`, `actions` and `timers` are repair's, until it owns them. */
-const common = /^shared\/(lifecycle|policies|cluster|custom-resource|pods|actions|observe|timers)\//;
+/** What several concerns share: the kernel, and live reads on ports. */
+const common = /^shared\/(lifecycle|policies|cluster|custom-resource|pods)\//;
 
 /** A record's schema is its type, and a type brings no schema into the rule. */
 const isRecordType = ({ isType, to }: Import): boolean => isType && to.endsWith('/record.ts');
@@ -210,9 +210,7 @@ describe('sends to SQS', () => {
 describe('rules have no clock, no chance and no environment of their own', () => {
   it.each([
     ...ruleFiles,
-    ...sources.filter(file =>
-      /^shared\/(domain|contract|lifecycle|policies|cluster|pods|actions|observe|timers)\//.test(file),
-    ),
+    ...sources.filter(file => /^shared\/(domain|contract|lifecycle|policies|cluster|pods)\//.test(file)),
   ])('%s', file => {
     const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     const reads = text.match(

@@ -56,7 +56,7 @@ function karpenterConditions(step: string, message: string): readonly Condition[
   return shown;
 }
 
-/** At the deadline volumes are not waited for: what is still attached, as Karpenter says it (N29). */
+/** At the deadline volumes are not waited for: what is still attached, as Karpenter says it. */
 export async function showVolumesLeft(context: TerminationContext, message: string): Promise<void> {
   const { claim } = context.look;
   if (claim === undefined || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true) return;

@@ -155,6 +155,6 @@ export async function tell(context: TerminationContext, report: Omit<Report, 'ab
   for (const about of others) await context.deps.events.record({ type, reason, message, about });
 }
 
-/** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone (L42). */
+/** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone. */
 export const leaving = ({ look }: TerminationContext): readonly KubernetesObject[] =>
   look.nodes.filter(node => !isLive(node));

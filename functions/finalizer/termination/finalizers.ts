@@ -1,4 +1,8 @@
-/** Puts finalizers on and takes them off: exactly the object that was looked at, nothing but its metadata (I10, L35). */
+/**
+ * Puts finalizers on and takes them off: exactly the object that was looked at, nothing but its metadata (I10), so that a quantity in its
+ * spec stays as it was written. The list is written whole, for a merge patch cannot change one entry of it; the resourceVersion in the patch
+ * keeps what somebody else has added.
+ */
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';

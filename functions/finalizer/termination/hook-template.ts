@@ -4,7 +4,7 @@
  * owner of what it renders are ours.
  */
 import { renderObject } from '../../../shared/custom-resource/render.ts';
-import { isJsonObject } from '../../../shared/domain/json.ts';
+import { isJsonObject, toJson } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 
 export interface HookTemplateData {
@@ -62,4 +62,4 @@ export function renderHookResource(template: string, file: string, data: HookTem
 
 /** As it came: nothing but JSON. */
 const asJson = (object: KubernetesObject | undefined): JsonObject | null =>
-  object === undefined ? null : JSON.parse(JSON.stringify(object));
+  object === undefined ? null : toJson(object);

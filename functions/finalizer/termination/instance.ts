@@ -31,7 +31,7 @@ export const terminateInstance = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { look, forced, now } = context;
     const { claim, providerID, sharedWith } = look;
-    // Without a NodeClaim the instance is not ours to end (N42); without a providerID there is none (L40).
+    // Without a NodeClaim the instance is not ours to end; without a providerID there is none.
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
     const state = await lookAtInstance(context, providerID);
     if (isGone(state)) return stepDone;

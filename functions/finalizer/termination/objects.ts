@@ -27,7 +27,7 @@ export function launchTimeOf({
 /** Whether it is not being deleted. */
 export const isLive = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp === undefined;
 
-/** Whether the NodeClaim has registered its Node: Nodes of one that has not are left alone (L42). */
+/** Whether the NodeClaim has registered its Node: Nodes of one that has not are left alone. */
 export function isRegistered({ status }: KubernetesObject): boolean {
   const registered = readConditions(status?.['conditions']).find(({ type }) => type === 'Registered');
   return registered === undefined ? typeof status?.['nodeName'] === 'string' : registered.status === 'True';

@@ -29,7 +29,10 @@ export const taintNodes = {
   },
 };
 
-/** A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced (N33). */
+/**
+ * A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced. The list is written whole, for a
+ * merge patch cannot change one entry of it; the resourceVersion in the patch keeps what somebody else has added.
+ */
 function disruptedPatch(node: KubernetesObject): JsonObject | undefined {
   const { metadata, spec } = node;
   const taints = listOf(spec?.['taints']);

@@ -67,7 +67,7 @@ function volumeOf({ spec }: KubernetesObject): string | undefined {
   return typeof source.persistentVolumeName === 'string' ? source.persistentVolumeName : undefined;
 }
 
-/** PersistentVolumes of pods that stay where they are. Those of finished pods are detached, so they count (N35). */
+/** PersistentVolumes of pods that stay where they are. Those of finished pods are detached, so they count. */
 async function volumesThatStay(
   deps: TerminationDeps,
   nodeNames: ReadonlySet<string>,
@@ -84,7 +84,7 @@ async function volumesThatStay(
   return new Set(volumes.filter(volume => volume !== undefined));
 }
 
-/** A claim that is gone is skipped (N38); any other failure goes up. */
+/** A claim that is gone is skipped; any other failure goes up. */
 async function volumeOfClaim({ kubernetes }: TerminationDeps, { namespace }: PodView, name: string) {
   const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
     notServed: 'notKnown',

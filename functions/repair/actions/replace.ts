@@ -60,7 +60,10 @@ function adopt({ metadata }: KubernetesObject, nodeUid: string, note: ActionCont
   return TAKEN;
 }
 
-/** Its taint goes: pods may come. undefined: done. */
+/**
+ * Its taint goes: pods may come. The list is written whole, for a merge patch cannot change one entry of it; the resourceVersion in the
+ * patch keeps what somebody else has added. undefined: done.
+ */
 export async function openReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
   nodeName: string,

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Cluster } from '@kubernetes/client-node';
 import { z } from 'zod';
+import { toJson } from '../../domain/json.ts';
 import type { JsonObject } from '../../domain/kubernetes-object.ts';
 import { parseClusters } from './kubeconfig-users.ts';
 
@@ -41,7 +42,5 @@ export function clusterInfo(file: string, { name, caFile }: Pick<Cluster, 'name'
     ...(ca !== undefined && { 'certificate-authority-data': ca.toString('base64') }),
     ...(config !== undefined && { config }),
   };
-  // JSON leaves out what is undefined.
-  const json: JsonObject = JSON.parse(JSON.stringify(told));
-  return json;
+  return toJson(told);
 }

@@ -1,5 +1,5 @@
 /** Which release an API server is of, and whether Curfew is tested on it. */
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject, readJson } from '../../domain/json.ts';
 import type { Transport } from './transport.ts';
 
 /** The oldest release that the tests run on, as `kubeVersion` of the chart: 1.30. */
@@ -7,13 +7,9 @@ const OLDEST_MINOR = 30;
 
 /** The release in an answer to `/version`, as `v1.36.3`; undefined for what is no such answer. */
 export function versionIn(body: string): string | undefined {
-  try {
-    const version: unknown = JSON.parse(body);
-    const gitVersion = isJsonObject(version) ? version['gitVersion'] : undefined;
-    return typeof gitVersion === 'string' ? gitVersion : undefined;
-  } catch {
-    return undefined;
-  }
+  const version = readJson(body);
+  const gitVersion = isJsonObject(version) ? version['gitVersion'] : undefined;
+  return typeof gitVersion === 'string' ? gitVersion : undefined;
 }
 
 /** Undefined where the API server does not say it. Throws as a request does. */

@@ -199,6 +199,16 @@ describe('settling', () => {
       'repair n1',
     ],
     [
+      'does so, too, where somebody has formatted the annotation',
+      well('n2', 1, { annotations: { [LAST_REBOOT_ANNOTATION]: `{ "time": "${toIsoText(before(NOW, 3))}" }` } }),
+      'repair n1',
+    ],
+    [
+      'waits where the time is not one that Kubernetes writes',
+      well('n2', 1, { annotations: { [LAST_REBOOT_ANNOTATION]: '{"time":"01 Nov 2024 15:27 GMT"}' } }),
+      'blocked n1 Settling',
+    ],
+    [
       'does not wait for a condition that no statement counts',
       { ...well('n2'), conditions: [aCondition('Ready', 'True', before(NOW, 60)), aCondition('Other', 'True', NOW)] },
       'repair n1',

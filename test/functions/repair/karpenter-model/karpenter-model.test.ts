@@ -195,6 +195,14 @@ describe('what differs', () => {
     expect(claimed(curfew(told, { block: { disruptionBudgets: 'Explicit' } }))).toEqual(['Replace claim-n1']);
   });
 
+  it('of budgets that cannot be read those count that apply to repair', () => {
+    const unreadable = { nodes: '1', schedule: 'whenever', minutes: 60 };
+    const of = (reason: string) =>
+      claimed(curfew({ ...cluster([[ILL]]), budgets: { default: [{ ...unreadable, reasons: [reason] }] } }));
+    expect(of('Drifted')).toEqual(['Replace claim-n1']);
+    expect(of('Unhealthy')).toEqual([]);
+  });
+
   it('has a row for each in the documentation, and for what is told above or needs pods or time', () => {
     const text = readFileSync(join(import.meta.dirname, '../../../../docs/node-repair.md'), 'utf8');
     const section = text.split('### Differences from Karpenter 1.15')[1]?.split('\n## ')[0] ?? '';
@@ -204,6 +212,7 @@ describe('what differs', () => {
       'outages',
       'reason',
       'budgets without a reason',
+      'budgets that cannot be read',
       'next action',
       'pods',
     ];
