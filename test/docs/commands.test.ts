@@ -67,9 +67,16 @@ describe('the commands of the documents', () => {
     plane.outputs
       .set('Version', VERSION)
       .set('RepairEventSource', 'mapping-1')
+      .set('RepairSchedule', 'tick-repair')
       .set('RepairInbox', url('inbox'))
       .set('RepairDeadLetters', url('dead'));
     plane.eventSources.set('mapping-1', 'Enabled');
+    plane.schedules.set('tick-repair', {
+      State: 'ENABLED',
+      ScheduleExpression: 'rate(1 minute)',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      Target: { Arn: 'arn:aws:sqs:us-east-1:000000000000:inbox', RoleArn: 'arn:aws:iam::000000000000:role/ticks' },
+    });
     const env = {
       HOME: home,
       // npm leaves its compiled code there.

@@ -191,7 +191,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
       async get(key) {
         const record = await records.get(key);
         if (record?.id !== 'policy-status') return record;
-        return { ...record, state: { ...record.state, lookTime: 0 } };
+        return { ...record, state: { ...record.state, lookTime: 0, countTime: 0 } };
       },
     })),
   },

@@ -197,7 +197,7 @@ describe('a file that is not valid', () => {
     [
       'a cloud step that does nothing',
       '  steps: [{ at: 1m, cloud: { providerID: x } }]\n',
-      /must have `fail` or `state`/,
+      /must have `fail`, `state` or `checks`/,
     ],
     ['an unknown part', '  steps: [{ at: 1m, outage: { of: dns, for: 1m } }]\n', /spec\.steps\[0\]\.outage\.of/],
     ['an unknown actor', '  actors: [kubelet, scheduler]\n', /spec\.actors\[1\]/],
