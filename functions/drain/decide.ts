@@ -174,8 +174,11 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { node } = observation;
+  const { node, record } = observation;
   if (node.watched) return tidy(observation);
+  // Nothing keeps it, and the change that opens it was refused.
+  const isLeft = node.unschedulable && node.quarantine === undefined && isCordonKnown(record, node);
+  if (isLeft && isFree(record)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
   if (node.shown === 'inProgress' || (node.shown === 'drained' && !node.unschedulable)) return { kind: 'hide' };
   return node.cordonMark === undefined || node.unschedulable ? rest(observation) : { kind: 'disownCordon' };
 }

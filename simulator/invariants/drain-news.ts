@@ -74,7 +74,7 @@ export function checkDrainNews(
       if (asked !== undefined) onTaken(name, asked);
       if (decision !== 'answer' || !PUT_ASIDE.includes(reason)) return;
       const id = dig(details, 'id');
-      const open = requests.open(name, Infinity).find(each => each.id === id);
+      const open = requests.open(name, Infinity).find(each => each.id === id && !each.isUnordered);
       if (open !== undefined)
         violate('I9', `drain puts ${open.id} of ${name} aside as ${reason}, which asks for a drain`);
     },

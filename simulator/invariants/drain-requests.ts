@@ -116,6 +116,8 @@ export function createDrainRequests(now: () => number): DrainRequests {
   const known = new Map<string, Map<string, DrainRequestSeen>>();
   /** The end of a fault that was said before the fault itself came. */
   const over = new Map<string, number>();
+  /** When the end of a quarantine was said last, by node. */
+  const quarantineEnds = new Map<string, number>();
   type Asked = Pick<DrainRequestSeen, 'check' | 'left' | 'force' | 'allPods' | 'madeTime' | 'isUnordered'>;
   const add = (node: string, id: string, request: Asked): void => {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
@@ -182,7 +184,10 @@ export function createDrainRequests(now: () => number): DrainRequests {
       if (!news.clusters.every(cluster => CLUSTERS.includes(cluster))) return;
       const node = textOf(field(event, 'nodeName')) ?? '';
       const check = ['agent', 'componentClass', 'checkName'].map(key => textOf(field(event, key)) ?? '').join('/');
-      if (status === 'UnQuarantined') return end(node, () => true);
+      if (status === 'UnQuarantined') {
+        quarantineEnds.set(node, madeOf(event, now()) ?? now());
+        return end(node, () => true);
+      }
       if (status === 'Cancelled') return end(node, ({ id }) => id === news.id);
       if (dig(event, 'isHealthy') === true) return recover(node, check, event);
       if (!isAsking(news)) return;
@@ -194,7 +199,7 @@ export function createDrainRequests(now: () => number): DrainRequests {
       const { entities, codes } = partsOf(event);
       const id = news.id ?? `${node} ${check} ${pairs(entities, codes).join()} ${made ?? now()}`;
       const force = dig(event, 'drainOverrides', 'force') === true;
-      const isUnordered = overTime === madeTime;
+      const isUnordered = overTime === madeTime || (status !== undefined && quarantineEnds.get(node) === madeTime);
       add(node, id, { check, left: new Set(pairs(entities, codes)), force, madeTime, isUnordered });
     },
     open: (node, since) =>

@@ -509,6 +509,24 @@ describe('a node that a drain has left as it was', () => {
     expect(tidied('e1', finished('e1'))).toMatchObject({ kind: 'tidy', uncordon: false });
     expect(tidied(undefined, finished('e1', { recovered: true }))).toMatchObject({ kind: 'tidy', uncordon: false });
   });
+
+  it.each([
+    { what: 'the fault is over', ended: { recovered: true }, node: {}, kind: 'tidy' },
+    { what: 'the fault stands', ended: {}, node: {}, kind: 'rest' },
+    { what: 'a quarantine is on it', ended: { recovered: true }, node: { quarantine: ['e9'] }, kind: 'rest' },
+    {
+      what: 'the cordon is of nothing that is known',
+      ended: { recovered: true },
+      node: { cordonMark: 'e7' },
+      kind: 'rest',
+    },
+    { what: 'somebody else cordoned it', ended: { recovered: true }, node: { cordonMark: undefined }, kind: 'rest' },
+  ])('is opened later where that was refused when the fault ended: $what', ({ ended, node, kind }) => {
+    const seen = { unschedulable: true, cordonMark: 'e1', ...node };
+    const decision = decide(observation({ node: seen, record: { finished: [finished('e1', ended)] } }));
+    expect(decision.kind).toBe(kind);
+    if (decision.kind === 'tidy') expect(decision.uncordon).toBe(true);
+  });
 });
 
 describe('the end of a quarantine', () => {
