@@ -55,22 +55,6 @@ export const DENIAL_MUTANTS: readonly Mutant[] = [
     mutation: withRefusals(refusal => ({ ...refusal, saidTime: 0 })),
   },
   {
-    name: 'refusal-lost-with-the-next-try',
-    mistake: 'forgets that a finalizer was refused when it notes down the next try',
-    breaks: ['I8'],
-    seed: 9914,
-    mutation: withPorts('finalizer', ({ records }) => ({
-      records: {
-        get: key => records.get(key),
-        put({ state: { refusals, ...state }, ...record }, version) {
-          const isKept = refusals !== undefined && (state['phase'] !== 'held' || 'message' in state);
-          return records.put({ ...record, state: isKept ? { ...state, refusals } : state }, version);
-        },
-        delete: (key, version) => records.delete(key, version),
-      },
-    })),
-  },
-  {
     name: 'refused-in-silence',
     mistake: 'does not say on a Node that its change is refused',
     breaks: ['I6'],

@@ -5,6 +5,18 @@ import { isA, withFinalizerRules, withKubernetes, withPorts, withRecords, type M
 
 export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
   {
+    name: 'refusal-lost-with-the-next-try',
+    mistake: 'forgets that a finalizer was refused when it notes down the next try',
+    breaks: ['I8'],
+    seed: 9914,
+    mutation: withRecords('finalizer', records => ({
+      put({ state: { refusals, ...state }, ...record }, version) {
+        const isKept = refusals !== undefined && (state['phase'] !== 'held' || 'message' in state);
+        return records.put({ ...record, state: isKept ? { ...state, refusals } : state }, version);
+      },
+    })),
+  },
+  {
     name: 'objects-wait-for-their-rule',
     mistake: 'puts a finalizer on nothing while the rule must not carry one of its own',
     breaks: [],

@@ -32,19 +32,16 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' |
 const schema = z.object({
   /** When the latest look began. */
   lookTime: instant,
-  /** When the latest began that wrote what is nothing but numbers, too. */
-  countTime: instant,
+  /** When the latest began that wrote what is nothing but numbers, too; absent: that look. */
+  countTime: z.exactOptional(instant),
   /** It has not ended yet. */
   underWay: z.exactOptional(z.literal(true)),
   /** Why statuses could not be written, as it was said; a line each. */
   refused: z.exactOptional(z.string()),
 });
 type StatusRecord = Readonly<z.output<typeof schema>>;
-export const statusCodec: RecordCodec<StatusRecord> = checkedCodec(OWNER, schema, 1, state => ({
-  // Absent in records of before.
-  countTime: state['lookTime'],
-  ...state,
-}));
+export const statusCodec: RecordCodec<StatusRecord> = checkedCodec(OWNER, schema, 1);
+const countTimeOf = ({ countTime, lookTime }: StatusRecord): EpochMs => countTime ?? lookTime;
 const RECORD_ID = 'policy-status';
 
 /** A name that no policy can have. */
@@ -87,11 +84,11 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
     }
     const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
     const before = held.kind === 'held' ? held.value : undefined;
-    const counts = before === undefined || isDue(now, addDuration(before.countTime, COUNT_SPACING));
+    const counts = before === undefined || isDue(now, addDuration(countTimeOf(before), COUNT_SPACING));
     const value: StatusRecord = {
       ...before,
       lookTime: now,
-      countTime: counts ? now : before.countTime,
+      countTime: counts ? now : countTimeOf(before),
       underWay: true,
     };
     const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
@@ -99,8 +96,8 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
     return written(saved);
   });
   if (claimed === undefined) return;
-  const { lookTime: begun, countTime } = claimed;
-  const outcome = await writeStatuses(deps, begun === countTime);
+  const { lookTime: begun } = claimed;
+  const outcome = await writeStatuses(deps, begun === countTimeOf(claimed));
   const { refused: left = [], waits = false } = outcome ?? {};
   const refused = left.length > 0 ? left.map(lineOf).join('\n') : undefined;
   // Said before it is recorded: a run that dies in between says it again (I9).
@@ -110,19 +107,23 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
     if (outcome === undefined) return record.release();
     // Somebody asked for another look meanwhile.
     const { nextWakeTime } = held.stored;
-    const { lookTime, countTime: counted, refused: before } = held.value;
+    const { lookTime, refused: before } = held.value;
     const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
     if (isAsked && before === refused) return DONE;
     const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
-    const last = waits ? (earliest(check, addDuration(counted, COUNT_SPACING)) ?? check) : check;
-    const value: StatusRecord = { lookTime, countTime: counted, ...(refused !== undefined && { refused }) };
+    const last = waits ? (earliest(check, addDuration(countTimeOf(held.value), COUNT_SPACING)) ?? check) : check;
+    const value: StatusRecord = {
+      lookTime,
+      countTime: countTimeOf(held.value),
+      ...(refused !== undefined && { refused }),
+    };
     const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : last });
     return written(saved);
   });
 }
 
-const nextTime = ({ lookTime, countTime }: StatusRecord, spacing: DurationMs): EpochMs =>
-  addDuration(spacing === COUNT_SPACING ? countTime : lookTime, spacing);
+const nextTime = (record: StatusRecord, spacing: DurationMs): EpochMs =>
+  addDuration(spacing === COUNT_SPACING ? countTimeOf(record) : record.lookTime, spacing);
 
 const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAll('\n', ' ');
 
