@@ -54,8 +54,11 @@ const published =
     detail: { cluster: [cluster], ...detail },
   });
 
-/** An object that came, went or is published once more is of interest whatever changed. */
-const WHOLE_OBJECT: readonly FieldsPattern[] = [{ change: ['Added', 'Deleted'] }, { resync: [true] }];
+/** An object that came, went or is published once more is of interest whatever changed; an event that cannot be read is to be parked. */
+const WHOLE_OBJECT: readonly FieldsPattern[] = [
+  { change: ['Added', 'Deleted', { exists: false }] },
+  { resync: [true] },
+];
 
 const typesOf = (kinds: readonly WatchedKind[]): readonly string[] => kinds.map(kind => detailTypeFor(kind));
 

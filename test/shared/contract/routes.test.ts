@@ -44,6 +44,10 @@ function knownParts(): ReadonlySet<string> {
 }
 
 describe('routes', () => {
+  it('brings an event that cannot be read to the functions, which park it', () => {
+    expect(targets(event('NodeClaimChanged', { cluster: 'prod', schemaVersion: 99 }))).toContain('repair');
+  });
+
   it("take the events of the cluster's own forwarder", () => {
     expect(targets(changed('NodeClaim', ['labels']))).toEqual(['finalizer', 'repair']);
     expect(targets(changed('Node', ['labels']))).toEqual(['finalizer', 'drain', 'repair', 'grace-period']);
