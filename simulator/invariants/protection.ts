@@ -10,16 +10,10 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { deadlineOf } from './deadline.ts';
 import { groupObjects } from './grouping.ts';
-import type { Mirror } from './mirror.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import {
-  isProtectionReadable,
-  nodeNameOf,
-  protectionEnd,
-  protectionFactsOf,
-  type ProtectionFacts,
-} from './protection-oracle.ts';
-import { annotationOf, dig, instantOf, isFrameReadable, nameOf, textOf } from './reading.ts';
+import { isReadable, protectionEndOf, protectionInForce } from './protection-in-force.ts';
+import { nodeNameOf, protectionEnd, protectionFactsOf, type ProtectionFacts } from './protection-oracle.ts';
+import { annotationOf, dig, instantOf, nameOf, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -37,16 +31,11 @@ export const checkProtection: MakeCheck = context => {
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
   const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
-  const lastReadable = lastReadablePolicies(mirror);
+  const inForce = protectionInForce(mirror);
   /** By the rules as they stand, or where one of them cannot be read, by what was readable last. */
   const lastEnd = (pod: KubernetesObject, run: Run): number | undefined => {
-    const facts = factsOfRun(run, context);
-    return earlier(protectionEnd(pod, facts), protectionEnd(pod, inForce(facts)));
+    return protectionEndOf(pod, factsOfRun(run, context), inForce);
   };
-  const inForce = (facts: ProtectionFacts): ProtectionFacts => ({
-    ...facts,
-    policies: facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy))).filter(isMeant),
-  });
 
   return {
     onCall(call, run) {
@@ -102,26 +91,6 @@ export const checkProtection: MakeCheck = context => {
     },
   };
 };
-
-const earlier = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? undefined : Math.min(one, other);
-
-const isReadable = (policy: KubernetesObject): boolean => {
-  const block = dig(policy, 'spec', 'protection');
-  return isFrameReadable(policy) && (block === undefined || isProtectionReadable(block));
-};
-
-/** One that only observes, and of which no version could be read, neither shortens nor lengthens. */
-const isMeant = (policy: KubernetesObject): boolean => isReadable(policy) || dig(policy, 'spec', 'mode') !== 'Observe';
-
-/** The newest version of a policy of which mode, selector and protection can be read; the policy itself where none could. */
-function lastReadablePolicies(mirror: Mirror): (policy: KubernetesObject) => KubernetesObject {
-  const readable = new Map<string, KubernetesObject>();
-  mirror.follow((resource, uid, object) => {
-    if (resource === 'nodelifecyclepolicies' && object !== undefined && isReadable(object)) readable.set(uid, object);
-  });
-  return policy => readable.get(policy.metadata.uid) ?? policy;
-}
 
 /** What the run saw of policies and pool, else what is there. */
 function factsOfRun(run: Run, context: CheckContext): ProtectionFacts {

@@ -9,7 +9,8 @@ import { deadlineOf, providerIDOf } from './deadline.ts';
 import { isOurFinalizer } from './finalizers.ts';
 import { createHookJournal, type HookJournal } from './hook-journal.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
-import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
+import { protectionEndOf, protectionInForce, type ProtectionInForce } from './protection-in-force.ts';
+import { protectionFactsOf } from './protection-oracle.ts';
 import { annotationOf, dig, listOf, nameOf, textOf } from './reading.ts';
 import { poolNameOf } from './node-pool.ts';
 import { does, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
@@ -21,6 +22,7 @@ type Point = (typeof POINTS)[number];
 interface Judged extends CheckContext {
   /** UIDs of NodeClaims that were deleted under Karpenter's finalizer, which may be off again. */
   readonly karpenters: ReadonlySet<string>;
+  readonly protections: ProtectionInForce;
 }
 
 export const checkTermination: MakeCheck = base => {
@@ -30,7 +32,7 @@ export const checkTermination: MakeCheck = base => {
     const isKarpenters = object?.metadata.finalizers?.includes('karpenter.sh/termination') === true;
     if (resource === 'nodeclaims' && isDeleting && isKarpenters) karpenters.add(uid);
   });
-  const context: Judged = { ...base, karpenters };
+  const context: Judged = { ...base, karpenters, protections: protectionInForce(base.mirror) };
   const hooks = createHookJournal(context);
   return {
     onCall(call, run) {
@@ -63,7 +65,7 @@ function protectedPodOn(
   node: KubernetesObject,
   ending: readonly KubernetesObject[],
   run: Run,
-  { mirror, now, clockTolerance, instanceState }: CheckContext,
+  { mirror, now, clockTolerance, instanceState, protections }: Judged,
 ): KubernetesObject | undefined {
   const instance = providerIDOf(node);
   const state = instance === undefined ? undefined : instanceState(instance);
@@ -74,7 +76,7 @@ function protectedPodOn(
   return (lastList(run, 'pods') ?? [])
     .filter(pod => dig(pod, 'spec', 'nodeName') === node.metadata.name)
     .filter(pod => annotationOf(pod, 'kubernetes.io/config.mirror') === undefined)
-    .find(pod => (protectionEnd(pod, facts) ?? 0) > now() + clockTolerance);
+    .find(pod => (protectionEndOf(pod, facts, protections) ?? 0) > now() + clockTolerance);
 }
 
 /** Its NodeClaim was being deleted when the run saw it last, and has gone since: EC2 has no precondition that would notice. */

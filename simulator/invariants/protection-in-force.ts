@@ -1,0 +1,44 @@
+/** Protections by policies as they are in force: of one that cannot be read the last version that could be. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { Mirror } from './mirror.ts';
+import { isProtectionReadable, protectionEnd, type ProtectionFacts } from './protection-oracle.ts';
+import { dig, isFrameReadable } from './reading.ts';
+
+/** What is in force where a policy cannot be read. */
+export type ProtectionInForce = (facts: ProtectionFacts) => ProtectionFacts;
+
+export const isReadable = (policy: KubernetesObject): boolean => {
+  const block = dig(policy, 'spec', 'protection');
+  return isFrameReadable(policy) && (block === undefined || isProtectionReadable(block));
+};
+
+/** One that only observes, and of which no version could be read, neither shortens nor lengthens. */
+const isMeant = (policy: KubernetesObject): boolean => isReadable(policy) || dig(policy, 'spec', 'mode') !== 'Observe';
+
+/** Follows the policies from now on. */
+export function protectionInForce(mirror: Mirror): ProtectionInForce {
+  const lastReadable = lastReadablePolicies(mirror);
+  return facts => ({
+    ...facts,
+    policies: facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy))).filter(isMeant),
+  });
+}
+
+/** Until when the pod is protected: by the rules as they stand, or by those that were readable last, whichever ends first. */
+export function protectionEndOf(
+  pod: KubernetesObject,
+  facts: ProtectionFacts,
+  inForce: ProtectionInForce,
+): number | undefined {
+  const [one, other] = [protectionEnd(pod, facts), protectionEnd(pod, inForce(facts))];
+  return one === undefined || other === undefined ? undefined : Math.min(one, other);
+}
+
+/** The newest version of a policy of which mode, selector and protection can be read; the policy itself where none could. */
+function lastReadablePolicies(mirror: Mirror): (policy: KubernetesObject) => KubernetesObject {
+  const readable = new Map<string, KubernetesObject>();
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'nodelifecyclepolicies' && object !== undefined && isReadable(object)) readable.set(uid, object);
+  });
+  return policy => readable.get(policy.metadata.uid) ?? policy;
+}
