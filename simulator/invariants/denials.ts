@@ -18,7 +18,7 @@ interface Row {
 
 const MINUTE = 60_000;
 const LONGEST_WAIT = 60;
-/** What is not tried for as long again as it waited, and this beyond, is wanted anew; ms. */
+/** A row ends when nobody tries for as long as the last wait plus this; the next denial starts a new row. In ms. */
 const ROW_ENDS = 5 * MINUTE;
 
 const waitAfter = (count: number): number => Math.min(2 ** (count - 1), LONGEST_WAIT) * MINUTE;

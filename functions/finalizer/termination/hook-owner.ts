@@ -64,7 +64,7 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
   return { kind: 'ours' };
 }
 
-/** Of a record: which hooks of the instance were called. What whoever goes on with them must know. */
+/** Which hooks of the instance the record says were called: all that another termination needs to go on with them. */
 export const callsOf = ({ finalizerNames, hooks, hooksSaid, keyUid }: TerminationRecord): TerminationRecord => ({
   ...EMPTY_TERMINATION,
   finalizerNames,
