@@ -1,6 +1,13 @@
 /** Which faults a seed runs under: a mix, less some kinds, so that a common fault does not hide what a rare one does. */
 import { createRandom } from '../random.ts';
-import { FAULT_MIXES, withClocksAhead, type FaultKind, type FaultMix, type FaultMixName } from '../faults/mix.ts';
+import {
+  CALL_FAULTS,
+  FAULT_MIXES,
+  withClocksAhead,
+  type FaultKind,
+  type FaultMix,
+  type FaultMixName,
+} from '../faults/mix.ts';
 import { pickSome, pickWeighted } from './generate/draw.ts';
 
 export interface SeedFaults {
@@ -42,6 +49,17 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   const left = kindsOf(mix).filter(kind => kind !== 'latency' && !without.includes(kind));
   return { mix, without, more: random.chance(0.4) ? pickSome(random, left, 0.15) : [], clocksAhead };
 }
+
+/**
+ * For a run of days: of the faults of calls one alone is frequent. Two of them at once, so long, keep a message from its end until its
+ * queue gives it up, as nothing does that is up at all.
+ */
+export function forDays({ more, ...faults }: SeedFaults): SeedFaults {
+  const [first] = more.filter(isCallFault);
+  return { ...faults, more: more.filter(kind => kind === first || !isCallFault(kind)) };
+}
+
+const isCallFault = (kind: FaultKind): boolean => CALL_FAULTS.some(each => each === kind);
 
 const MORE = 8;
 const MOST_PROBABLE = 0.25;
