@@ -23,6 +23,7 @@ import { withIntent } from './actions/custom-resource.ts';
 import { nodeSubject, normalNode, normalPool, poolSubject, readAsks } from './record.ts';
 import type { Granted, PoolDecision } from './decide.ts';
 import type { Carried, PassDeps, PassWithAsk } from './deps.ts';
+import { joinedFailure } from './failure.ts';
 import { isBeforeReboot } from './ladder.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type Seen } from './look.ts';
@@ -78,7 +79,7 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   const acted = await act(deps, seen, { ...decision, looks: cleaned.looks }, reserved);
   const outcomes = await withOutcomes(deps, acted.carried, seen, speaker);
   const looked = cleaned.looks.map(each => outcomes.looks.get(each.node.uid)?.(each) ?? each);
-  const failures = [...cleaned.failures, ...acted.failures];
+  const failures = [...cleaned.failures, ...acted.failures, ...outcomes.failures];
   for (const carried of acted.carried) await sayActed(deps, seen, carried);
   const said = await speaker.sayAll(looked);
   const wroteAll = await writeNodes(
@@ -95,8 +96,7 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
   else if (limits !== undefined) await giveBack(deps, pool, after);
   await speaker.count(state, after, looked);
-  const [failure] = failures;
-  if (failure !== undefined) throw failure;
+  if (failures.length > 0) throw joinedFailure(failures);
   return decision.isOutage;
 }
 
