@@ -24,9 +24,9 @@ type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
 
 export const CHANGED = again('somebody changed it');
 
-/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now. */
+/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now, or gone. */
 export async function keepRule(
-  { kubernetes }: Deps,
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
   object: KubernetesObject,
   standing: Standing,
 ): Promise<'kept' | 'changed'> {
@@ -35,7 +35,7 @@ export async function keepRule(
   if (deletionTimestamp !== undefined) return 'kept';
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
-  return outcome.kind === 'conflict' ? 'changed' : 'kept';
+  return outcome.kind === 'ok' ? 'kept' : 'changed';
 }
 
 const RELEASED = 'ObjectsReleased';
