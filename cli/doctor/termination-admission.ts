@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { minorIn, serverVersion } from '../../shared/adapters/kubernetes/server-version.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
@@ -52,9 +53,11 @@ function ofAnotherForm(version = ''): Finding {
 
 /** What is the same for all clusters: the spec without the tables of pools. */
 function formOf(policy: KubernetesManifest | undefined): unknown {
-  const spec = Object(policy?.['spec']) as { readonly variables?: readonly { readonly name?: unknown }[] };
-  const variables = (spec.variables ?? []).map(each =>
-    TABLE_VARIABLES.includes(String(each.name)) ? { name: each.name } : each,
-  );
+  const spec = policy?.['spec'];
+  if (!isJsonObject(spec) || !Array.isArray(spec['variables'])) return spec;
+  const variables = spec['variables'].map((each: unknown) => {
+    const name = isJsonObject(each) ? each['name'] : undefined;
+    return typeof name === 'string' && TABLE_VARIABLES.includes(name) ? name : each;
+  });
   return { ...spec, variables };
 }

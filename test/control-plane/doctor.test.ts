@@ -49,7 +49,8 @@ it('finds what deploy/ installs, with the rights of each part, and that no forwa
   expect(found.filter(line => line.startsWith('ok'))).toEqual(
     expect.arrayContaining(
       [
-        ...['definition of NodeLifecyclePolicy: 0 there', 'definition of FinalizerRule: 0 there'],
+        'definition of NodeLifecyclePolicy: 0 there',
+        'definition of FinalizerRule: 0 there',
         'ConfigMap curfew/curfew-config: is there',
         ...['finalizer', 'drain', 'repair', 'grace-period', 'forwarder'].map(part => `rights of ${part}: all there`),
       ].map(says => `ok      ${says}`),
@@ -71,7 +72,11 @@ describe.skipIf(!SERVES_MUTATING_POLICIES)('the admission policy of terminations
   const launch = () =>
     tryKubectl(
       { apiVersion: 'v1', kind: 'Node', metadata: { name: `n${(nodes += 1)}`, finalizers: [BUILTIN] } },
-      ...['create', '-f', '-', '-o', 'jsonpath={.metadata.finalizers}'],
+      'create',
+      '-f',
+      '-',
+      '-o',
+      'jsonpath={.metadata.finalizers}',
     );
 
   it('is not asked for where there is none', async () => expect(await said()).toBe(''));
@@ -112,5 +117,5 @@ function ofBefore(manifest: KubernetesManifest): KubernetesManifest {
   const spec = manifest['spec'] as { readonly variables?: readonly { readonly name: string }[] };
   if (spec.variables === undefined) return manifest;
   const variables = spec.variables.map(each => (each.name === 'kept' ? { ...each, expression: kept } : each));
-  return { ...manifest, spec: { ...spec, variables } } as KubernetesManifest;
+  return { ...manifest, spec: { ...spec, variables } };
 }
