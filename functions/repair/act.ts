@@ -22,20 +22,20 @@ import { endRemediations } from './actions/made-resources.ts';
 import { drainBeforeReboot, reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
-import { accepted, settledTime, withoutAttempt } from './attempt.ts';
-import type { Granted } from './decide.ts';
+import { accepted, settledTime, withoutAttempt } from './rule/attempt.ts';
+import type { Granted } from './rule/decide.ts';
 import type { Carried, Outcome, PassDeps } from './deps.ts';
-import { failureOf, withoutUndone } from './guards.ts';
-import { illsOf } from './illness.ts';
-import { allRungsOf, isBeforeReboot, keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
-import { nextPause } from './replacement.ts';
+import { failureOf, withoutUndone } from './rule/guards.ts';
+import { illsOf } from './rule/illness.ts';
+import { allRungsOf, isBeforeReboot, keyOf, mayPass, rungsOf, turnOf } from './rule/ladder.ts';
+import { nextPause } from './rule/replacement.ts';
 import type { Seen } from './look.ts';
-import { readableSettings } from './node-verdict.ts';
+import { readableSettings } from './rule/node-verdict.ts';
 import { type PoolRules, loadRules, readClaim } from './observe.ts';
 import type { Speaker } from './say.ts';
-import type { Attempt, NodeRecord, Ours, PoolRecord } from './state.ts';
+import type { Attempt, NodeRecord, Ours, PoolRecord } from './rule/state.ts';
 import { takeBack } from './take-back.ts';
-import type { NodeLook } from './verdict.ts';
+import type { NodeLook } from './rule/verdict.ts';
 
 interface Context {
   readonly pool: string | undefined;
@@ -53,7 +53,8 @@ export async function carryOut(
   intended: readonly { readonly granted: Granted; readonly record: NodeRecord }[],
   context: Context,
 ): Promise<readonly Carried[]> {
-  // Read together with the first nodes.
+  if (intended.length === 0) return [];
+  // Read together with the first nodes, each of which awaits it.
   const rules = loadRules(deps, context.pool, context.rules);
   const claims = new Map<string | undefined, NodeClaimView>(context.claims.map(claim => [claim.uid, claim]));
   const carried: Carried[] = [];
@@ -84,7 +85,6 @@ export async function carryOut(
       carried.push({ granted, record, made, outcome: { kind: 'unknown', error } });
     }
   });
-  await rules.catch(() => undefined);
   return carried;
 }
 
@@ -195,6 +195,8 @@ function actionOf(attempt: Attempt, template: string | undefined): Action | unde
 }
 
 export interface Outcomes {
+  /** What could not be taken back. */
+  readonly failures: readonly unknown[];
   /** By UID: the look after its act. */
   readonly looks: ReadonlyMap<string, (look: NodeLook) => NodeLook>;
   readonly time: EpochMs | undefined;
@@ -208,18 +210,21 @@ export async function withOutcomes(
   speaker: Speaker,
 ): Promise<Outcomes> {
   const looks = new Map<string, (look: NodeLook) => NodeLook>();
+  const failures: unknown[] = [];
   let time: EpochMs | undefined;
   for (const each of carried) {
     const after = await afterAct(deps, each, seen, speaker);
+    if (after.failure !== undefined) failures.push(after.failure.error);
     time = earliest(time, after.time);
     looks.set(each.granted.look.node.uid, look => ({ ...look, ...after.change }));
   }
-  return { looks, time, pool: (state, all) => poolAfter(state, carried, all, deps.clock.now()) };
+  return { looks, time, failures, pool: (state, all) => poolAfter(state, carried, all, deps.clock.now()) };
 }
 
 interface After {
   readonly change: Partial<NodeLook>;
   readonly time?: EpochMs | undefined;
+  readonly failure?: { readonly error: unknown } | undefined;
 }
 
 async function afterAct(
@@ -278,13 +283,17 @@ async function afterAct(
       const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
       const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
       const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
+      let failure: After['failure'];
       const left = keepsTurn
         ? { record: undone }
         : await takeBack(deps, look.node, undone, {
             claims,
             say,
             sayEnded: (replacement, end) => speaker.sayReplacement(look.node, replacement, end),
-          }).catch(() => ({ record: undone }));
+          }).catch((error: unknown) => {
+            failure = { error };
+            return { record: undone };
+          });
       const turn = turnOf(
         {
           rungs,
@@ -300,7 +309,8 @@ async function afterAct(
       );
       const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
       // Its place is free: others look at once.
-      return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
+      const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1)));
+      return { change, time, failure };
     }
   }
 }

@@ -27,9 +27,9 @@ import {
   poolOfSubject,
   poolRecordId,
   poolSubject,
-} from './record.ts';
+} from './rule/record.ts';
 import type { PassDeps } from './deps.ts';
-import { poolOf } from './node-verdict.ts';
+import { poolOf } from './rule/node-verdict.ts';
 import { isSuspicious, readClaim } from './observe.ts';
 import { runPass } from './pass.ts';
 

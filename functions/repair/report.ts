@@ -8,10 +8,10 @@ import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
 import type { End } from './actions/replace.ts';
-import { graceEnd, podsText } from './attempt.ts';
-import type { Rung } from './ladder.ts';
-import type { Attempt, RepairIncident } from './state.ts';
-import type { Basis, NodeName, Rank, Verdict } from './verdict.ts';
+import { graceEnd, podsText } from './rule/attempt.ts';
+import type { Rung } from './rule/ladder.ts';
+import type { Attempt, RepairIncident } from './rule/state.ts';
+import type { Basis, NodeName, Rank, Verdict } from './rule/verdict.ts';
 
 const aboutNode = ({ name, uid }: NodeName): About => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid } });
 

@@ -12,10 +12,10 @@ import { deleteRemediations, madeBy } from './actions/made-resources.ts';
 import { endMaintenance } from './actions/reboot.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
 import { type End, endReplacement } from './actions/replace.ts';
-import { hasTime, isBeforeReboot } from './ladder.ts';
-import { unmarkTime } from './replacement.ts';
-import type { NodeRecord, Ours } from './state.ts';
-import type { NodeName } from './verdict.ts';
+import { hasTime, isBeforeReboot } from './rule/ladder.ts';
+import { unmarkTime } from './rule/replacement.ts';
+import type { NodeRecord, Ours } from './rule/state.ts';
+import type { NodeName } from './rule/verdict.ts';
 
 /** Of the refusals of a node: that what is left of its repair cannot be taken back. */
 export const TAKE_BACK = 'take back';

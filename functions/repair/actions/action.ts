@@ -6,7 +6,7 @@ import type { PodView } from '../../../shared/domain/pod.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { Act, Attempt, Ours } from '../state.ts';
+import type { Act, Attempt, Ours } from '../rule/state.ts';
 
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 

@@ -9,7 +9,7 @@ import type { Mark } from '../../../shared/custom-resource/follow.ts';
 import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { Ours, ResourceName } from '../state.ts';
+import type { Ours, ResourceName } from '../rule/state.ts';
 import { TAKEN, type Action, type ActionContext } from './action.ts';
 import { renderRemediation } from './remediation-template.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';

@@ -10,7 +10,7 @@ import * as z from '../../../shared/contract/zod.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RungAnswer } from '../state.ts';
+import type { EndedDrain } from '../rule/state.ts';
 import { TAKEN, type Action, type ActionDeps } from './action.ts';
 
 const RETRY = seconds(5);
@@ -73,11 +73,6 @@ const schema = z.object({
   status: z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']),
   message: z._default(z.string(), ''),
 });
-
-export interface EndedDrain {
-  readonly requestId: string;
-  readonly answer: RungAnswer;
-}
 
 /** A drain that was taken back by somebody else than us stops the repair: they want the node left alone. */
 const ANSWERS = {

@@ -11,8 +11,8 @@ import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
-import { roomFault } from '../room.ts';
-import type { Replacement } from '../state.ts';
+import { roomFault } from '../rule/room.ts';
+import type { Replacement } from '../rule/state.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
 import { replacementClaim } from './replacement-claim.ts';
 

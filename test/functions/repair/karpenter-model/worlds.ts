@@ -1,10 +1,10 @@
 /** Random clusters, and what Curfew does there: one pass of each pool at the same instant, with the records of having seen each condition begin. */
 import fc from 'fast-check';
-import { decidePool } from '../../../../functions/repair/decide.ts';
-import { clocksOf, illsOf } from '../../../../functions/repair/illness.ts';
-import { keyOf } from '../../../../functions/repair/ladder.ts';
-import { newNode } from '../../../../functions/repair/attempt.ts';
-import type { NodeRecord } from '../../../../functions/repair/state.ts';
+import { decidePool } from '../../../../functions/repair/rule/decide.ts';
+import { clocksOf, illsOf } from '../../../../functions/repair/rule/illness.ts';
+import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import type { NodeRecord } from '../../../../functions/repair/rule/state.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
