@@ -1,6 +1,6 @@
 /** What the cluster has of Curfew, what each part may do in it, and what around it switches something off. */
 import { missingAccess } from '../../shared/adapters/kubernetes/access-probe.ts';
-import { serverVersion, warningOn } from '../../shared/adapters/kubernetes/server-version.ts';
+import { minorIn, serverVersion, warningOn } from '../../shared/adapters/kubernetes/server-version.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { CONFIG_MAP, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import {
@@ -15,6 +15,7 @@ import type { KubernetesObject, ResourceType } from '../../shared/domain/kuberne
 import { durationBetween, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import type { Cluster } from '../cluster.ts';
 import { failed, note, ok, warning, type Check, type Finding } from './finding.ts';
+import { lookAtTerminationAdmission } from './termination-admission.ts';
 
 const DEPLOYMENTS: ResourceType = { group: 'apps', version: 'v1', resource: 'deployments' };
 /** What shows, on one machine, that changes arrive and functions run. */
@@ -68,6 +69,11 @@ export function checksOfCluster(
         }
         return found;
       },
+    },
+    {
+      subject: 'admission of terminations',
+      needs: 'get on mutatingadmissionpolicies and their bindings, and list on nodepools and nodelifecyclepolicies',
+      look: () => lookAtTerminationAdmission(kubernetes, transport),
     },
     {
       subject: 'configuration',
@@ -136,12 +142,11 @@ const subjectOf = (part: Part) =>
 
 async function lookAtVersion(transport: Transport): Promise<readonly Finding[]> {
   const version = await serverVersion(transport);
-  const minor = Number(/^v?1\.(\d+)/.exec(version ?? '')?.[1]);
   if (version === undefined)
     return [warning('Kubernetes', 'does not say its version', 'look whether it is 1.30 or newer')];
   const old = warningOn(version);
   if (old !== undefined) return [failed('Kubernetes', old, 'upgrade the cluster')];
-  if (minor >= MUTATING_POLICIES_MINOR) return [ok('Kubernetes', version)];
+  if ((minorIn(version) ?? 0) >= MUTATING_POLICIES_MINOR) return [ok('Kubernetes', version)];
   const says = `${version} serves no MutatingAdmissionPolicy: builtin: Replace is as Keep, and finalizers come a second late`;
   return [warning('Kubernetes', says, 'see docs/deploying.md, "Releases of Kubernetes"')];
 }

@@ -15,11 +15,11 @@ import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { type RecordCodec, checkedCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { type LimitsScope, createGate } from './gate.ts';
-import { OWNER, poolCodec, poolRecordId } from './record.ts';
-import type { PoolRecord } from './state.ts';
-import { RUN_SETTLES_AFTER } from './times.ts';
-import { type Gate, type Spot } from './verdict.ts';
+import { type LimitsScope, createGate } from './rule/gate.ts';
+import { OWNER, poolCodec, poolRecordId } from './rule/codec.ts';
+import type { PoolRecord } from './rule/record.ts';
+import { RUN_SETTLES_AFTER } from './rule/times.ts';
+import type { Gate, Spot } from './rule/verdict.ts';
 
 const reservation = z.object({
   uid: z.string(),

@@ -12,13 +12,13 @@ import { type TimedRecord, openRecord } from '../../shared/lifecycle/timed-recor
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 import { remediationAnswer } from './actions/made-resources.ts';
-import { type Asked, nodeAsk, nodeCodec, nodeRecordId, poolCodec, poolRecordId } from './record.ts';
-import { newNode, settledTime } from './attempt.ts';
-import { intoNode, isSettledBy } from './carry-over.ts';
+import { type Asked, nodeAsk, nodeCodec, nodeRecordId, poolCodec, poolRecordId } from './rule/codec.ts';
+import { newNode, settledTime } from './rule/attempt.ts';
+import { intoNode, isSettledBy } from './rule/carry-over.ts';
 import type { PassWithAsk } from './deps.ts';
-import { lookAtGone } from './gone.ts';
-import { type Surroundings, surroundingsOf } from './guards.ts';
-import { rungsOf } from './ladder.ts';
+import { lookAtGone } from './rule/gone.ts';
+import { type Surroundings, surroundingsOf } from './rule/guards.ts';
+import { rungsOf } from './rule/ladder.ts';
 import {
   type ClusterNodes,
   type PoolRules,
@@ -27,11 +27,11 @@ import {
   loadPoolView,
   loadRules,
 } from './observe.ts';
-import { readableSettings } from './node-verdict.ts';
-import type { LookContext } from './seen.ts';
-import { NEW_POOL, type NodeRecord, type PoolRecord } from './state.ts';
+import { readableSettings } from './rule/node-verdict.ts';
+import type { LookContext } from './rule/seen.ts';
+import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
 import type { Place } from './report.ts';
-import type { NodeLook } from './verdict.ts';
+import type { NodeLook } from './rule/verdict.ts';
 
 /** What is remembered of a node, and whether an earlier version wrote it. */
 interface HeldNode {

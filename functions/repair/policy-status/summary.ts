@@ -5,7 +5,7 @@ import { policiesFor, type PolicySet } from '../../../shared/policies/policy-set
 import { TIED_BLOCKS, tiesOver } from '../../../shared/policies/policy-ties.ts';
 import { isBlockless, protectionDecisions, states } from '../../../shared/policies/deciding-policy.ts';
 import { unstatedReach } from '../../../shared/policies/unstated-reach.ts';
-import { effectiveRepair } from '../settings.ts';
+import { effectiveRepair } from '../settings/settings.ts';
 import { terminationWarnings } from './termination-warnings.ts';
 import { unwatchedTypes } from './watched.ts';
 
