@@ -5,6 +5,7 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import * as z from '../../../shared/contract/zod.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
@@ -22,7 +23,7 @@ import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record
 import { openRecord, updateRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { instant } from '../../../shared/contract/instant.ts';
-import { OWNER } from '../rule/record.ts';
+import { OWNER } from '../rule/codec.ts';
 import { writeStatuses, type RefusedStatus } from './write-status.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'> & {
@@ -59,7 +60,7 @@ const EDIT_SPACING = seconds(1);
 /** A change without a message is noticed after this long. */
 const CHECK = hours(1);
 /** A look that dies is repeated after this long. */
-const LOOK_SETTLES_AFTER = seconds(60);
+const LOOK_SETTLES_AFTER = RUN_ENDS_WITHIN;
 
 /** A policy was added, edited or removed. */
 export const policyChanged = (deps: Deps): Promise<void> => request(deps, EDIT_SPACING, true);

@@ -1,11 +1,9 @@
 /** How long things take, and how often they are looked at. */
-import { minutes, seconds } from '../../../shared/domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { minutes } from '../../../shared/domain/time.ts';
 
-/**
- * How long the attempt of another run may still act: a function runs for at most 30 s, what it sent last may take effect some seconds
- * later, and the two clocks may differ.
- */
-export const RUN_SETTLES_AFTER = seconds(60);
+/** How long the attempt of another run may still act. */
+export const RUN_SETTLES_AFTER = RUN_ENDS_WITHIN;
 
 /** A node with something under way is looked at this often, so that it never goes out of sight. */
 export const FOLLOW_CHECK = minutes(5);
