@@ -3,7 +3,7 @@ import { decidePool } from '../../functions/repair/rule/decide.ts';
 import { lookAt } from '../../functions/repair/rule/follow.ts';
 import { decideNode } from '../../functions/repair/rule/node-verdict.ts';
 import { createPasses } from '../../functions/repair/passes.ts';
-import { ANY } from '../../functions/repair/rule/record.ts';
+import { ANY } from '../../functions/repair/rule/codec.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';

@@ -15,7 +15,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
-import type { Action, ActionContext, Made } from './actions/action.ts';
+import type { ActionContext, Made } from './actions/action.ts';
 import { createRemediation } from './actions/custom-resource.ts';
 import { requestDrain } from './actions/drain.ts';
 import { endRemediations } from './actions/made-resources.ts';
@@ -33,7 +33,7 @@ import type { Seen } from './look.ts';
 import { readableSettings } from './rule/node-verdict.ts';
 import { type PoolRules, loadRules, readClaim } from './observe.ts';
 import type { Speaker } from './say.ts';
-import type { Attempt, NodeRecord, Ours, PoolRecord } from './rule/state.ts';
+import type { Attempt, AttemptOf, NodeRecord, Ours, PoolRecord } from './rule/record.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeLook } from './rule/verdict.ts';
 
@@ -137,10 +137,9 @@ async function actOn(
   const { ours, acts } = record;
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
-    return await action.run({
+    return await action({
       deps,
       now,
-      attempt,
       ours,
       acts,
       node,
@@ -179,18 +178,22 @@ async function orRefusal(
   }
 }
 
-function actionOf(attempt: Attempt, template: string | undefined): Action | undefined {
+/** undefined: its list has no template any more. */
+function actionOf(
+  attempt: Attempt,
+  template: string | undefined,
+): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome>) | undefined {
   switch (attempt.action) {
     case 'Terminate':
-      return terminate;
+      return context => terminate({ ...context, attempt });
     case 'Reboot':
-      return reboot;
+      return context => reboot({ ...context, attempt });
     case 'Drain':
-      return isBeforeReboot(attempt) ? drainBeforeReboot : requestDrain();
+      return context => (isBeforeReboot(attempt) ? drainBeforeReboot : requestDrain)({ ...context, attempt });
     case 'Replace':
-      return launchReplacement;
+      return context => launchReplacement({ ...context, attempt });
     case 'CustomResource':
-      return template === undefined ? undefined : createRemediation(template);
+      return template === undefined ? undefined : context => createRemediation({ ...context, attempt }, template);
   }
 }
 
@@ -320,7 +323,7 @@ const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHav
   return { ...rest, ...made };
 };
 
-const terminationOf = (node: string, { incident, time, replacement }: Attempt) => ({
+const terminationOf = (node: string, { incident, time, replacement }: AttemptOf<'Terminate'>) => ({
   condition: failureOf(incident),
   time,
   node,
@@ -360,8 +363,8 @@ function poolAfter(
   const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
   const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
-    const isCounted = acted.has(uid) || known.has(uid) || attempt?.action !== 'Terminate';
-    return isCounted ? [] : [terminationOf(uid, attempt)];
+    const isCounted = acted.has(uid) || known.has(uid);
+    return isCounted || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
   });
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const ramp = withoutUndone(state.ramp, undone.length);

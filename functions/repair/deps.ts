@@ -7,7 +7,7 @@ import type { Made } from './actions/action.ts';
 import type { decidePool, Granted } from './rule/decide.ts';
 import type { lookAt } from './rule/follow.ts';
 import type { decideNode } from './rule/node-verdict.ts';
-import type { Attempt, NodeRecord } from './rule/state.ts';
+import type { Attempt, NodeRecord } from './rule/record.ts';
 
 export type PassDeps = Pick<
   FunctionDeps,

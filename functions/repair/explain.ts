@@ -9,4 +9,4 @@ export { decideNode, otherAtWork, poolOf, readableSettings, type RepairRules } f
 export { unwatchedTypes } from './policy-status/watched.ts';
 export type { LookContext } from './rule/seen.ts';
 export { effectiveRepair } from './settings/settings.ts';
-export { NEW_POOL } from './rule/state.ts';
+export { NEW_POOL } from './rule/record.ts';

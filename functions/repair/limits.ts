@@ -16,10 +16,10 @@ import { type RecordCodec, checkedCodec } from '../../shared/lifecycle/record-co
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { type LimitsScope, createGate } from './rule/gate.ts';
-import { OWNER, poolCodec, poolRecordId } from './rule/record.ts';
-import type { PoolRecord } from './rule/state.ts';
+import { OWNER, poolCodec, poolRecordId } from './rule/codec.ts';
+import type { PoolRecord } from './rule/record.ts';
 import { RUN_SETTLES_AFTER } from './rule/times.ts';
-import { type Gate, type Spot } from './rule/verdict.ts';
+import type { Gate, Spot } from './rule/verdict.ts';
 
 const reservation = z.object({
   uid: z.string(),

@@ -12,7 +12,7 @@ import { type TimedRecord, openRecord } from '../../shared/lifecycle/timed-recor
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 import { remediationAnswer } from './actions/made-resources.ts';
-import { type Asked, nodeAsk, nodeCodec, nodeRecordId, poolCodec, poolRecordId } from './rule/record.ts';
+import { type Asked, nodeAsk, nodeCodec, nodeRecordId, poolCodec, poolRecordId } from './rule/codec.ts';
 import { newNode, settledTime } from './rule/attempt.ts';
 import { intoNode, isSettledBy } from './rule/carry-over.ts';
 import type { PassWithAsk } from './deps.ts';
@@ -29,7 +29,7 @@ import {
 } from './observe.ts';
 import { readableSettings } from './rule/node-verdict.ts';
 import type { LookContext } from './rule/seen.ts';
-import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/state.ts';
+import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
 import type { Place } from './report.ts';
 import type { NodeLook } from './rule/verdict.ts';
 

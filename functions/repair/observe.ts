@@ -24,7 +24,7 @@ import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.t
 import { type EffectiveProtection, effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
-import { OWNER } from './rule/record.ts';
+import { OWNER } from './rule/codec.ts';
 import { createGuards, type Surroundings } from './rule/guards.ts';
 import type { RepairRules } from './rule/node-verdict.ts';
 import { effectiveRepair, withLastAccepted } from './settings/settings.ts';

@@ -16,7 +16,7 @@ import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
-import { OWNER, drainAsk, nodeAsk, nodeCodec, nodeRecordId, poolOfSubject } from './rule/record.ts';
+import { OWNER, nodeCodec, nodeRecordId, poolOfSubject, drainAsk, nodeAsk } from './rule/codec.ts';
 import { decidePool } from './rule/decide.ts';
 import { lookAt } from './rule/follow.ts';
 import { checkReservations, RESERVATIONS_ID } from './limits.ts';

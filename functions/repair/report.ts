@@ -8,9 +8,9 @@ import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
 import type { End } from './actions/replace.ts';
-import { graceEnd, podsText } from './rule/attempt.ts';
+import { graceEnd, podsText, replacementOf } from './rule/attempt.ts';
 import type { Rung } from './rule/ladder.ts';
-import type { Attempt, RepairIncident } from './rule/state.ts';
+import type { Attempt, RepairIncident } from './rule/record.ts';
 import type { Basis, NodeName, Rank, Verdict } from './rule/verdict.ts';
 
 const aboutNode = ({ name, uid }: NodeName): About => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid } });
@@ -151,15 +151,20 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
 }
 
 /** The numbers that an act rests on, times in RFC 3339. */
-const attemptOf = ({ number, claim, action, incident, until, podsUntil, replacement }: Attempt): JsonObject => ({
-  ...incidentOf(incident),
-  attempt: number,
-  action,
-  ...(claim && { nodeClaim: claim.name }),
-  ...(action !== 'Terminate' && { until: toIsoText(until) }),
-  ...(replacement !== undefined && { replacement: replacement.name }),
-  ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
-});
+function attemptOf(attempt: Attempt): JsonObject {
+  const { number, claim, action, incident, until } = attempt;
+  const replacement = replacementOf(attempt);
+  const podsUntil = action === 'Terminate' ? attempt.podsUntil : undefined;
+  return {
+    ...incidentOf(incident),
+    attempt: number,
+    action,
+    ...(claim && { nodeClaim: claim.name }),
+    ...(action !== 'Terminate' && { until: toIsoText(until) }),
+    ...(replacement !== undefined && { replacement: replacement.name }),
+    ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
+  };
+}
 
 /** So many pods are named in one audit line, which must stay under 8 KB. */
 const PODS_IN_LINE = 20;
@@ -230,7 +235,8 @@ const decidedText = ({ source }: Place, { incident: { field } }: Attempt): strin
 
 /** The same of an act that mode `Observe` leaves out. */
 function describeObserved(attempt: Attempt): string {
-  const { action, claim, until, replacement } = attempt;
+  const { action, claim, until } = attempt;
+  const replacement = replacementOf(attempt);
   if (action === 'Replace')
     return `a replacement, NodeClaim ${replacement?.name ?? ''}, would be launched, and have time until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} would begin, and have time until ${toTimestamp(until)}`;
@@ -240,7 +246,8 @@ function describeObserved(attempt: Attempt): string {
 }
 
 function describeAct(attempt: Attempt): string {
-  const { action, claim, until, replacement } = attempt;
+  const { action, claim, until } = attempt;
+  const replacement = replacementOf(attempt);
   if (action === 'Replace')
     return `a replacement, NodeClaim ${replacement?.name ?? ''}, is launched, and has time until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} has begun, and has time until ${toTimestamp(until)}`;

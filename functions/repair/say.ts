@@ -12,7 +12,7 @@ import { isUnbounded } from './rule/attempt.ts';
 import type { Carried, PassDeps } from './deps.ts';
 import type { Seen } from './look.ts';
 import { protectionOf } from './observe.ts';
-import type { Attempt, PoolRecord } from './rule/state.ts';
+import type { Attempt, PoolRecord } from './rule/record.ts';
 import {
   reportOfDoubt,
   reportOfLeft,

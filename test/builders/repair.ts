@@ -11,7 +11,7 @@ import { decidePool, type PoolDecision } from '../../functions/repair/rule/decid
 import { lookAt } from '../../functions/repair/rule/follow.ts';
 import { surroundingsOf } from '../../functions/repair/rule/guards.ts';
 import { readableSettings, type RepairRules } from '../../functions/repair/rule/node-verdict.ts';
-import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/rule/state.ts';
+import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/rule/record.ts';
 import type { Gate } from '../../functions/repair/rule/verdict.ts';
 
 /** An instant from RFC 3339 text; a test's own mistake throws. */

@@ -2,7 +2,7 @@
 import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/decide.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { failureOf } from '../../functions/repair/rule/guards.ts';
-import type { PoolRecord, RepairIncident } from '../../functions/repair/rule/state.ts';
+import type { PoolRecord, RepairIncident } from '../../functions/repair/rule/record.ts';
 import { withoutEvents } from './denials.ts';
 import { withRecords, withRepairRules, type Mutant } from './mutant.ts';
 import { guardsSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';

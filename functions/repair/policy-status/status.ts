@@ -23,7 +23,7 @@ import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record
 import { openRecord, updateRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { instant } from '../../../shared/contract/instant.ts';
-import { OWNER } from '../rule/record.ts';
+import { OWNER } from '../rule/codec.ts';
 import { writeStatuses, type RefusedStatus } from './write-status.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'> & {

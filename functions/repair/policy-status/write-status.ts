@@ -16,7 +16,7 @@ import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { poolOf } from '../rule/node-verdict.ts';
-import { OWNER, poolCodec, poolRecordId } from '../rule/record.ts';
+import { OWNER, poolCodec, poolRecordId } from '../rule/codec.ts';
 import { acceptedGenerations, faultOf, withLastAccepted } from '../settings/settings.ts';
 import { summarize, type ClusterFacts, type PolicySummary, type PoolFacts } from './summary.ts';
 import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';

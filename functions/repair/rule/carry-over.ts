@@ -1,8 +1,7 @@
 /** How an attempt that an earlier version kept in the record of its pool goes into the record of its node. Pure. */
 import { addDuration, hours } from '../../../shared/domain/time.ts';
-import type { CarriedAttempt } from './state.ts';
 import { keyOf, type Rung } from './ladder.ts';
-import type { NodeRecord } from './state.ts';
+import type { CarriedAttempt, NodeRecord } from './record.ts';
 
 /** The record of the node with what the pool's record knew of it. @param rungs of its pool, by which places in the ladder are read */
 export function intoNode(record: NodeRecord, carried: CarriedAttempt, rungs: readonly Rung[]): NodeRecord {

@@ -32,9 +32,9 @@ import {
 import { isBeforeReboot, type Rung } from './ladder.ts';
 import { type DueNode, type RepairRules, readableSettings } from './node-verdict.ts';
 import { nextPause, pauseAt } from './replacement.ts';
-import { type Attempt, type Illness, type NodeRecord, type PoolRecord } from './state.ts';
+import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
-import { type Candidate, type Gate, type Hold, type NodeLook, type Rank, type Verdict } from './verdict.ts';
+import type { Candidate, Gate, Hold, NodeLook, Rank, Verdict } from './verdict.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
 const MOST_ACTS = 100;

@@ -5,18 +5,18 @@
 import { ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, latest, parseTimestamp, toTimestamp } from '../../../shared/domain/time.ts';
-import { newNode, accepted, calledOff, describe, settledTime, withoutAttempt } from './attempt.ts';
+import { newNode, accepted, calledOff, describe, replacementOf, settledTime, withoutAttempt } from './attempt.ts';
 import { WELL_FOR, clocksOf, illnessAt, illsOf, nextEpisodes } from './illness.ts';
 import { on, stuckBy } from './gone.ts';
 import { actsOf, allRungsOf, awaitsReboot, hasTime, isBeforeReboot, isInPlace, rungsOf } from './ladder.ts';
 import { decideNode, endsBy, otherAtWork, readableSettings } from './node-verdict.ts';
 import { replacementSeen, standingOf, unmarkTime } from './replacement.ts';
 import { lookAtReplacing } from './replacing.ts';
-import { type LookContext, type Partly, type NodeSeen } from './seen.ts';
-import { type Attempt, type NodeRecord } from './state.ts';
+import type { LookContext, Partly, NodeSeen } from './seen.ts';
+import type { Attempt, NodeRecord } from './record.ts';
 import { FOLLOW_CHECK, HOLD_CHECK } from './times.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
-import { type NodeLook, type Verdict } from './verdict.ts';
+import type { NodeLook, Verdict } from './verdict.ts';
 import { QUIET } from './seen.ts';
 
 /** @param held what is remembered of the node */
@@ -112,7 +112,7 @@ function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): N
   const { replacement } = look.record?.ours ?? {};
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused =
-    replacement !== undefined && unmarks === undefined && look.record?.attempt?.replacement === undefined;
+    replacement !== undefined && unmarks === undefined && replacementOf(look.record?.attempt) === undefined;
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
   return {
     ...look,
@@ -161,26 +161,22 @@ function withDrainEnd(attempt: Attempt, { drainEnds }: LookContext, uid: string)
  * not what the attempt was for. Nothing tells for certain that a machine was not rebooted, so that counts as carried out. What is asked for
  * under an id of its own can be asked for again.
  */
-function wasCarriedOut(
-  { action, claim, terminationTimestamp, replacement }: Attempt,
-  context: LookContext,
-  { annotations }: NodeView,
-): boolean {
+function wasCarriedOut(attempt: Attempt, context: LookContext, { annotations }: NodeView): boolean {
   const { claims, now } = context;
-  switch (action) {
+  switch (attempt.action) {
     case 'Reboot':
       return annotations !== undefined;
     case 'Drain':
     case 'CustomResource':
       return false;
     case 'Replace':
-      return replacement !== undefined && standingOf(replacement, context).kind !== 'gone';
+      return attempt.replacement !== undefined && standingOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
       // Without a NodeClaim the instance was looked at before (`pass.ts`), and had not been ended.
-      if (claim === undefined) return false;
-      const seen = claims.get(claim.uid);
+      if (attempt.claim === undefined) return false;
+      const seen = claims.get(attempt.claim.uid);
       if (seen?.deletionTime === undefined) return seen === undefined;
-      const deadline = parseTimestamp(terminationTimestamp ?? '');
+      const deadline = parseTimestamp(attempt.terminationTimestamp ?? '');
       return deadline === undefined || endsBy(seen, latest(now, deadline));
     }
   }
@@ -297,9 +293,9 @@ function callOff(seen: NodeSeen, attempt: Attempt): Partly {
   return { ...(seen.isOn ? lookAtTurn(rest, undefined) : lookWhileOff(rest)), takesBack: true };
 }
 
-const rebootSeen = ({ action, bootID }: Attempt, node: NodeView): string =>
-  action !== 'Reboot' || bootID === undefined
+const rebootSeen = (attempt: Attempt, node: NodeView): string =>
+  attempt.action !== 'Reboot' || attempt.bootID === undefined
     ? ''
-    : node.bootID === bootID
+    : node.bootID === attempt.bootID
       ? ', although its boot ID is the same as before'
       : ` (boot ID ${node.bootID ?? 'none'})`;

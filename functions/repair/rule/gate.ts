@@ -3,7 +3,7 @@ import { ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { type EpochMs, addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { LimitsInForce } from './node-verdict.ts';
-import { type Gate, type Spot } from './verdict.ts';
+import type { Gate, Spot } from './verdict.ts';
 
 export interface LimitsScope {
   readonly pool: string | undefined;

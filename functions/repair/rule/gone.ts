@@ -2,9 +2,9 @@
 import { addDuration, earliest, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 import { accepted, settledTime, withoutAttempt } from './attempt.ts';
 import type { LookContext } from './seen.ts';
-import type { NodeRecord } from './state.ts';
+import type { NodeRecord } from './record.ts';
 import { FOLLOW_CHECK } from './times.ts';
-import { type NodeLook, type Verdict } from './verdict.ts';
+import type { NodeLook, Verdict } from './verdict.ts';
 
 /** Its Node is gone. */
 export function lookAtGone(

@@ -29,7 +29,7 @@ import {
 import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { readLastReboot } from './ladder.ts';
 import { isStopped, vetoOf } from './node-verdict.ts';
-import type { PoolRecord, Ramp } from './state.ts';
+import type { PoolRecord, Ramp } from './record.ts';
 import { HOLD_CHECK } from './times.ts';
 import type { Hold, NodeLook } from './verdict.ts';
 

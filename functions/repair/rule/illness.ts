@@ -24,7 +24,7 @@ import {
   toEpochMs,
   toTimestamp,
 } from '../../../shared/domain/time.ts';
-import type { Clock, Episode, Illness, NodeRecord, RepairIncident } from './state.ts';
+import type { Clock, Episode, Illness, NodeRecord, RepairIncident } from './record.ts';
 
 /** A change is told of within seconds: one whose transition lies further back was written by a clock that is behind. */
 const LONGEST_LAG = minutes(10);

@@ -27,7 +27,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { GOES_ON_WITHIN } from './illness.ts';
-import type { Act, Attempt, NodeRecord, RungType } from './state.ts';
+import type { Act, Attempt, NodeRecord, RungType } from './record.ts';
 
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export interface Rung extends Omit<RepairAction, 'type'> {

@@ -37,7 +37,7 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 import { type Ill, judgeHealth } from './illness.ts';
-import type { Episode, RepairIncident } from './state.ts';
+import type { Episode, RepairIncident } from './record.ts';
 
 export interface NodeObservation {
   readonly now: EpochMs;

@@ -5,7 +5,7 @@
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { isReserved, type NodeView, REPLACES_ANNOTATION } from '../../../shared/domain/node.ts';
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
-import type { LaunchPause, Replacement } from './state.ts';
+import type { LaunchPause, Replacement } from './record.ts';
 
 const LONGEST_NAME = 63;
 

@@ -6,13 +6,13 @@ import { heldByRefusal, terminationAfter } from './ladder.ts';
 import { standingOf, type Standing } from './replacement.ts';
 import type { NodeSeen, Partly } from './seen.ts';
 import { QUIET } from './seen.ts';
-import type { Attempt } from './state.ts';
+import type { AttemptOf } from './record.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 
 /** Karpenter's news of a NodeClaim reach nobody here: it is looked at. */
 const LAUNCH_CHECK = seconds(30);
 
-export function lookAtReplacing(seen: NodeSeen, attempt: Attempt): Partly {
+export function lookAtReplacing(seen: NodeSeen, attempt: AttemptOf<'Replace'>): Partly {
   const { context, node, isIll, isOn } = seen;
   const { now, rules } = context;
   const replacement = seen.record.ours?.replacement ?? attempt.replacement;
@@ -81,7 +81,7 @@ function heldBack(seen: NodeSeen, record: NodeSeen['record']): Pick<Partly, 'ver
 }
 
 /** It is not taken: the next action follows at once, and the pool launches nothing for a while. */
-function giveUp(seen: NodeSeen, attempt: Attempt, why: string): Partly {
+function giveUp(seen: NodeSeen, attempt: AttemptOf<'Replace'>, why: string): Partly {
   const { illness } = seen.record;
   const failed = withoutAttempt({ ...seen.record, attempt }, attempt);
   const passed = [...new Set([...(illness?.passed ?? []), attempt.key])];

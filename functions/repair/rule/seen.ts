@@ -6,7 +6,7 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { Ill } from './illness.ts';
 import type { Rung } from './ladder.ts';
 import type { NodeDecision, RepairRules } from './node-verdict.ts';
-import { type Attempt, type NodeRecord } from './state.ts';
+import type { Attempt, NodeRecord } from './record.ts';
 import type { NodeLook } from './verdict.ts';
 
 /** What nodes are judged by. */

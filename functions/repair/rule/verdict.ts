@@ -2,8 +2,8 @@
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { Rung } from './ladder.ts';
-import { type DueNode, type NodeDecision } from './node-verdict.ts';
-import { type Attempt, type NodeRecord, type RepairIncident, type Replacement } from './state.ts';
+import type { DueNode, NodeDecision } from './node-verdict.ts';
+import type { Attempt, NodeRecord, RepairIncident, Replacement } from './record.ts';
 
 export type HoldReason =
   | 'ClusterFreeze'

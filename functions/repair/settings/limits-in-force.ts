@@ -2,7 +2,7 @@
 import type { Mode } from '../../../shared/contract/policy-schema.ts';
 import { parseRepairLimits } from '../../../shared/contract/repair-limits-schema.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
-import { type LimitsInForce, type StatedLimits } from '../rule/node-verdict.ts';
+import type { LimitsInForce, StatedLimits } from '../rule/node-verdict.ts';
 
 type Policies = PolicySet['policies'];
 

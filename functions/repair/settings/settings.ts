@@ -24,7 +24,7 @@ import { policiesFor, unreadableFor, type PolicySet } from '../../../shared/poli
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { limitsInForce } from './limits-in-force.ts';
 import type { LimitsInForce } from '../rule/node-verdict.ts';
-import { OWNER } from '../rule/record.ts';
+import { OWNER } from '../rule/codec.ts';
 
 export interface EffectiveRepair {
   /** undefined: no block applies; `invalid`: one applies that cannot be read. */

@@ -1,6 +1,6 @@
 /** What a pass is asked for, as it stands in the record of the requests that wait for it. */
 import { describe, expect, it } from 'vitest';
-import { drainAsk, nodeAsk, readAsks } from '../../../../functions/repair/rule/record.ts';
+import { drainAsk, nodeAsk, readAsks } from '../../../../functions/repair/rule/codec.ts';
 import { toEpochMs } from '../../../../shared/domain/time.ts';
 
 const ended = { requestId: 'n1.1', answer: { kind: 'succeeded', message: 'drain Succeeded: ' } } as const;

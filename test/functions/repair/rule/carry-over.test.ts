@@ -1,10 +1,10 @@
 /** What earlier versions stored goes on as it would have: nothing is repeated, and nothing is forgotten. */
 import { describe, expect, it } from 'vitest';
-import { nodeCodec, nodeOfBefore, poolCodec, poolOfBefore } from '../../../../functions/repair/rule/record.ts';
+import { nodeCodec, nodeOfBefore, poolCodec, poolOfBefore } from '../../../../functions/repair/rule/codec.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { intoNode, isSettledBy } from '../../../../functions/repair/rule/carry-over.ts';
 import { keyOf, rungsOf, turnOf } from '../../../../functions/repair/rule/ladder.ts';
-import { type CarriedAttempt } from '../../../../functions/repair/rule/state.ts';
+import type { CarriedAttempt } from '../../../../functions/repair/rule/record.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { someSettings, T } from '../../../builders/repair.ts';
 import { RECORD_TYPES, storedState } from '../../../fixtures/items/record-types.ts';
@@ -111,7 +111,7 @@ describe('an attempt of before', () => {
       set: '2024-11-01T15:00:00Z',
       previous: 'x',
     });
-    expect(carry(set).attempt?.terminationTimestamp).toBe('2024-11-01T15:00:00Z');
+    expect(carry(set).attempt).toMatchObject({ terminationTimestamp: '2024-11-01T15:00:00Z' });
   });
 
   it('of a node that is gone is over, unless something of it is left', () => {

@@ -1,7 +1,7 @@
 /** What holds of every pass, whatever the pool looks like. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/rule/state.ts';
+import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/rule/record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../../shared/domain/time.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NEW_POOL } from '../../../../functions/repair/rule/state.ts';
+import { NEW_POOL } from '../../../../functions/repair/rule/record.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import {
   aCondition,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { illsOf, judgeHealth, nextEpisodes } from '../../../../functions/repair/rule/illness.ts';
-import type { Episode } from '../../../../functions/repair/rule/state.ts';
+import type { Episode } from '../../../../functions/repair/rule/record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, type EpochMs } from '../../../../shared/domain/time.ts';

@@ -1,6 +1,6 @@
 /** What becomes of an attempt: by looking, never by repeating (I4). */
 import { describe, expect, it } from 'vitest';
-import { NEW_POOL, type Attempt, type NodeRecord } from '../../../../functions/repair/rule/state.ts';
+import { NEW_POOL, type Attempt, type NodeRecord } from '../../../../functions/repair/rule/record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { PoolDecision } from '../../../../functions/repair/rule/decide.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -40,7 +40,13 @@ function after(attempt: Attempt, { nodes = [NODE], ...given }: Partial<PoolWorld
 }
 
 describe('an attempt of which no run said how it ended', () => {
-  const intended = anAttempt('n1', { phase: 'intended', time: NOW, previousTimestamp: DEADLINE });
+  const set = '2024-11-01T15:32:48Z';
+  const intended = anAttempt('n1', {
+    phase: 'intended',
+    time: NOW,
+    terminationTimestamp: set,
+    previousTimestamp: DEADLINE,
+  });
 
   it('I4 is left alone until a call of that run must have had its outcome', () => {
     const early = { now: toEpochMs(SETTLED - 1) };
@@ -54,14 +60,14 @@ describe('an attempt of which no run said how it ended', () => {
   });
 
   it('I4 and I7 is taken over after looking, number, annotation and all', () => {
-    const annotations = { [ANNOTATION]: intended.terminationTimestamp ?? '' };
+    const annotations = { [ANNOTATION]: set };
     const { granted } = after(intended, { now: SETTLED, claims: [claimOf(NODE, { annotations })] });
     expect(granted).toMatchObject([
       {
         attempt: {
           number: 1,
           time: SETTLED,
-          terminationTimestamp: intended.terminationTimestamp,
+          terminationTimestamp: set,
           previousTimestamp: DEADLINE,
         },
       },
@@ -93,7 +99,6 @@ describe('an attempt of which no run said how it ended', () => {
     ['there is no block any more', [NODE], someRules({}, { settings: undefined })],
   ])('I7 is taken back, with what it has set, where %s', (_, nodes, rules) => {
     const { looks } = after(intended, { now: SETTLED, nodes, rules });
-    const { terminationTimestamp: set } = intended;
     expect(looks).toMatchObject([{ takesBack: true, record: { ours: { annotation: { set, previous: DEADLINE } } } }]);
     expect(looks[0]?.record?.attempt).toBeUndefined();
   });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clocksOf, illnessAt, illsOf, type Look } from '../../../../functions/repair/rule/illness.ts';
-import type { Clock, Illness } from '../../../../functions/repair/rule/state.ts';
+import type { Clock, Illness } from '../../../../functions/repair/rule/record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import { aCondition, aNode, someSettings, T } from '../../../builders/repair.ts';

@@ -13,7 +13,7 @@ import {
   turnOf,
   type Rung,
 } from '../../../../functions/repair/rule/ladder.ts';
-import { type Act, type NodeRecord } from '../../../../functions/repair/rule/state.ts';
+import type { Act, NodeRecord } from '../../../../functions/repair/rule/record.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';

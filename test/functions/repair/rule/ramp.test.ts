@@ -9,7 +9,7 @@ import {
   rampTime,
   withoutUndone,
 } from '../../../../functions/repair/rule/guards.ts';
-import type { Ramp } from '../../../../functions/repair/rule/state.ts';
+import type { Ramp } from '../../../../functions/repair/rule/record.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import { T } from '../../../builders/repair.ts';
 
