@@ -35,7 +35,6 @@ const COINED = [
   'reservation',
   'resync',
   'round',
-  'rung',
   'scope',
   'seen',
   'settle',
