@@ -19,6 +19,7 @@ export const ON_OLDEST = [
   'grace-period',
   'end-to-end',
   'command-line',
+  'doctor',
   'uninstall',
 ];
 /** And on the newest: the contracts, what `deploy/` installs, and repair beside Karpenter. */
@@ -37,6 +38,7 @@ export const ON_NEWEST = [
   'karpenter-repair',
   'end-to-end',
   'command-line',
+  'doctor',
   'uninstall',
 ];
 

@@ -1,6 +1,5 @@
 /** `curfew policies admission [FILES...]`: prints the admission policy that puts the termination finalizers on from the first write. */
 import { stringify } from 'yaml';
-import { RESOURCES } from '../shared/contract/resources.ts';
 import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import type { CommandOutput } from './command-output.ts';
 import { readObjects } from './read-objects.ts';
@@ -8,8 +7,7 @@ import { UsageError } from './usage-error.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { isEmptyTable, terminationPolicy } from './policies/termination-policy.ts';
-import { terminationTable } from './policies/termination-settings.ts';
-import { objectsOf } from '../shared/ports/read-answer.ts';
+import { poolsAndPolicies, terminationTable } from './policies/termination-settings.ts';
 
 export interface AdmissionOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. Not with files. */
@@ -65,13 +63,7 @@ export async function admissionCommand(
 
 async function fromCluster(options: AdmissionOptions): Promise<Source> {
   return onKubeconfig(options, async ({ kubernetes }) => {
-    const pools = objectsOf(await kubernetes.list(RESOURCES.NodePool), { notServed: 'none' });
-    const policies = objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
-    // The items of a list need not name their kind.
-    const objects = [
-      ...pools.map(pool => ({ ...pool, kind: 'NodePool' })),
-      ...policies.map(policy => ({ ...policy, kind: 'NodeLifecyclePolicy' })),
-    ];
+    const objects = await poolsAndPolicies(kubernetes);
     return { objects, isPolicyServed: (await kubernetes.resolve(POLICY_KIND)) !== undefined };
   });
 }

@@ -11,7 +11,7 @@ import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
-import { TERMINATION_POLICY } from './policies/termination-policy.ts';
+import { TERMINATION_POLICY, TERMINATION_POLICY_TYPES } from './policies/termination-policy.ts';
 import { giveBack, markedObjects, type Marked } from './uninstall/give-back.ts';
 import { ownConditionsOf, releaseOf, withoutConditions } from './uninstall/release.ts';
 import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
@@ -60,11 +60,8 @@ export async function uninstallCommand(options: UninstallOptions, output: Comman
   }
 }
 
-const ADMISSION = 'admissionregistration.k8s.io';
 /** The binding first: without it the policy judges nothing. */
-const POLICIES: readonly ResourceType[] = ['mutatingadmissionpolicybindings', 'mutatingadmissionpolicies'].map(
-  resource => ({ group: ADMISSION, version: 'v1', resource }),
-);
+const POLICIES: readonly ResourceType[] = [TERMINATION_POLICY_TYPES.binding, TERMINATION_POLICY_TYPES.policy];
 /** An API server looks once a second which policies there are; between two looks at what they have done. */
 const PAUSE = seconds(2);
 const PASSES = 15;

@@ -7,6 +7,7 @@ import { toDurationMs, type DurationMs } from '../shared/domain/time.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
+import { pauseFor } from './keep-going.ts';
 import type { ForwarderStats } from './stats.ts';
 import type { Log } from './log.ts';
 import { orAborted } from './silence.ts';
@@ -35,7 +36,7 @@ export async function sendHeartbeats(deps: HeartbeatDeps, signal: AbortSignal): 
     } catch (error) {
       if (signal.aborted) return;
       log.warn({ error: messageOf(error) }, 'sending a heartbeat failed');
-      await clock.sleep(period, signal).catch(() => undefined);
+      await pauseFor(period, clock, signal);
     }
   }
 }

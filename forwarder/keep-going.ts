@@ -1,4 +1,4 @@
-/** A loop that must not end: what its step throws is a bug, which is logged, and the next step follows after a pause. */
+/** What runs beside the rest: loops that must not end, and work that nobody waits for. Whatever fails reaches the log. */
 import type { DurationMs } from '../shared/domain/time.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
@@ -13,7 +13,7 @@ export interface KeepGoing {
   readonly log: Log;
 }
 
-/** Runs until `signal` aborts. Never rejects. */
+/** Repeats a step until `signal` aborts. What a step throws is a bug: it is logged, and the next step follows after a pause. Never rejects. */
 export async function keepGoing(signal: AbortSignal, { step, failed, pause, clock, log }: KeepGoing): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -21,7 +21,23 @@ export async function keepGoing(signal: AbortSignal, { step, failed, pause, cloc
     } catch (error) {
       if (signal.aborted) return;
       log.error({ error: messageOf(error) }, failed);
-      await clock.sleep(pause, signal).catch(() => undefined);
+      await pauseFor(pause, clock, signal);
     }
   }
+}
+
+/** Sleeps; ends early and without an error when `signal` aborts, for the loop around it looks at the signal next. */
+export async function pauseFor(duration: DurationMs, clock: Clock, signal: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(duration, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Lets work go on that nobody waits for. Its normal end may be that `signal` aborts; anything else is logged as `failed`. */
+export function inBackground(work: Promise<void>, signal: AbortSignal, log: Log, failed: string): void {
+  work.catch((error: unknown) => {
+    if (!signal.aborted) log.error({ error: messageOf(error) }, failed);
+  });
 }

@@ -14,6 +14,7 @@ import { messageOf } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
+import { inBackground, pauseFor } from './keep-going.ts';
 import type { Log } from './log.ts';
 import { guardSilence, orAborted } from './silence.ts';
 import { createWatchedNodes, type WatchedNodes } from './watched-nodes.ts';
@@ -98,7 +99,7 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
         if (signal.aborted) return;
         failures += 1;
         log.warn({ nodeName, failures, error: messageOf(error) }, 'listing the pods of a node failed');
-        await clock.sleep(backoffDelay(failures, settings.backoff, deps.random), signal).catch(() => undefined);
+        await pauseFor(backoffDelay(failures, settings.backoff, deps.random), clock, signal);
       }
     }
   }
@@ -122,7 +123,8 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
     // The others know all; this one has missed what was said to them alone.
     joined(name) {
       const child = running.get(name);
-      if (child !== undefined) deps.onWatched(name, child.signal).catch(() => undefined);
+      if (child === undefined) return;
+      inBackground(deps.onWatched(name, child.signal), child.signal, log, 'telling that pods are watched failed');
     },
     removed(name) {
       running.get(name)?.abort(new Error(`${name} is not watched any more`));
@@ -130,8 +132,7 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
       deps.release(name);
       if (running.size > 0 || whole === undefined || whole.aborted) return;
       lingering = new AbortController();
-      // Its normal end is an abort.
-      stopLater(lingering.signal).catch(() => undefined);
+      inBackground(stopLater(lingering.signal), lingering.signal, log, 'ending the watches of drains failed');
     },
   });
 

@@ -79,7 +79,7 @@ export async function* guardedMessages<T>(stream: AsyncIterable<T>, guard: Silen
       yield next.value;
     }
   } finally {
-    // Not awaited: a stream that hangs would hang here as well.
+    // Not awaited: a stream that hangs would hang here as well. What it fails with has been thrown above, or nobody reads it any more.
     iterator.return?.().catch(() => undefined);
   }
 }

@@ -8,7 +8,7 @@ export interface Startable {
 
 /**
  * Starts a new instance each time the lease is acquired and stops it when the lease is lost, until `signal` aborts; then the
- * lease is released, after the instance has stopped. Never rejects unless `create`, `start` or `stop` does.
+ * lease is released, after the instance has stopped. Rejects when `create`, `start` or `stop` does.
  */
 export async function runWhileLeading(
   { lease, create }: { readonly lease: Lease; readonly create: () => Startable },
@@ -17,10 +17,11 @@ export async function runWhileLeading(
   while (!signal.aborted) {
     try {
       await lease.acquire(signal);
-    } catch {
-      // Aborted; but an attempt that was under way may have succeeded.
+    } catch (error) {
+      // An attempt that was under way may have succeeded.
       await lease.release();
-      return;
+      if (signal.aborted) return;
+      throw error;
     }
     const instance = create();
     try {

@@ -1,28 +1,26 @@
 /**
  * One supervised list-watch of one resource: it never ends before it is told to, whatever the API server or the consumer does.
- *
- *   start ─▶ list ─ok─▶ watch ─ends─▶ watch from the last resourceVersion
- *             │ ▲          ├─ error ─▶ after a delay, watch again; after several in a row, list
- *   not served│ │          └─ 410, or silence ─▶ list, compare, report what is gone
- *    (30 s)   └─┘
+ * `watch-position.ts` says what follows what.
  *
  * - W1 objects missing from a relist are reported as gone, so no deletion is lost.
  * - W2 an exception of the consumer costs that object a delay, until the next list, and nothing else.
  * - W3 a stream that says nothing, not even a bookmark, is not trusted: it is cut, and a list looks for what was missed.
  */
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { durationBetween, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
+import { durationBetween, type DurationMs } from '../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { WatchExpired, type ClusterWatch, type WatchEvent } from '../shared/ports/cluster-watch.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
-import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
-import { guardSilence, guardedMessages } from './silence.ts';
+import type { BackoffRange, RandomSource } from './backoff.ts';
+import { keepGoing } from './keep-going.ts';
 import { listPages, selectionOf } from './list-pages.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import type { WatchedResource } from './resources.ts';
-import { createStanding, type WatchStatus } from './watch-standing.ts';
+import { guardSilence, guardedMessages } from './silence.ts';
+import { delayAfter, next, START, type WatchPosition, type WatchStep } from './watch-position.ts';
+import { createStanding, type Standing, type WatchStatus } from './watch-standing.ts';
 
 /** Receives the objects. Each call may wait (for room in the queue); the supervisor reads on only then. */
 export interface ObjectConsumer {
@@ -64,145 +62,153 @@ export interface WatchSupervisor {
   status(): WatchStatus;
 }
 
-/** After this many failures in a row the next attempt starts with a list. */
-const FAILURES_BEFORE_LIST = 3;
+/** One list-watch while it runs. */
+interface Running extends WatchDeps {
+  readonly standing: Standing;
+  readonly position: () => WatchPosition;
+  readonly on: (step: WatchStep) => void;
+  readonly count: (name: MetricName, value?: number) => void;
+}
 
 /** Its metrics have the dimension `resource`, the plural name. */
 export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
-  const { resource, clock, consumer, timings } = deps;
-  const dimensions = { resource: resource.type.resource };
-  const count = (name: MetricName, value = 1): void => deps.metrics.count(name, value, dimensions);
-
+  const { clock, log, metrics } = deps;
   const standing = createStanding(clock, deps.onStatus);
-  /** Where the next watch starts; undefined: list first. */
-  let position: string | undefined;
-  let failures = 0;
-  /** The consumer threw: list again once this watch is over, so that the object is not lost (W2). */
-  let unhandled = false;
-
-  /** Runs the consumer for one object; an exception stays here. */
-  async function tell(object: KubernetesObject, call: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    count('EventsSeen');
-    try {
-      await call();
-    } catch (error) {
-      if (signal.aborted) throw error;
-      unhandled = true;
-      count('ConsumerFailed');
-      deps.log.error(
-        { ...dimensions, namespace: object.metadata.namespace, name: object.metadata.name, error: messageOf(error) },
-        'handling an object failed',
-      );
-    }
-  }
-
-  /** Reads all pages. Answers the position to watch from; undefined when the resource is not served. */
-  async function listAll(signal: AbortSignal): Promise<string | undefined> {
-    unhandled = false;
-    const initial = standing.status().state !== 'synced';
-    const uids = new Set<string>();
-    let end: string | undefined;
-    for await (const page of listPages(deps, signal)) {
-      end = page.kind === 'page' ? page.resourceVersion : undefined;
-      for (const object of page.kind === 'page' ? page.items : []) {
-        uids.add(object.metadata.uid);
-        await tell(object, () => consumer.present(object, signal, initial), signal);
-      }
-    }
-    // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
-    const believed = end !== undefined || standing.status().state === 'notServed';
-    if (believed) count('ObjectsDeletedUnseen', await consumer.onlyPresent(uids, signal));
-    if (end !== undefined) count('ListsCompleted');
-    return end;
-  }
-
-  /** Watches until the stream ends. Throws when it ends badly. */
-  async function watchOnce(from: string, signal: AbortSignal): Promise<void> {
-    const startTime = clock.now();
-    const guard = guardSilence(clock, timings.longestSilence, signal, `watching ${resource.type.resource}`);
-    count('WatchStarted');
-    let messages = 0;
-    try {
-      const stream = deps.watch.watch(resource.type, {
-        ...selectionOf(resource),
-        resourceVersion: from,
-        timeoutSeconds: Math.ceil((timings.watchTimeout * (1 + (deps.random?.() ?? 0) / 5)) / 1000),
-        signal: guard.signal,
-      });
-      for await (const event of guardedMessages(stream, guard)) {
-        messages += 1;
-        failures = 0;
-        standing.contact();
-        await handle(event, signal);
-        guard.alive();
-      }
-    } catch (error) {
-      // After silence the position is doubtful: something may have been said that did not arrive (W3).
-      if (guard.expired()) position = undefined;
-      throw error;
-    } finally {
-      guard.dispose();
-    }
-    if (messages === 0 && durationBetween(startTime, clock.now()) < timings.backoff.first) {
-      throw new RetryableError('the watch ended as soon as it was opened');
-    }
-    failures = 0;
-    standing.contact();
-  }
-
-  async function handle(event: WatchEvent, signal: AbortSignal): Promise<void> {
-    if (event.type === 'BOOKMARK') {
-      position = event.resourceVersion;
-      return;
-    }
-    const { object } = event;
-    const call = (): Promise<void> =>
-      event.type === 'DELETED' ? consumer.gone(object, signal) : consumer.present(object, signal, false);
-    await tell(object, call, signal);
-    position = object.metadata.resourceVersion;
-  }
-
-  /** One step: list or watch. */
-  async function step(signal: AbortSignal): Promise<void> {
-    if (position === undefined) {
-      position = await listAll(signal);
-      if (position === undefined) {
-        failures = 0;
-        if (standing.enter('notServed')) deps.log.info(dimensions, 'resource is not served, waiting for it');
-        await clock.sleep(timings.notServedPoll, signal);
-        return;
-      }
-      if (standing.enter('synced')) deps.log.info(dimensions, 'listed');
-    }
-    await watchOnce(position, signal);
-    if (unhandled) position = undefined;
-  }
-
-  async function recover(error: unknown, signal: AbortSignal): Promise<void> {
-    failures += 1;
-    const expired = error instanceof WatchExpired;
-    if (expired) count('WatchExpired');
-    else count('WatchFailed');
-    if (expired || failures >= FAILURES_BEFORE_LIST || unhandled) position = undefined;
-    // An expired position is in the order of things: list at once, unless it keeps happening.
-    const backoff = backoffDelay(expired ? failures - 1 : failures, timings.backoff, deps.random);
-    const asked = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
-    const delay = toDurationMs(Math.max(backoff, Math.min(asked, timings.backoff.longest)));
-    const isNews = standing.failed(error);
-    if (isNews) deps.log.warn({ ...dimensions, error: messageOf(error), failures }, 'list or watch failed');
-    await clock.sleep(delay, signal);
-  }
-
-  return {
-    async run(signal) {
-      while (!signal.aborted) {
-        await step(signal)
-          .catch((error: unknown) => (signal.aborted ? undefined : recover(error, signal)))
-          // An abort ends the run. Should recovering itself fail, the loop goes on, and does not spin.
-          .catch(() => clock.sleep(timings.backoff.longest, signal))
-          .catch(() => undefined);
-      }
+  let position = START;
+  const running: Running = {
+    ...deps,
+    standing,
+    position: () => position,
+    on(step) {
+      position = next(position, step);
     },
+    count: (name, value = 1) => metrics.count(name, value, dimensionsOf(deps)),
+  };
+  return {
+    run: signal =>
+      keepGoing(signal, {
+        step: end =>
+          listOrWatch(running, end).catch((error: unknown) => (end.aborted ? undefined : recover(running, error, end))),
+        failed: 'going on after a failed list or watch failed',
+        pause: deps.timings.backoff.longest,
+        clock,
+        log,
+      }),
     status: () => standing.status(),
   };
+}
+
+const dimensionsOf = ({ resource }: Pick<WatchDeps, 'resource'>) => ({ resource: resource.type.resource });
+
+async function listOrWatch(running: Running, signal: AbortSignal): Promise<void> {
+  const from = running.position().from ?? (await list(running, signal));
+  if (from === undefined) return running.clock.sleep(running.timings.notServedPoll, signal);
+  await watchOnce(running, from, signal);
+}
+
+/** Answers the position to watch from; undefined when the resource is not served. */
+async function list(running: Running, signal: AbortSignal): Promise<string | undefined> {
+  const { log, standing } = running;
+  const from = await listAll(running, signal);
+  running.on({ kind: 'listed', from });
+  const message = from === undefined ? 'resource is not served, waiting for it' : 'listed';
+  if (standing.enter(from === undefined ? 'notServed' : 'synced')) log.info(dimensionsOf(running), message);
+  return from;
+}
+
+/** Reads all pages, and tells the consumer. */
+async function listAll(running: Running, signal: AbortSignal): Promise<string | undefined> {
+  const { consumer, count, standing } = running;
+  running.on({ kind: 'listBegins' });
+  const initial = standing.status().state !== 'synced';
+  const uids = new Set<string>();
+  let end: string | undefined;
+  for await (const page of listPages(running, signal)) {
+    end = page.kind === 'page' ? page.resourceVersion : undefined;
+    for (const object of page.kind === 'page' ? page.items : []) {
+      uids.add(object.metadata.uid);
+      await consume(running, object, () => consumer.present(object, signal, initial), signal);
+    }
+  }
+  // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
+  const believed = end !== undefined || standing.status().state === 'notServed';
+  if (believed) count('ObjectsDeletedUnseen', await consumer.onlyPresent(uids, signal));
+  if (end !== undefined) count('ListsCompleted');
+  return end;
+}
+
+/** Watches until the stream ends. Throws when it ends badly. */
+async function watchOnce(running: Running, from: string, signal: AbortSignal): Promise<void> {
+  const { clock, random, resource, standing, timings } = running;
+  const startTime = clock.now();
+  const guard = guardSilence(clock, timings.longestSilence, signal, `watching ${resource.type.resource}`);
+  running.count('WatchStarted');
+  let messages = 0;
+  try {
+    const stream = running.watch.watch(resource.type, {
+      ...selectionOf(resource),
+      resourceVersion: from,
+      timeoutSeconds: Math.ceil((timings.watchTimeout * (1 + (random?.() ?? 0) / 5)) / 1000),
+      signal: guard.signal,
+    });
+    for await (const event of guardedMessages(stream, guard)) {
+      messages += 1;
+      running.on({ kind: 'messageCame' });
+      standing.contact();
+      await handle(running, event, signal);
+      guard.alive();
+    }
+  } catch (error) {
+    if (guard.expired()) running.on({ kind: 'fellSilent' });
+    throw error;
+  } finally {
+    guard.dispose();
+  }
+  if (messages === 0 && durationBetween(startTime, clock.now()) < timings.backoff.first) {
+    throw new RetryableError('the watch ended as soon as it was opened');
+  }
+  running.on({ kind: 'watchEnded' });
+  standing.contact();
+}
+
+async function handle(running: Running, event: WatchEvent, signal: AbortSignal): Promise<void> {
+  if (event.type === 'BOOKMARK') return running.on({ kind: 'messageHandled', resourceVersion: event.resourceVersion });
+  const { consumer } = running;
+  const { object } = event;
+  const call = (): Promise<void> =>
+    event.type === 'DELETED' ? consumer.gone(object, signal) : consumer.present(object, signal, false);
+  await consume(running, object, call, signal);
+  running.on({ kind: 'messageHandled', resourceVersion: object.metadata.resourceVersion });
+}
+
+/** Runs the consumer for one object; an exception stays here. */
+async function consume(
+  running: Running,
+  { metadata: { namespace, name } }: KubernetesObject,
+  call: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  running.count('EventsSeen');
+  try {
+    await call();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    running.on({ kind: 'consumerFailed' });
+    running.count('ConsumerFailed');
+    const fields = { ...dimensionsOf(running), namespace, name, error: messageOf(error) };
+    running.log.error(fields, 'handling an object failed');
+  }
+}
+
+async function recover(running: Running, error: unknown, signal: AbortSignal): Promise<void> {
+  const { clock, log, random, standing, timings } = running;
+  const expired = error instanceof WatchExpired;
+  running.on({ kind: 'failed', expired });
+  running.count(expired ? 'WatchExpired' : 'WatchFailed');
+  const position = running.position();
+  const isNews = standing.failed(error);
+  const fields = { ...dimensionsOf(running), error: messageOf(error), failures: position.failures };
+  if (isNews) log.warn(fields, 'list or watch failed');
+  const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;
+  await clock.sleep(delayAfter(position, { expired, asked }, timings.backoff, random), signal);
 }

@@ -13,6 +13,7 @@ import type { RandomSource } from './backoff.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { createListeners } from './listeners.ts';
 import type { ResourceStats } from './stats.ts';
+import { inBackground } from './keep-going.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import { createNodeMessages } from './node-messages.ts';
@@ -136,8 +137,8 @@ export function createWatches(deps: WatchesDeps): Watches {
       };
     },
     onChange(ownerUid) {
-      // Refused only when the forwarder stops.
-      if (whole !== undefined) repeat(ownerUid, { changed: ['watch'] }, whole).catch(() => undefined);
+      if (whole === undefined) return;
+      inBackground(repeat(ownerUid, { changed: ['watch'] }, whole), whole, log, 'telling how a watch stands failed');
     },
   });
 

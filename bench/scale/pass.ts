@@ -1,9 +1,9 @@
 /** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
-import { decidePool } from '../../functions/repair/decide.ts';
-import { lookAt } from '../../functions/repair/follow.ts';
-import { decideNode } from '../../functions/repair/node-verdict.ts';
+import { decidePool } from '../../functions/repair/rule/decide.ts';
+import { lookAt } from '../../functions/repair/rule/follow.ts';
+import { decideNode } from '../../functions/repair/rule/node-verdict.ts';
 import { createPasses } from '../../functions/repair/passes.ts';
-import { ANY } from '../../functions/repair/record.ts';
+import { ANY } from '../../functions/repair/rule/codec.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';

@@ -4,10 +4,20 @@
  * leaves nothing of the old settings behind. Kubernetes 1.36 and later.
  */
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, KubernetesManifest, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { NO_FINALIZERS, type PoolFinalizers, type TerminationTable } from './termination-settings.ts';
 
 export const TERMINATION_POLICY = 'termination.curfew.dev';
+const inAdmission = (resource: string): ResourceType => ({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  resource,
+});
+/** As what the two objects are read and deleted. */
+export const TERMINATION_POLICY_TYPES = {
+  policy: inAdmission('mutatingadmissionpolicies'),
+  binding: inAdmission('mutatingadmissionpolicybindings'),
+} as const;
 
 const text = (value: string): string => JSON.stringify(value);
 const BUILTIN = text(KARPENTER.terminationFinalizer);
@@ -63,6 +73,9 @@ function rule(group: string, resource: string): JsonObject {
   const operations = ['CREATE', 'UPDATE'];
   return { apiGroups: [group], apiVersions: ['v1'], resources: [resource], operations, scope: '*' };
 }
+
+/** The variables that say what each pool asks for; all else is the same for every cluster. */
+export const TABLE_VARIABLES: readonly string[] = ['finalizer', 'replaces'];
 
 function variables({ pools, others }: TerminationTable): { readonly name: string; readonly expression: string }[] {
   // Pools that are as those that nobody named need no entry.

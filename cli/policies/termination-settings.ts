@@ -1,7 +1,10 @@
-/** Which finalizer the NodeClaims and Nodes of each NodePool carry, as the finalizer function will decide it. Pure. */
+/** Which finalizer the NodeClaims and Nodes of each NodePool carry, as the finalizer function will decide it. */
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../../shared/policies/policy-set.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 /** What one pool asks for; an empty text is no finalizer of ours. */
 export interface PoolFinalizers {
@@ -50,4 +53,15 @@ export function terminationTable(objects: readonly KubernetesObject[]): TableRes
     others: settle(undefined),
   };
   return messages.size > 0 ? { kind: 'invalid', messages: [...messages] } : { kind: 'table', table };
+}
+
+/** What the table of a cluster is made of: its NodePools and NodeLifecyclePolicies. */
+export async function poolsAndPolicies(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly KubernetesObject[]> {
+  const pools = objectsOf(await kubernetes.list(RESOURCES.NodePool), { notServed: 'none' });
+  const policies = objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
+  // The items of a list need not name their kind.
+  return [
+    ...pools.map(pool => ({ ...pool, kind: 'NodePool' })),
+    ...policies.map(policy => ({ ...policy, kind: 'NodeLifecyclePolicy' })),
+  ];
 }

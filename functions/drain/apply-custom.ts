@@ -1,5 +1,6 @@
 /** Carries out what was decided of a custom drain. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
@@ -11,7 +12,7 @@ import type { ActiveDrain } from './record.ts';
 import type { Look } from './observe.ts';
 import { drainPodStanding } from './pods.ts';
 import { saidStuck, sayNew } from './report.ts';
-import { notChanged, safely, save, SOON, tryChange, type Parts } from './turn.ts';
+import { notChanged, safely, save, tryChange, type Parts } from './turn.ts';
 
 type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
 type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
@@ -36,7 +37,7 @@ async function create(parts: Parts, { active, custom, noted }: Of<'createResourc
   if (rules === undefined || settings === undefined || template === undefined)
     return again('the configuration changed');
   const remember = async (next: ActiveDrain): Promise<Turn> => {
-    const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, SOON));
+    const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, RUN_ENDS_WITHIN));
     return saved.written ? ONWARD : saved;
   };
   if (!noted) return remember({ ...active, custom });
@@ -84,7 +85,7 @@ async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look:
   const { custom: _, ...rest } = active;
   const message = `${because.reason}: ${because.message}`;
   const next: ActiveDrain = { ...rest, fellBack: message };
-  const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, SOON));
+  const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, RUN_ENDS_WITHIN));
   if (!saved.written) return saved;
   await parts.reporter.report({
     about: look.object,

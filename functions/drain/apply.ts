@@ -1,5 +1,6 @@
 /** Carries out what was decided of a node's drains, one turn each. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, DONE, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
@@ -26,7 +27,6 @@ import {
   saveForNow,
   saveUntil,
   shownOn,
-  SOON,
   tryChange,
   type NotMade,
   type Parts,
@@ -78,7 +78,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
         });
       }
       const held = { ...look.record, reported: said, heldSince: look.record.heldSince ?? look.now };
-      return save(look, held, addDuration(look.now, SOON));
+      return save(look, held, addDuration(look.now, RUN_ENDS_WITHIN));
     }
     case 'note': {
       const saved = await saveForNow(look, decision.record);

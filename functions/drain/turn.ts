@@ -1,6 +1,7 @@
 /** What the effects of a drain share: the look that they stand on, how a turn ends, and how it is reported. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { causeOf, isRefusal, warn, type Change, type Refused } from '../../shared/lifecycle/refusals.ts';
@@ -30,8 +31,6 @@ export interface RunMemory {
 const SAFETY_NET = minutes(5);
 /** No event reports a change of a pod's labels or of the devices it uses. */
 const UNTOLD_NET = minutes(1);
-/** After a run that dies between two turns, the next one comes after this long. */
-export const SOON = minutes(1);
 
 /** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
 export function save(look: Look, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
@@ -48,19 +47,21 @@ export function save(look: Look, record: DrainRecord, wakeTime: EpochMs, punctua
 }
 
 /** This run goes on. Should it die, the sweep finds the timer. */
-export const saveForNow = (look: Look, value: DrainRecord) => save(look, value, addDuration(look.now, SOON), false);
+export const saveForNow = (look: Look, value: DrainRecord) =>
+  save(look, value, addDuration(look.now, RUN_ENDS_WITHIN), false);
 
 /** The look of a turn that wrote this by `saveForNow` and goes on. */
 export const after = (look: Look, record: DrainRecord): Look => ({
   ...look,
   record,
-  armed: addDuration(look.now, SOON),
+  armed: addDuration(look.now, RUN_ENDS_WITHIN),
 });
 
 /** A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
 export function saveUntil(look: Look, value: DrainRecord, wakeTime: EpochMs) {
   const { armed, now } = look;
-  const keeps = armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, SOON);
+  const keeps =
+    armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, RUN_ENDS_WITHIN);
   return keeps ? save(look, value, armed, false) : save(look, value, wakeTime);
 }
 

@@ -15,27 +15,27 @@ import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
-import type { Action, ActionContext, Made } from './actions/action.ts';
+import type { ActionContext, Made } from './actions/action.ts';
 import { createRemediation } from './actions/custom-resource.ts';
 import { requestDrain } from './actions/drain.ts';
 import { endRemediations } from './actions/made-resources.ts';
 import { drainBeforeReboot, reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
-import { accepted, settledTime, withoutAttempt } from './attempt.ts';
-import type { Granted } from './decide.ts';
+import { accepted, settledTime, withoutAttempt } from './rule/attempt.ts';
+import type { Granted } from './rule/decide.ts';
 import type { Carried, Outcome, PassDeps } from './deps.ts';
-import { failureOf, withoutUndone } from './guards.ts';
-import { illsOf } from './illness.ts';
-import { allRungsOf, isBeforeReboot, keyOf, mayPass, rungsOf, turnOf } from './ladder.ts';
-import { nextPause } from './replacement.ts';
+import { failureOf, withoutUndone } from './rule/guards.ts';
+import { illsOf } from './rule/illness.ts';
+import { allRungsOf, isBeforeReboot, keyOf, mayPass, rungsOf, turnOf } from './rule/ladder.ts';
+import { nextPause } from './rule/replacement.ts';
 import type { Seen } from './look.ts';
-import { readableSettings } from './node-verdict.ts';
+import { readableSettings } from './rule/node-verdict.ts';
 import { type PoolRules, loadRules, readClaim } from './observe.ts';
 import type { Speaker } from './say.ts';
-import type { Attempt, NodeRecord, Ours, PoolRecord } from './state.ts';
+import type { Attempt, AttemptOf, NodeRecord, Ours, PoolRecord } from './rule/record.ts';
 import { takeBack } from './take-back.ts';
-import type { NodeLook } from './verdict.ts';
+import type { NodeLook } from './rule/verdict.ts';
 
 interface Context {
   readonly pool: string | undefined;
@@ -53,7 +53,8 @@ export async function carryOut(
   intended: readonly { readonly granted: Granted; readonly record: NodeRecord }[],
   context: Context,
 ): Promise<readonly Carried[]> {
-  // Read together with the first nodes.
+  if (intended.length === 0) return [];
+  // Read together with the first nodes, each of which awaits it.
   const rules = loadRules(deps, context.pool, context.rules);
   const claims = new Map<string | undefined, NodeClaimView>(context.claims.map(claim => [claim.uid, claim]));
   const carried: Carried[] = [];
@@ -84,7 +85,6 @@ export async function carryOut(
       carried.push({ granted, record, made, outcome: { kind: 'unknown', error } });
     }
   });
-  await rules.catch(() => undefined);
   return carried;
 }
 
@@ -137,10 +137,9 @@ async function actOn(
   const { ours, acts } = record;
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
-    return await action.run({
+    return await action({
       deps,
       now,
-      attempt,
       ours,
       acts,
       node,
@@ -179,22 +178,28 @@ async function orRefusal(
   }
 }
 
-function actionOf(attempt: Attempt, template: string | undefined): Action | undefined {
+/** undefined: its list has no template any more. */
+function actionOf(
+  attempt: Attempt,
+  template: string | undefined,
+): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome>) | undefined {
   switch (attempt.action) {
     case 'Terminate':
-      return terminate;
+      return context => terminate({ ...context, attempt });
     case 'Reboot':
-      return reboot;
+      return context => reboot({ ...context, attempt });
     case 'Drain':
-      return isBeforeReboot(attempt) ? drainBeforeReboot : requestDrain();
+      return context => (isBeforeReboot(attempt) ? drainBeforeReboot : requestDrain)({ ...context, attempt });
     case 'Replace':
-      return launchReplacement;
+      return context => launchReplacement({ ...context, attempt });
     case 'CustomResource':
-      return template === undefined ? undefined : createRemediation(template);
+      return template === undefined ? undefined : context => createRemediation({ ...context, attempt }, template);
   }
 }
 
 export interface Outcomes {
+  /** What could not be taken back. */
+  readonly failures: readonly unknown[];
   /** By UID: the look after its act. */
   readonly looks: ReadonlyMap<string, (look: NodeLook) => NodeLook>;
   readonly time: EpochMs | undefined;
@@ -208,18 +213,21 @@ export async function withOutcomes(
   speaker: Speaker,
 ): Promise<Outcomes> {
   const looks = new Map<string, (look: NodeLook) => NodeLook>();
+  const failures: unknown[] = [];
   let time: EpochMs | undefined;
   for (const each of carried) {
     const after = await afterAct(deps, each, seen, speaker);
+    if (after.failure !== undefined) failures.push(after.failure.error);
     time = earliest(time, after.time);
     looks.set(each.granted.look.node.uid, look => ({ ...look, ...after.change }));
   }
-  return { looks, time, pool: (state, all) => poolAfter(state, carried, all, deps.clock.now()) };
+  return { looks, time, failures, pool: (state, all) => poolAfter(state, carried, all, deps.clock.now()) };
 }
 
 interface After {
   readonly change: Partial<NodeLook>;
   readonly time?: EpochMs | undefined;
+  readonly failure?: { readonly error: unknown } | undefined;
 }
 
 async function afterAct(
@@ -279,13 +287,17 @@ async function afterAct(
       const live = attempt.claim && undone.ours?.annotation ? await readClaim(deps, attempt.claim.name) : undefined;
       const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
       const say = (text: string, isRepeated: boolean) => speaker.sayLeft(look.node, text, isRepeated);
+      let failure: After['failure'];
       const left = keepsTurn
         ? { record: undone }
         : await takeBack(deps, look.node, undone, {
             claims,
             say,
             sayEnded: (replacement, end) => speaker.sayReplacement(look.node, replacement, end),
-          }).catch(() => ({ record: undone }));
+          }).catch((error: unknown) => {
+            failure = { error };
+            return { record: undone };
+          });
       const turn = turnOf(
         {
           rungs,
@@ -301,7 +313,8 @@ async function afterAct(
       );
       const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
       // Its place is free: others look at once.
-      return { change, time: earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1))) };
+      const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1)));
+      return { change, time, failure };
     }
   }
 }
@@ -318,7 +331,7 @@ const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHav
   return { ...rest, ...made };
 };
 
-const terminationOf = (node: string, { incident, time, replacement }: Attempt) => ({
+const terminationOf = (node: string, { incident, time, replacement }: AttemptOf<'Terminate'>) => ({
   condition: failureOf(incident),
   time,
   node,
@@ -358,8 +371,8 @@ function poolAfter(
   const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
   const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
-    const isCounted = acted.has(uid) || known.has(uid) || attempt?.action !== 'Terminate';
-    return isCounted ? [] : [terminationOf(uid, attempt)];
+    const isCounted = acted.has(uid) || known.has(uid);
+    return isCounted || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
   });
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const ramp = withoutUndone(state.ramp, undone.length);

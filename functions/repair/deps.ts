@@ -4,10 +4,10 @@ import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Made } from './actions/action.ts';
-import type { decidePool, Granted } from './decide.ts';
-import type { lookAt } from './follow.ts';
-import type { decideNode } from './node-verdict.ts';
-import type { Attempt, NodeRecord } from './state.ts';
+import type { decidePool, Granted } from './rule/decide.ts';
+import type { lookAt } from './rule/follow.ts';
+import type { decideNode } from './rule/node-verdict.ts';
+import type { Attempt, NodeRecord } from './rule/record.ts';
 
 export type PassDeps = Pick<
   FunctionDeps,

@@ -24,11 +24,11 @@ import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.t
 import { type EffectiveProtection, effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
-import { OWNER } from './record.ts';
-import { createGuards, type Surroundings } from './guards.ts';
-import type { RepairRules } from './node-verdict.ts';
-import { effectiveRepair, withLastAccepted } from './settings.ts';
-import type { NodeLook } from './verdict.ts';
+import { OWNER } from './rule/codec.ts';
+import { createGuards, type Surroundings } from './rule/guards.ts';
+import type { RepairRules } from './rule/node-verdict.ts';
+import { effectiveRepair, withLastAccepted } from './settings/settings.ts';
+import type { NodeLook } from './rule/verdict.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 

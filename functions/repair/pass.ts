@@ -20,19 +20,20 @@ import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { carryOut, withOutcomes } from './act.ts';
 import { withIntent } from './actions/custom-resource.ts';
-import { nodeSubject, normalNode, normalPool, poolSubject, readAsks } from './record.ts';
-import type { Granted, PoolDecision } from './decide.ts';
+import { nodeSubject, normalNode, normalPool, poolSubject, readAsks } from './rule/codec.ts';
+import type { Granted, PoolDecision } from './rule/decide.ts';
 import type { Carried, PassDeps, PassWithAsk } from './deps.ts';
-import { isBeforeReboot } from './ladder.ts';
+import { joinedFailure } from './failure.ts';
+import { isBeforeReboot } from './rule/ladder.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type Seen } from './look.ts';
 import { askEc2 } from './observe.ts';
-import { type NodeRecord, type PoolRecord } from './state.ts';
+import type { NodeRecord, PoolRecord } from './rule/record.ts';
 import { reportOfLost } from './report.ts';
-import { newNode, withoutAttempt } from './attempt.ts';
+import { newNode, withoutAttempt } from './rule/attempt.ts';
 import { createSpeaker, sayActed, type Speaker } from './say.ts';
 import { TAKE_BACK, takeBack } from './take-back.ts';
-import type { NodeLook, NodeName } from './verdict.ts';
+import type { NodeLook, NodeName } from './rule/verdict.ts';
 
 /** Two passes of one pool are so far apart at least, … */
 const SPACING = seconds(1);
@@ -78,7 +79,7 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   const acted = await act(deps, seen, { ...decision, looks: cleaned.looks }, reserved);
   const outcomes = await withOutcomes(deps, acted.carried, seen, speaker);
   const looked = cleaned.looks.map(each => outcomes.looks.get(each.node.uid)?.(each) ?? each);
-  const failures = [...cleaned.failures, ...acted.failures];
+  const failures = [...cleaned.failures, ...acted.failures, ...outcomes.failures];
   for (const carried of acted.carried) await sayActed(deps, seen, carried);
   const said = await speaker.sayAll(looked);
   const wroteAll = await writeNodes(
@@ -95,8 +96,7 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
   else if (limits !== undefined) await giveBack(deps, pool, after);
   await speaker.count(state, after, looked);
-  const [failure] = failures;
-  if (failure !== undefined) throw failure;
+  if (failures.length > 0) throw joinedFailure(failures);
   return decision.isOutage;
 }
 

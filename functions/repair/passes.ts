@@ -19,17 +19,17 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 import {
   ANY,
-  OWNER,
   nodeAsk,
+  OWNER,
   nodeCodec,
   nodeRecordId,
   poolCodec,
   poolOfSubject,
   poolRecordId,
   poolSubject,
-} from './record.ts';
+} from './rule/codec.ts';
 import type { PassDeps } from './deps.ts';
-import { poolOf } from './node-verdict.ts';
+import { poolOf } from './rule/node-verdict.ts';
 import { isSuspicious, readClaim } from './observe.ts';
 import { runPass } from './pass.ts';
 

@@ -8,12 +8,13 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, hours, isDue, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { End } from './actions/replace.ts';
-import { isUnbounded } from './attempt.ts';
+import { isUnbounded } from './rule/attempt.ts';
 import type { Carried, PassDeps } from './deps.ts';
 import type { Seen } from './look.ts';
 import { protectionOf } from './observe.ts';
-import type { Attempt, PoolRecord } from './state.ts';
+import type { Attempt, PoolRecord } from './rule/record.ts';
 import {
+  eventOf,
   reportOfDoubt,
   reportOfLeft,
   reportOfMissing,
@@ -24,7 +25,7 @@ import {
   vetoFault,
 } from './report.ts';
 import type { Place, Refused } from './report.ts';
-import type { NodeLook, NodeName, Verdict } from './verdict.ts';
+import type { NodeLook, NodeName, Verdict } from './rule/verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
 const REPEAT_AFTER = hours(1);
@@ -195,9 +196,8 @@ function codeOf(verdict: Verdict): string | undefined {
   }
 }
 
-const WITHOUT_EVENT: readonly Verdict['kind'][] = ['underWay', 'finishing', 'settle', 'refuse', 'tolerate'];
-const hasEvent = (verdict: Verdict): boolean =>
-  !WITHOUT_EVENT.includes(verdict.kind) && (verdict.kind !== 'ignore' || verdict.reason === 'NoTransitionTime');
+/** Whether it has one that is said hourly: a toleration is announced once. */
+const hasEvent = (verdict: Verdict): boolean => verdict.kind !== 'tolerate' && eventOf(verdict) !== undefined;
 
 async function sayVerdict(
   deps: PassDeps,

@@ -12,10 +12,11 @@ import { deleteRemediations, madeBy } from './actions/made-resources.ts';
 import { endMaintenance } from './actions/reboot.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
 import { type End, endReplacement } from './actions/replace.ts';
-import { hasTime, isBeforeReboot } from './ladder.ts';
-import { unmarkTime } from './replacement.ts';
-import type { NodeRecord, Ours } from './state.ts';
-import type { NodeName } from './verdict.ts';
+import { replacementOf } from './rule/attempt.ts';
+import { hasTime, isBeforeReboot } from './rule/ladder.ts';
+import { unmarkTime } from './rule/replacement.ts';
+import type { NodeRecord, Ours } from './rule/record.ts';
+import type { NodeName } from './rule/verdict.ts';
 
 /** Of the refusals of a node: that what is left of its repair cannot be taken back. */
 export const TAKE_BACK = 'take back';
@@ -77,7 +78,7 @@ function wantedBack(
 ): Ours | undefined {
   const { annotation, drain, maintenance, resources, mayHaveMade, replacement } = ours;
   const unmarks = replacement && unmarkTime(replacement);
-  const isUnused = unmarks === undefined && attempt?.replacement === undefined;
+  const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
   const isDrained = attempt !== undefined && isBeforeReboot(attempt) && attempt.answer?.kind !== 'stopped';
   const isRebooting =

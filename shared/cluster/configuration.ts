@@ -10,7 +10,8 @@ import { EVENT_REASONS } from '../contract/reasons.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { addDuration, isDue, seconds, toEpochMs } from '../domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
+import { addDuration, isDue, toEpochMs } from '../domain/time.ts';
 import { lastGood } from '../lifecycle/last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { inParallel } from './in-parallel.ts';
@@ -30,9 +31,6 @@ export type ConfigurationDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'e
 
 /** The one function that says that a ConfigMap is refused; every other one would repeat it. */
 const CONFIGURATION_REPORTER: FunctionName = 'repair';
-
-/** After this long a run that was about to report has reported, or has ended without. */
-const REPORT_SETTLES_AFTER = seconds(60);
 
 const stateSchema = z.object({
   /** The last configuration that was valid. */
@@ -147,7 +145,7 @@ async function reportOnce(deps: ConfigurationDeps, refusal: Refusal): Promise<vo
   const now = deps.clock.now();
   const before = state?.refused?.hash === hash ? state.refused : undefined;
   if (before?.reported === true) return;
-  if (before !== undefined && !isDue(now, addDuration(toEpochMs(before.claimTime), REPORT_SETTLES_AFTER))) return;
+  if (before !== undefined && !isDue(now, addDuration(toEpochMs(before.claimTime), RUN_ENDS_WITHIN))) return;
   const next = { ...(state?.good && { good: state.good }) };
   const claim = await save({ ...next, refused: { hash, claimTime: now, reported: false } }, record?.version ?? 0);
   if (claim.kind === 'lostRace') return;

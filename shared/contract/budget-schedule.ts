@@ -32,6 +32,7 @@ function cronOf(schedule: string): Cron | undefined {
         ? undefined
         : new Cron(pattern, { timezone: 'UTC', mode: '5-part', sloppyRanges: true, paused: true });
   } catch {
+    // No schedule: whoever asks says so.
     cron = undefined;
   }
   if (known.size >= MOST_KNOWN) known.clear();

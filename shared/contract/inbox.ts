@@ -1,8 +1,8 @@
 /** Settings of every function's inbox; the deployed queue and its local stand-ins have the same. */
-export { DEAD_LETTER_RETENTION_DAYS, INBOX_RETENTION_DAYS } from '../domain/retention.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../domain/run-end.ts';
 
-/** Seconds that one run of a function may take. */
-export const FUNCTION_TIMEOUT_SECONDS = 30;
+export { FUNCTION_TIMEOUT_SECONDS };
+export { DEAD_LETTER_RETENTION_DAYS, INBOX_RETENTION_DAYS } from '../domain/retention.ts';
 
 /** Seconds that a received message stays hidden: six times the time-out, AWS's advice for queues that feed a function. */
 export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;

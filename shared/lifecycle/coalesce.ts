@@ -11,19 +11,15 @@ import type { FunctionName } from '../contract/names.ts';
 import { instant } from '../contract/instant.ts';
 import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
-import { addDuration, seconds, type DurationMs } from '../domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
+import { addDuration, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
 import { checkedCodec, type Held, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
 
-/** A run that dies or fails is repeated after this long. */
-const RUN_SETTLES_AFTER = seconds(60);
-/**
- * A run that others were faster than so often asks for everything: that holds what all of them ask for, so the first one to write it
- * serves the rest, which find nothing left to write. With a name each, one run a turn would get through.
- */
+/** After losing this many races a run asks for everything: whoever writes that first serves all others as well. */
 const LOST_BEFORE_ALL = 2;
 
 export interface Work {
@@ -49,7 +45,7 @@ type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 export const ROUND_KIND = 'Round';
 const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name });
 
-/** A run that fails throws; the next request repeats what it was to do, or the timer of its record after `RUN_SETTLES_AFTER`. */
+/** A run that fails throws; the next request repeats what it was to do, or the timer of its record after `RUN_ENDS_WITHIN`. */
 export function createCoalescer(deps: Deps, work: Work): Coalescer {
   const run = async (requested: Scopes, wakeUp?: UsedWakeUp): Promise<boolean> => {
     const claimed = await claim(deps, work, requested, wakeUp);
@@ -110,7 +106,7 @@ async function claim(
         case 'begin': {
           const now = deps.clock.now();
           const value = { waiting: [], underWay: turn.scopes, nextTime: addDuration(now, work.spacing) };
-          const wakeTime = addDuration(now, RUN_SETTLES_AFTER);
+          const wakeTime = addDuration(now, RUN_ENDS_WITHIN);
           const saved = await save({ subject, value, wakeTime, punctual: false });
           if (saved.kind === 'done') claimed = value;
           return saved;
@@ -133,7 +129,7 @@ async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: Dura
     const now = deps.clock.now();
     const nextTime = addDuration(now, wait ?? work.spacing);
     const waiting = wait === undefined ? join(held.value.waiting, claimed.underWay) : held.value.waiting;
-    const wakeTime = wait === undefined ? addDuration(now, RUN_SETTLES_AFTER) : nextTime;
+    const wakeTime = wait === undefined ? addDuration(now, RUN_ENDS_WITHIN) : nextTime;
     // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
     const punctual = wait !== undefined && !isNone(waiting);
     const value = { waiting, underWay: [], nextTime };

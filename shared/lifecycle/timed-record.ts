@@ -23,16 +23,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
-import { addDuration, seconds, type EpochMs } from '../domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
+import { addDuration, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { readRecord, type Held, type RecordCodec } from './record-codec.ts';
 import { again, DONE, settle, type Turn } from './settle.ts';
 import { CLOSING, delayUntil, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
-
-/** After a run that marks a record and dies, the next one comes after this long. */
-const CLOSING_SETTLES_AFTER = seconds(60);
 
 export interface Wanted<Value> {
   readonly subject: Subject;
@@ -149,7 +147,7 @@ export function openRecord<Value>(
         const outcome = await deps.records.delete(key, stored.version);
         return outcome.kind === 'deleted' ? DONE : again(`another run needs ${id}`);
       }
-      const nextWakeTime = addDuration(deps.clock.now(), CLOSING_SETTLES_AFTER);
+      const nextWakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
       const marked = await put({
         ...key,
         subject: stored.subject,

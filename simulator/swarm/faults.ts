@@ -9,6 +9,7 @@ import {
   type FaultMixName,
 } from '../faults/mix.ts';
 import { pickSome, pickWeighted } from './generate/draw.ts';
+import { HARDSHIPS_FROM } from './generate/hardships.ts';
 
 export interface SeedFaults {
   readonly mix: FaultMixName;
@@ -47,7 +48,14 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   const clocksAhead = mix !== 'none' && random.chance(0.4);
   // Slow calls are common as it is.
   const left = kindsOf(mix).filter(kind => kind !== 'latency' && !without.includes(kind));
-  return { mix, without, more: random.chance(0.4) ? pickSome(random, left, 0.15) : [], clocksAhead };
+  const more = random.chance(0.4) ? pickSome(random, left, 0.15) : [];
+  return { mix, without, more: seed >= HARDSHIPS_FROM ? withOneFailure(more) : more, clocksAhead };
+}
+
+/** Several kinds of failure that are all common make four calls of ten fail for hours: no message gets through, and that is no fault of Curfew's. */
+function withOneFailure(kinds: readonly FaultKind[]): readonly FaultKind[] {
+  const failures = kinds.filter(kind => CALL_FAULTS.some(fault => fault === kind));
+  return kinds.filter(kind => !failures.includes(kind) || kind === failures[0]);
 }
 
 /**

@@ -38,11 +38,16 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\brecords\.(put|delete)\(/,
     home: 'shared/lifecycle/timed-record.ts',
     also: {
-      'functions/finalizer/rules/call-rate.ts': 'a count without a subject and without a timer',
+      'functions/finalizer/rules/call-rate.ts': 'a count without a timer',
       'functions/timer/canary.ts': 'an item that shows that the table is there',
       'functions/timer/reconcile.ts': 'a mark for an entry that cannot be read',
       'shared/cluster/configuration.ts': 'one record without a timer, written while others are',
     },
+  },
+  {
+    name: 'when a run is over for certain',
+    does: /(SETTLES?_AFTER|ENDS?_(AFTER|WITHIN)) = (seconds|minutes)\(/,
+    home: 'shared/domain/run-end.ts',
   },
   { name: 'evictions', does: /\bkubernetes\.evict\(/, home: 'shared/pods/eviction.ts' },
   {

@@ -7,12 +7,12 @@ import { indexOwners } from '../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { hours, addDuration, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { decidePool, type PoolDecision } from '../../functions/repair/decide.ts';
-import { lookAt } from '../../functions/repair/follow.ts';
-import { surroundingsOf } from '../../functions/repair/guards.ts';
-import { readableSettings, type RepairRules } from '../../functions/repair/node-verdict.ts';
-import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/state.ts';
-import type { Gate } from '../../functions/repair/verdict.ts';
+import { decidePool, type PoolDecision } from '../../functions/repair/rule/decide.ts';
+import { lookAt } from '../../functions/repair/rule/follow.ts';
+import { surroundingsOf } from '../../functions/repair/rule/guards.ts';
+import { readableSettings, type RepairRules } from '../../functions/repair/rule/node-verdict.ts';
+import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/rule/record.ts';
+import type { Gate } from '../../functions/repair/rule/verdict.ts';
 
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {

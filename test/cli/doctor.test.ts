@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { doctorCommand, type DoctorOptions } from '../../cli/doctor.ts';
+import { terminationPolicy } from '../../cli/policies/termination-policy.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -13,6 +14,7 @@ import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
 import { kubernetesGroupOf } from '../../shared/contract/permissions.ts';
 import { ROUTES } from '../../shared/contract/routes.ts';
 import { VERSION } from '../../shared/contract/version.ts';
+import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
 
@@ -336,6 +338,45 @@ describe('curfew doctor --kubeconfig', () => {
       /^FAILED +Karpenter in kube-system: karpenter:1\.8 repairs nodes by itself.*\n +→ take NodeRepair/m,
     );
     expect(code).toBe(1);
+  });
+
+  it('compares the admission policy of terminations with what it would print', async () => {
+    const others = { nodeClaims: 'a.example/f', nodes: 'a.example/f', replaces: false };
+    const termination = { finalizerName: 'a.example/f' };
+    const spec = { nodePoolSelector: {}, mode: 'Enforce', termination };
+    const [printed, binding] = terminationPolicy({ pools: new Map(), others });
+    if (printed === undefined || binding === undefined) throw new Error('nothing is printed');
+    const ofOtherPools = terminationPolicy({ pools: new Map(), others: { ...others, replaces: true } });
+    const ofBefore = { ...printed, spec: { ...Object(printed['spec']), reinvocationPolicy: 'Never' } };
+    const found = async (...manifests: readonly KubernetesManifest[]): Promise<string> => {
+      const asking = {
+        apiVersion: 'curfew.dev/v1alpha1',
+        kind: 'NodeLifecyclePolicy',
+        metadata: { name: 'all' },
+        spec,
+      };
+      const refs = [asking, ...manifests].map(manifest => {
+        const { apiVersion, kind, metadata } = cluster.core.seed(manifest);
+        const type = cluster.core.resourceForKind(apiVersion, kind);
+        if (type === undefined) throw new Error(`${kind} is not served`);
+        return { type, name: metadata.name };
+      });
+      const { out } = await inCluster();
+      for (const ref of refs) cluster.core.delete(ref);
+      return /^(.*)MutatingAdmissionPolicy termination\.curfew\.dev: (.*\n.*)\n/m.exec(out)?.slice(1).join('') ?? '';
+    };
+    const apply = /→ npx curfew policies admission > admission\.yaml; kubectl apply -f admission\.yaml$/;
+    expect(await found()).toBe('');
+    expect(await found(printed, binding)).toMatch(/^ok +is as curfew policies admission prints it\n/);
+    for (const [manifests, says] of [
+      [[printed], /^WARNING has no binding of its name, so it judges nothing\n/],
+      [ofOtherPools, /^WARNING NodePools or policies have changed since it was printed\n/],
+      [[ofBefore, binding], /^WARNING is not of this version of Curfew: .* Kubernetes 1\.37 refuses Nodes /],
+    ] as const) {
+      const said = await found(...manifests);
+      expect(said).toMatch(says);
+      expect(said).toMatch(apply);
+    }
   });
 
   it('says what Curfew has written onto a policy', async () => {

@@ -4,9 +4,9 @@ import {
   type Rules as FinalizerRuleSet,
 } from '../../functions/finalizer/reconcile.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
-import { decidePool } from '../../functions/repair/decide.ts';
-import { lookAt } from '../../functions/repair/follow.ts';
-import { decideNode } from '../../functions/repair/node-verdict.ts';
+import { decidePool } from '../../functions/repair/rule/decide.ts';
+import { lookAt } from '../../functions/repair/rule/follow.ts';
+import { decideNode } from '../../functions/repair/rule/node-verdict.ts';
 import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';

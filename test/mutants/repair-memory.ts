@@ -1,8 +1,8 @@
 /** Mistakes about who counts and holds, and about what guards remember. */
-import type { PoolDecision, PoolObservation } from '../../functions/repair/decide.ts';
+import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/decide.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { failureOf } from '../../functions/repair/guards.ts';
-import type { PoolRecord, RepairIncident } from '../../functions/repair/state.ts';
+import { failureOf } from '../../functions/repair/rule/guards.ts';
+import type { PoolRecord, RepairIncident } from '../../functions/repair/rule/record.ts';
 import { withoutEvents } from './denials.ts';
 import { withRecords, withRepairRules, type Mutant } from './mutant.ts';
 import { guardsSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';

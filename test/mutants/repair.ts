@@ -151,7 +151,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
         const isGranted = new Set(decision.granted.map(({ look }) => look.node.uid));
         const looks = decision.looks.map(look => {
           const { record } = look;
-          if (!isGranted.has(look.node.uid) || record?.attempt?.terminationTimestamp === undefined) return look;
+          if (!isGranted.has(look.node.uid) || record?.attempt?.action !== 'Terminate') return look;
+          if (record.attempt.terminationTimestamp === undefined) return look;
           const attempt = { ...record.attempt, terminationTimestamp: toTimestamp(seen.now) };
           return { ...look, record: { ...record, attempt } };
         });

@@ -29,7 +29,7 @@ export interface StatusWrite {
 /**
  * Writes nothing where the status keeps something else under `conditions`.
  *
- * @returns `changed`: by somebody else meanwhile, and nothing is written. Where one is refused, by a schema or an admission policy, that
+ * @returns `ok`: also of an object that is gone, of which nothing can be said. `changed`: by somebody else meanwhile, and nothing is written. Where one is refused, by a schema or an admission policy, that
  * holds nothing up but what is read of the status alone
  */
 export async function setConditions(

@@ -1,14 +1,14 @@
 /** How often the clean-up of one rule is called, whatever fails: places in a queue that all of its objects share. */
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import { addDuration, hours, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { StoredRecord } from '../../../shared/ports/record-store.ts';
 import { endCall, takeSlot, type CallQueue } from './decide.ts';
 import type { RuleInForce } from './rule-set.ts';
-
-const TRIES = 5;
 
 /** Version 1 had no `running`. */
 const schema = z.object({
@@ -32,49 +32,53 @@ export async function reserveCall(
   uid: string,
   isPlaced: boolean,
 ): Promise<EpochMs> {
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    const now = deps.clock.now();
-    let slot = now;
-    const isWritten = await change(deps, object, queue => {
-      const taken = takeSlot(queue, { uid, isPlaced }, rule.rateLimit, now);
-      slot = taken.slot;
-      return taken.queue;
-    });
-    if (isWritten) return slot;
-  }
-  throw new RetryableError(`FinalizerRule ${object.metadata.name} has many calls at ${toTimestamp(deps.clock.now())}`, {
-    reason: 'Contended',
+  let slot = deps.clock.now();
+  await changeQueue(deps, object, (queue, now) => {
+    const taken = takeSlot(queue, { uid, isPlaced }, rule.rateLimit, now);
+    slot = taken.slot;
+    return taken.queue;
   });
+  return slot;
 }
 
-/** The call has ended, and another may begin. One that is not noted down counts as under way for a minute. */
+/** The call has ended, and another may begin. */
 export async function callEnded(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    if (await change(deps, object, queue => endCall(queue, uid))) return;
+  try {
+    await changeQueue(deps, object, queue => endCall(queue, uid));
+  } catch (error) {
+    // Nobody is to repeat a call because its end could not be noted down: it counts as under way until `RUN_ENDS_WITHIN` is over.
+    if (!(error instanceof RetryableError) || error.reason !== 'Contended') throw error;
   }
 }
 
-async function change(
+/** Writes what `next` makes of the queue, asked again after each lost race. The record has no timer: nothing is to be done at any time. */
+async function changeQueue(
   { records, clock }: Deps,
   { kind, apiVersion, metadata }: RuleInForce['object'],
-  next: (queue: CallQueue) => CallQueue,
-): Promise<boolean> {
+  next: (queue: CallQueue, now: EpochMs) => CallQueue,
+): Promise<void> {
   const key = { owner: CALL_RATE_CODEC.owner, id: `rule-calls/${metadata.uid}` };
-  const stored = await records.get(key);
-  const held = readRecord(CALL_RATE_CODEC, stored);
-  if (held.kind === 'newer') {
-    const message = `the calls of FinalizerRule ${metadata.name} are counted by a newer version`;
-    throw new RetryableError(message, { reason: 'NewerRecord' });
-  }
-  const queue = next(held.kind === 'held' ? held.value : {});
-  const outcome = await records.put(
-    {
-      ...key,
-      subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
-      state: { schemaVersion: CALL_RATE_CODEC.schemaVersion, ...CALL_RATE_CODEC.toState(queue) },
-      expireTime: addDuration(clock.now(), hours(24)),
+  const what = `the calls of FinalizerRule ${metadata.name}`;
+  await settle<StoredRecord | undefined, CallQueue>({
+    what,
+    observe: async () => ({ kind: 'here', observation: await records.get(key) }),
+    decide(stored) {
+      const held = readRecord(CALL_RATE_CODEC, stored);
+      if (held.kind === 'newer')
+        throw new RetryableError(`${what} are counted by a newer version`, { reason: 'NewerRecord' });
+      return next(held.kind === 'held' ? held.value : {}, clock.now());
     },
-    stored?.version ?? 0,
-  );
-  return outcome.kind === 'written';
+    async apply(queue, stored) {
+      const outcome = await records.put(
+        {
+          ...key,
+          subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
+          state: { schemaVersion: CALL_RATE_CODEC.schemaVersion, ...CALL_RATE_CODEC.toState(queue) },
+          expireTime: addDuration(clock.now(), hours(24)),
+        },
+        stored?.version ?? 0,
+      );
+      return outcome.kind === 'written' ? DONE : again('another run wrote first');
+    },
+  });
 }

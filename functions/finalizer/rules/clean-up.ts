@@ -2,7 +2,8 @@
 import type { TerminationDeps } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import { addDuration, seconds } from '../../../shared/domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
@@ -44,7 +45,7 @@ export async function callCleanUp(
 }
 
 /** Should a run die, the next one goes on from what it noted down after this long. */
-export const FOLLOWED_BY = seconds(80);
+export const FOLLOWED_BY = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** Stores an answer, whether it came from the call or by a worker's event. */
 export async function keepAnswer(

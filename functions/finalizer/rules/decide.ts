@@ -2,6 +2,7 @@
  * The rule of FinalizerRules: what one object needs now (I1). Pure: no I/O, no clock.
  */
 import { DEFAULT_RATE_LIMIT, type FinalizerRule, type RateLimit } from '../../../shared/domain/finalizer-rule.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
@@ -56,8 +57,6 @@ export type RuleDecision =
 
 /** An object that lives, and an orphan, is looked at this often. */
 export const LEDGER_CHECK = hours(24);
-/** A run that noted a call down has made it after this long, or has ended. */
-const CALL_SETTLES_AFTER = minutes(1);
 /** A worker that has not answered is asked again with the same key. */
 const ASKED_AGAIN_AFTER = minutes(10);
 /** One that waits for its clean-up is looked for this often while it is out of sight. */
@@ -111,7 +110,7 @@ export function decideRule(observation: RuleObservation): RuleDecision {
 function nextCall({ phase, time, attempts, slotTime }: Entry, { longestBackoff }: RateLimit): EpochMs {
   switch (phase) {
     case 'intended':
-      return addDuration(time, CALL_SETTLES_AFTER);
+      return addDuration(time, RUN_ENDS_WITHIN);
     case 'pending':
       return addDuration(time, ASKED_AGAIN_AFTER);
     case 'failed':
@@ -136,9 +135,6 @@ export interface CallQueue {
   readonly running?: Readonly<Record<string, EpochMs>>;
 }
 
-/** A call that was made has ended after this long, or its run has. */
-const CALL_ENDS_AFTER = minutes(1);
-
 /**
  * A place in a rule's queue: as many at once as may be under way, then one each interval. A place that has come takes up one of those that
  * may be under way; where all are, it is behind the others again.
@@ -157,7 +153,7 @@ export function takeSlot(
   const early = addDuration(from, toDurationMs(-concurrent * interval));
   const isFull = Object.keys(left).length >= concurrent;
   const next = addDuration(from, interval);
-  const begun = { ...left, [own]: addDuration(now, CALL_ENDS_AFTER) };
+  const begun = { ...left, [own]: addDuration(now, RUN_ENDS_WITHIN) };
   if (isPlaced && !isFull) return { slot: now, queue: { ...(taken !== undefined && { taken }), running: begun } };
   const slot = isFull ? next : early > now ? early : now;
   return { slot, queue: { taken: next, running: slot > now ? left : begun } };

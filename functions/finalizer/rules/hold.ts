@@ -44,7 +44,7 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
   return refusals === undefined ? saved : save(value);
 }
 
-/** `ok` also when there is nothing to take off any more. */
+/** `ok` also when there is nothing to take off any more, or the object is gone. */
 export async function strip(
   { deps }: Pick<Parts, 'deps'>,
   { ref, inForce }: ObjectLook,

@@ -3,6 +3,7 @@ import type { TerminationDeps } from '../cluster/deps.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
@@ -23,9 +24,9 @@ type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
 
 export const CHANGED = again('somebody changed it');
 
-/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now. */
+/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now, or gone. */
 export async function keepRule(
-  { kubernetes }: Deps,
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
   object: KubernetesObject,
   standing: Standing,
 ): Promise<'kept' | 'changed'> {
@@ -34,11 +35,9 @@ export async function keepRule(
   if (deletionTimestamp !== undefined) return 'kept';
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
-  return outcome.kind === 'conflict' ? 'changed' : 'kept';
+  return outcome.kind === 'ok' ? 'kept' : 'changed';
 }
 
-/** A run that read the rule before its deletion has put the finalizer on its object after this long, or has ended. */
-const HOLDS_SETTLE_AFTER = minutes(1);
 const RELEASED = 'ObjectsReleased';
 const LISTED_MAX = 5;
 
@@ -59,9 +58,9 @@ export async function endWhenFree(
   // Of a kind that nobody ever granted nothing carries a finalizer of ours, and nobody will grant it for the end of its rule.
   if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return endUnused(deps, { object, record });
   const now = deps.clock.now();
-  // The last list counts once nobody is left who did not know of the deletion.
+  // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.
   const deletion = parseTimestamp(metadata.deletionTimestamp ?? '') ?? now;
-  const settled = addDuration(deletion, HOLDS_SETTLE_AFTER);
+  const settled = addDuration(deletion, RUN_ENDS_WITHIN);
   const isSettled = isDue(now, settled);
   if (left.kind === 'none' && isSettled) return endUnused(deps, { object, record });
   await showLeft(deps, object, reasonOf(left, inForce.rule, settled));

@@ -65,20 +65,26 @@ export async function showVolumesLeft(context: TerminationContext, message: stri
   ]);
 }
 
+/** Kubelet, Karpenter and the other functions write to the same objects. */
+const TRIES = 3;
+
 async function write(context: TerminationContext, seen: KubernetesObject, shown: readonly Condition[]): Promise<void> {
   const { deps, now } = context;
   const { name, uid } = seen.metadata;
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
-  // Read again: the steps have changed it, and a kubelet writes conditions, too.
-  const answer = await orNotKnown(deps.kubernetes.get(ref));
-  if (answer.kind === 'notKnown') return sayUnwritten(context, seen, shown, answer);
-  // Out of sight there is nobody to show it to.
-  const object = answer.kind === 'there' ? answer.object : undefined;
-  if (object?.metadata.uid !== uid) return;
-  const written = await orNotKnown(
-    setConditions(deps, ref, object, { conditions: shown, now }).then(kind => ({ kind })),
-  );
-  if (written.kind === 'notKnown') await sayUnwritten(context, seen, shown, written);
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    // Read again: the steps have changed it, and others may have since.
+    const answer = await orNotKnown(deps.kubernetes.get(ref));
+    if (answer.kind === 'notKnown') return sayUnwritten(context, seen, shown, answer);
+    // Out of sight there is nobody to show it to.
+    const object = answer.kind === 'there' ? answer.object : undefined;
+    if (object?.metadata.uid !== uid) return;
+    const written = await orNotKnown(
+      setConditions(deps, ref, object, { conditions: shown, now }).then(kind => ({ kind })),
+    );
+    if (written.kind === 'notKnown') return sayUnwritten(context, seen, shown, written);
+    if (written.kind !== 'changed') return;
+  }
 }
 
 /** Conditions inform: none holds what it tells of. */

@@ -7,12 +7,12 @@
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
   isDue,
   minutes,
-  seconds,
   toTimestamp,
   type DurationMs,
   type EpochMs,
@@ -29,8 +29,6 @@ import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
 import { hookLook, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
-/** A run that noted a call down has made it after this long, or has ended. */
-const CALL_SETTLES_AFTER = seconds(60);
 /** A hook that holds a termination is looked at this often: its policy may have changed. */
 const HELD_CHECK = minutes(5);
 
@@ -113,7 +111,7 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
   // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
   if (progress.phase === 'intended') {
     if (context.run.ownHooks.has(callId(hook, progress))) return await call(context, hook, progress);
-    const settled = addDuration(progress.lastSeenTime, CALL_SETTLES_AFTER);
+    const settled = addDuration(progress.lastSeenTime, RUN_ENDS_WITHIN);
     if (isDue(now, settled)) return await note(context, hook, progress);
     return waitFor(`hook ${hook.name} is being called`, settled);
   }

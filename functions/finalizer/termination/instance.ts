@@ -4,6 +4,7 @@
  */
 import { isGone, isUnknownYet, unknownUntil, type SeenState } from '../cluster/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
@@ -22,9 +23,6 @@ import { KARPENTER_FINALIZER } from './decide.ts';
 import { launchTimeOf } from './objects.ts';
 import type { CallAttempt } from './record.ts';
 import { FORCED, instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
-
-/** How long the attempt of another run may still act; see the same constant of repair. */
-const OUTCOME_SETTLES_AFTER = seconds(60);
 
 export const terminateInstance = {
   name: 'TerminateInstance',
@@ -53,7 +51,7 @@ export const terminateInstance = {
     }
 
     if (instance !== undefined && context.run.ownAttempt !== instance.number) {
-      const settled = addDuration(instance.intendedTime, OUTCOME_SETTLES_AFTER);
+      const settled = addDuration(instance.intendedTime, RUN_ENDS_WITHIN);
       if (!isDue(now, settled)) {
         const attempt = `attempt ${instance.number} to end instance ${providerID}`;
         return waitFor(
@@ -187,7 +185,7 @@ async function failed(
   const { now } = context;
   const delay = goesBack === undefined ? seconds(0) : seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
   // Dated so that it has settled when the next one is due, and not before, whatever wakes us.
-  const intendedTime = addDuration(now, toDurationMs(delay - OUTCOME_SETTLES_AFTER));
+  const intendedTime = addDuration(now, toDurationMs(delay - RUN_ENDS_WITHIN));
   await context.remember({ instance: { number, phase: 'accepted', intendedTime } });
   context.run.ownAttempt = undefined;
   return notEnded(providerID, { message, until: goesBack === undefined ? until : addDuration(now, delay) });

@@ -1,5 +1,6 @@
 /** The record of one termination within one turn: its value as it stands, what the turn sets out to do, and how it is written together with its timer. */
-import { addDuration, earliest, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './answers.ts';
@@ -38,7 +39,7 @@ export function openProgress(look: Look, tries: Tries): Progress {
   };
   return {
     value: () => value,
-    saveMeanwhile: next => save(next, addDuration(look.now, minutes(1)), false),
+    saveMeanwhile: next => save(next, addDuration(look.now, RUN_ENDS_WITHIN), false),
     save: (next, wakeTime) => save(next, wakeTime, true),
   };
 }

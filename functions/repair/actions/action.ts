@@ -4,9 +4,9 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import type { Step } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { Act, Attempt, Ours } from '../state.ts';
+import type { Act, AttemptOf, Ours, RungType } from '../rule/record.ts';
 
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 
@@ -14,10 +14,10 @@ export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' |
 export type Made = Pick<Ours, 'resources' | 'mayHaveMade' | 'replacement'>;
 
 /** A node that was just looked at, and the attempt that its record intends. */
-export interface ActionContext {
+export interface ActionContext<Type extends RungType = RungType> {
   readonly deps: ActionDeps;
   readonly now: EpochMs;
-  readonly attempt: Attempt;
+  readonly attempt: AttemptOf<Type>;
   /** What this repair has made so far. */
   readonly ours: Ours | undefined;
   /** Those at this node that allowances count. */
@@ -41,6 +41,6 @@ export interface ActionContext {
  * `done`: the act was taken. `notYet`: it certainly was not, and is tried again at `until`. `failed`: it cannot be done as things are,
  * and the next action follows. Throws when it is not known what happened.
  */
-export type Action = Step<ActionContext>;
+export type Action<Type extends RungType> = (context: ActionContext<Type>) => Promise<StepOutcome>;
 
 export const TAKEN = { kind: 'done' } as const;

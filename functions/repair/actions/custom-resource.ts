@@ -9,8 +9,8 @@ import type { Mark } from '../../../shared/custom-resource/follow.ts';
 import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { Ours, ResourceName } from '../state.ts';
-import { TAKEN, type Action, type ActionContext } from './action.ts';
+import type { Ours, ResourceName } from '../rule/record.ts';
+import { TAKEN, type ActionContext } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import { renderRemediation } from './remediation-template.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
@@ -21,48 +21,47 @@ const RETRY = seconds(30);
  * @param template key of the template in the ConfigMap; an object of its name that another made is left alone, and
  * waited for until the time of the action is over
  */
-export const createRemediation = (template: string): Action => ({
-  name: 'CustomResource',
-  async run(context): Promise<StepOutcome> {
-    const { kubernetes } = context.deps;
-    const wanted = await describe(context, template);
-    if (wanted.kind !== 'known') return wanted;
-    const { ref, manifest } = wanted;
-    const { type, name } = ref;
-    const { kind } = manifest;
-    const existing = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-    if (existing !== undefined) return adopt(context, ref, existing.metadata);
-    if (!isIntended(context.ours, nameOf(ref))) {
+type Context = ActionContext<'CustomResource'>;
+
+export async function createRemediation(context: Context, template: string): Promise<StepOutcome> {
+  const { kubernetes } = context.deps;
+  const wanted = await describe(context, template);
+  if (wanted.kind !== 'known') return wanted;
+  const { ref, manifest } = wanted;
+  const { type, name } = ref;
+  const { kind } = manifest;
+  const existing = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  if (existing !== undefined) return adopt(context, ref, existing.metadata);
+  if (!isIntended(context.ours, nameOf(ref))) {
+    return {
+      kind: 'notYet',
+      until: addDuration(context.now, seconds(1)),
+      on: `${kind} ${name} has yet to be recorded`,
+    };
+  }
+  const outcome = await requestResource(kubernetes, type, manifest, markOf(context));
+  switch (outcome.kind) {
+    case 'created':
+      remember(context, ref, outcome.object.metadata.uid);
+      return TAKEN;
+    case 'exists':
       return {
         kind: 'notYet',
         until: addDuration(context.now, seconds(1)),
-        on: `${kind} ${name} has yet to be recorded`,
+        on: `${kind} ${name} was made by somebody else`,
       };
+    case 'refused': {
+      const { reason, message } = outcome;
+      return reason === 'NamespaceNotFound' ? later(context, message) : { kind: 'failed', reason, message };
     }
-    const outcome = await requestResource(kubernetes, type, manifest, markOf(context));
-    switch (outcome.kind) {
-      case 'created':
-        remember(context, ref, outcome.object.metadata.uid);
-        return TAKEN;
-      case 'exists':
-        return {
-          kind: 'notYet',
-          until: addDuration(context.now, seconds(1)),
-          on: `${kind} ${name} was made by somebody else`,
-        };
-      case 'refused': {
-        const { reason, message } = outcome;
-        return reason === 'NamespaceNotFound' ? later(context, message) : { kind: 'failed', reason, message };
-      }
-    }
-  },
-});
+  }
+}
 
 type Described = { readonly kind: 'known'; readonly ref: ObjectRef; readonly manifest: KubernetesManifest };
 
 /** The resource that the template describes for this node; the outcome of the act where it describes none that can be made. */
 async function describe(
-  context: ActionContext,
+  context: Context,
   template: string,
 ): Promise<Described | Exclude<StepOutcome, { kind: 'done' }>> {
   const rendered = await render(context, template);
@@ -77,7 +76,7 @@ async function describe(
  * What the repair has made with the resource that it is going to make, to be recorded before that (I7). As it was where there is none, or
  * none can be told: the act itself says why.
  */
-export async function withIntent(context: Omit<ActionContext, 'note'>, template: string): Promise<Ours | undefined> {
+export async function withIntent(context: Omit<Context, 'note'>, template: string): Promise<Ours | undefined> {
   const { ours } = context;
   const wanted = await describe({ ...context, note: () => undefined }, template);
   if (wanted.kind !== 'known') return ours;
@@ -96,7 +95,7 @@ const later = ({ now }: Pick<ActionContext, 'now'>, on: string): Extract<StepOut
 });
 
 async function render(
-  context: ActionContext,
+  context: Context,
   key: string,
 ): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<StepOutcome, { kind: 'failed' }>> {
   const { namespace, name } = CONFIG_MAP;
@@ -115,14 +114,14 @@ async function render(
 }
 
 /** Which repair made it. */
-const markOf = ({ attempt }: Pick<ActionContext, 'attempt'>): Mark => ({
+const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({
   annotation: ANNOTATIONS.repair,
   value: attempt.requestId ?? '',
 });
 
 /** Made by an earlier try of ours: that was it. Somebody else's remediation of this node has the time of this action. */
 function adopt(
-  context: ActionContext,
+  context: Context,
   ref: ObjectRef,
   { uid, annotations }: { readonly uid: string; readonly annotations?: Readonly<Record<string, string>> | undefined },
 ): StepOutcome {
@@ -136,7 +135,7 @@ function adopt(
   return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by ${who}`);
 }
 
-function remember({ ours, note }: ActionContext, ref: ObjectRef, uid: string): void {
+function remember({ ours, note }: Context, ref: ObjectRef, uid: string): void {
   const name = nameOf(ref);
   const left = ours?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
   note({

@@ -10,36 +10,36 @@ import * as z from '../../../shared/contract/zod.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RungAnswer } from '../state.ts';
-import { TAKEN, type Action, type ActionDeps } from './action.ts';
+import type { EndedDrain } from '../rule/record.ts';
+import { TAKEN, type ActionContext, type ActionDeps } from './action.ts';
 
 const RETRY = seconds(5);
 /** Longest reason that a request may give. */
 const MAX_REASON = 1024;
 
 /** @param options `allPods`: whatever configuration and limits say */
-export const requestDrain = ({ allPods = false }: { readonly allPods?: boolean } = {}): Action => ({
-  name: 'Drain',
-  async run({ deps, attempt, node, message, now }): Promise<StepOutcome> {
-    const { requestId } = attempt;
-    const reason = cutText(`repair: ${message}`, MAX_REASON);
-    const about = { id: requestId, node: { name: node.name, uid: node.uid }, reason };
-    const detail = { schemaVersion: 1, ...about, ...(allPods && { allPods }) };
-    const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
-    switch (outcome.kind) {
-      case 'published':
-        return TAKEN;
-      case 'retry':
-        return {
-          kind: 'notYet',
-          until: addDuration(now, RETRY),
-          on: `the bus did not take the request: ${outcome.code}`,
-        };
-      case 'rejected':
-        return { kind: 'failed', reason: 'DrainRequestRejected', message: outcome.message };
-    }
-  },
-});
+export async function requestDrain(
+  { deps, attempt, node, message, now }: ActionContext<'Drain'>,
+  { allPods = false }: { readonly allPods?: boolean } = {},
+): Promise<StepOutcome> {
+  const { requestId } = attempt;
+  const reason = cutText(`repair: ${message}`, MAX_REASON);
+  const about = { id: requestId, node: { name: node.name, uid: node.uid }, reason };
+  const detail = { schemaVersion: 1, ...about, ...(allPods && { allPods }) };
+  const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
+  switch (outcome.kind) {
+    case 'published':
+      return TAKEN;
+    case 'retry':
+      return {
+        kind: 'notYet',
+        until: addDuration(now, RETRY),
+        on: `the bus did not take the request: ${outcome.code}`,
+      };
+    case 'rejected':
+      return { kind: 'failed', reason: 'DrainRequestRejected', message: outcome.message };
+  }
+}
 
 /** I7: a drain that is not wanted any more is called off, and with it our cordon. One that has ended stays as it is. */
 export async function cancelDrain(
@@ -73,11 +73,6 @@ const schema = z.object({
   status: z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']),
   message: z._default(z.string(), ''),
 });
-
-export interface EndedDrain {
-  readonly requestId: string;
-  readonly answer: RungAnswer;
-}
 
 /** A drain that was taken back by somebody else than us stops the repair: they want the node left alone. */
 const ANSWERS = {

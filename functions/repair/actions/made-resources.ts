@@ -9,7 +9,7 @@ import type { ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { MadeResource, Ours, ResourceName, RungAnswer } from '../state.ts';
+import type { MadeResource, Ours, ResourceName, RungAnswer } from '../rule/record.ts';
 import type { ActionDeps } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';

@@ -8,11 +8,10 @@ import { isOwnCondition, OWN_REASON } from '../../../shared/domain/node-drain-co
 import { readConditions, readNode, type NodeCondition, type NodeView } from '../../../shared/domain/node.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
-import { LAST_REBOOT_ANNOTATION, lastRebootText } from '../ladder.ts';
-import type { Act } from '../state.ts';
+import { LAST_REBOOT_ANNOTATION, lastRebootText } from '../rule/ladder.ts';
+import type { Act } from '../rule/record.ts';
 import type { Action, ActionContext } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
 import { callInstance } from './instance.ts';
@@ -22,27 +21,24 @@ const CORDON_MARK = 'curfew.dev/cordoned-by-repair';
 const MAINTENANCE = 'MaintenanceInProgress';
 
 /** Its first half, where pods have time. */
-export const drainBeforeReboot: Action = {
-  name: 'Drain',
-  async run(context): Promise<StepOutcome> {
-    await begin(context, {});
-    return requestDrain({ allPods: true }).run(context);
-  },
+export const drainBeforeReboot: Action<'Drain'> = async context => {
+  await begin(context, {});
+  return requestDrain(context, { allPods: true });
 };
 
-export const reboot: Action = {
-  name: 'Reboot',
-  async run(context): Promise<StepOutcome> {
-    const { acts, attempt, deps, node, now, ours } = context;
-    // Its time is over.
-    if (ours?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: ours.drain });
-    if (node.providerID !== undefined)
-      await begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
-    return callInstance(context, (instances, providerID) => instances.reboot(providerID));
-  },
+export const reboot: Action<'Reboot'> = async context => {
+  const { acts, attempt, deps, node, now, ours } = context;
+  // Its time is over.
+  if (ours?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: ours.drain });
+  if (node.providerID !== undefined)
+    await begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
+  return callInstance(context, (instances, providerID) => instances.reboot(providerID));
 };
 
-async function begin({ deps, node, now }: ActionContext, said: Readonly<Record<string, string>>): Promise<void> {
+async function begin(
+  { deps, node, now }: Pick<ActionContext, 'deps' | 'node' | 'now'>,
+  said: Readonly<Record<string, string>>,
+): Promise<void> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
   const isOurs = node.unschedulable !== true;

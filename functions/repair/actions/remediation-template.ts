@@ -13,7 +13,7 @@ export type RenderedRemediation =
   | { readonly ok: false; readonly reason: string; readonly message: string; readonly line?: number };
 
 /** What is rendered of the template for this attempt. Never throws. */
-export function renderRemediation(template: string, context: ActionContext): RenderedRemediation {
+export function renderRemediation(template: string, context: ActionContext<'CustomResource'>): RenderedRemediation {
   const rendered = renderRepairObject(template, dataOf(context), textsOf(context));
   if (!rendered.ok) return rendered;
   const { apiVersion, kind, metadata, ...rest } = rendered.value;
@@ -26,7 +26,7 @@ export function renderRemediation(template: string, context: ActionContext): Ren
   return { ok: true, manifest: { ...rest, apiVersion, kind, metadata: named } };
 }
 
-function dataOf({ attempt, node, pods, message }: ActionContext): DrainTemplateData {
+function dataOf({ attempt, node, pods, message }: ActionContext<'CustomResource'>): DrainTemplateData {
   const { conditionType } = attempt.incident;
   const condition = node.conditions.find(({ type }) => type === conditionType);
   const event: HealthEvent = {
@@ -56,7 +56,7 @@ function dataOf({ attempt, node, pods, message }: ActionContext): DrainTemplateD
   return { event, podsToDrain };
 }
 
-function textsOf({ attempt, node, claim, pool }: ActionContext): Readonly<Record<string, string>> {
+function textsOf({ attempt, node, claim, pool }: ActionContext<'CustomResource'>): Readonly<Record<string, string>> {
   const { conditionType, conditionStatus } = attempt.incident;
   return {
     NodeName: node.name,

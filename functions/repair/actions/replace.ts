@@ -11,45 +11,49 @@ import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
-import { roomFault } from '../room.ts';
-import type { Replacement } from '../state.ts';
-import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
+import { roomFault } from '../rule/room.ts';
+import type { Replacement } from '../rule/record.ts';
+import { TAKEN, type ActionContext, type ActionDeps } from './action.ts';
 import { replacementClaim } from './replacement-claim.ts';
 
 const unavailable = (message: string): StepOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
 
-export const launchReplacement: Action = {
-  name: 'Replace',
-  async run({ deps, attempt, claim, node, nodePool, note, ours, room, now }): Promise<StepOutcome> {
-    const { kubernetes } = deps;
-    const name = attempt.replacement?.name;
-    if (claim === undefined || nodePool === undefined || name === undefined)
-      return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
-    if (ours?.replacement?.name !== name)
-      return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };
-    const there = await read(deps, name);
-    if (there !== undefined) return adopt(there, node.uid, note);
-    const like = await read(deps, claim.name);
-    if (like?.metadata.uid !== claim.uid)
-      return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${claim.name} is gone` };
-    const fault = roomFault(nodePool, { like, ...room });
-    if (fault !== undefined) return unavailable(fault);
-    const outcome = await kubernetes.create(
-      RESOURCES.NodeClaim,
-      replacementClaim({ name, pool: nodePool, like, node }),
-    );
-    switch (outcome.kind) {
-      case 'ok':
-        note({ replacement: { name, uid: outcome.object.metadata.uid } });
-        return TAKEN;
-      case 'exists':
-      case 'notFound':
-        return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} was not made` };
-      case 'invalid':
-        return unavailable(`the API server refuses NodeClaim ${name}: ${outcome.message}`);
-    }
-  },
-};
+export async function launchReplacement({
+  deps,
+  attempt,
+  claim,
+  node,
+  nodePool,
+  note,
+  ours,
+  room,
+  now,
+}: ActionContext<'Replace'>): Promise<StepOutcome> {
+  const { kubernetes } = deps;
+  const name = attempt.replacement?.name;
+  if (claim === undefined || nodePool === undefined || name === undefined)
+    return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
+  if (ours?.replacement?.name !== name)
+    return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };
+  const there = await read(deps, name);
+  if (there !== undefined) return adopt(there, node.uid, note);
+  const like = await read(deps, claim.name);
+  if (like?.metadata.uid !== claim.uid)
+    return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${claim.name} is gone` };
+  const fault = roomFault(nodePool, { like, ...room });
+  if (fault !== undefined) return unavailable(fault);
+  const outcome = await kubernetes.create(RESOURCES.NodeClaim, replacementClaim({ name, pool: nodePool, like, node }));
+  switch (outcome.kind) {
+    case 'ok':
+      note({ replacement: { name, uid: outcome.object.metadata.uid } });
+      return TAKEN;
+    case 'exists':
+    case 'notFound':
+      return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} was not made` };
+    case 'invalid':
+      return unavailable(`the API server refuses NodeClaim ${name}: ${outcome.message}`);
+  }
+}
 
 /** Made by an earlier try: that was it. One that is on its way is never taken over. */
 function adopt({ metadata }: KubernetesObject, nodeUid: string, note: ActionContext['note']): StepOutcome {

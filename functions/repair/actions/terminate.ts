@@ -8,31 +8,31 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { addDuration, parseTimestamp, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { endsBy } from '../node-verdict.ts';
-import type { Ours } from '../state.ts';
+import { endsBy } from '../rule/node-verdict.ts';
+import type { Ours } from '../rule/record.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
 import { callInstance } from './instance.ts';
 import { openReplacement } from './replace.ts';
 
-export const terminate: Action = {
-  name: 'Terminate',
-  async run(context) {
-    const { deps, attempt, now } = context;
-    const { node } = attempt.replacement ?? {};
-    // The point of no return: pods may come to the replacement.
-    const isShut = node === undefined ? undefined : await openReplacement(deps, node);
-    if (isShut !== undefined) return { kind: 'notYet', until: addDuration(now, seconds(1)), on: isShut };
-    return context.claim === undefined
-      ? callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID))
-      : deleteClaim(context, context.claim);
-  },
+export const terminate: Action<'Terminate'> = async context => {
+  const { deps, attempt, now } = context;
+  const { node } = attempt.replacement ?? {};
+  // The point of no return: pods may come to the replacement.
+  const isShut = node === undefined ? undefined : await openReplacement(deps, node);
+  if (isShut !== undefined) return { kind: 'notYet', until: addDuration(now, seconds(1)), on: isShut };
+  return context.claim === undefined
+    ? callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID))
+    : deleteClaim(context, context.claim);
 };
 
 /**
  * The first write has the version that was judged as its precondition: a veto, a deadline or a deletion that came since is not passed
  * over, nor is any other change. A NodeClaim that is gone by now is as good as deleted.
  */
-async function deleteClaim({ deps, attempt, now }: ActionContext, claim: NodeClaimView): Promise<StepOutcome> {
+async function deleteClaim(
+  { deps, attempt, now }: ActionContext<'Terminate'>,
+  claim: NodeClaimView,
+): Promise<StepOutcome> {
   const { kubernetes } = deps;
   const { name, uid, resourceVersion } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };

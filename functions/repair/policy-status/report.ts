@@ -10,7 +10,7 @@ import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import { tiesOf } from '../../../shared/policies/policy-ties.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { faultOf, forgetAccepted, rememberAccepted } from '../settings.ts';
+import { faultOf, forgetAccepted, rememberAccepted } from '../settings/settings.ts';
 import { unwatchedTypes } from './watched.ts';
 import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 

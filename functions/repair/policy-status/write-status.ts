@@ -15,9 +15,9 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { poolOf } from '../node-verdict.ts';
-import { OWNER, poolCodec, poolRecordId } from '../record.ts';
-import { acceptedGenerations, faultOf, withLastAccepted } from '../settings.ts';
+import { poolOf } from '../rule/node-verdict.ts';
+import { OWNER, poolCodec, poolRecordId } from '../rule/codec.ts';
+import { acceptedGenerations, faultOf, withLastAccepted } from '../settings/settings.ts';
 import { summarize, type ClusterFacts, type PolicySummary, type PoolFacts } from './summary.ts';
 import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
@@ -97,12 +97,12 @@ async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Prom
       karpenters: karpenters.get(key)?.length ?? 0,
     };
   };
-  const data: unknown = objectOf(configMap, { notServed: 'notKnown' })?.['data'];
+  const data = objectOf(configMap, { notServed: 'notKnown' })?.['data'];
   return {
     gateOpen: config.featureGates.nodeRepair,
     inForce: readPolicies(inForce),
     pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'notKnown' })].map(factsOf)),
-    templates: typeof data === 'object' && data !== null ? Object.keys(data) : [],
+    templates: isJsonObject(data) ? Object.keys(data) : [],
   };
 }
 
@@ -154,8 +154,7 @@ function differsByNumbers(before: JsonObject | undefined, next: JsonObject): boo
 
 function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {
   const conditions = status?.['conditions'];
-  const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
-  return Array.isArray(conditions) ? (conditions as readonly unknown[]).filter(isObject) : [];
+  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
 }
 
 /** JSON text that does not depend on the order of fields. */

@@ -25,8 +25,8 @@ const healthEvent = (id: string, detail: JsonObject = {}): Message => ({
       detail: { id, nodeName: 'n1', agent: 'monitor', checkName: 'XidError', isFatal: true, ...detail },
     }),
 });
-const ASKED = healthEvent('one');
-const RECOVERED = healthEvent('two', { isFatal: false, isHealthy: true });
+export const ASKED = healthEvent('one');
+export const RECOVERED = healthEvent('two', { isFatal: false, isHealthy: true });
 const nodeEvent = (change: 'Modified' | 'Deleted' = 'Modified'): Message =>
   clusterEvent('drain', {
     kind: 'Node',

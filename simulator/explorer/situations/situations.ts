@@ -12,6 +12,7 @@ import { REPAIR_SITUATIONS } from './repair.ts';
 import { REPAIR_VOLUNTARY_SITUATIONS } from './repair-voluntary.ts';
 import { RULE_SITUATIONS } from './rules.ts';
 import { TIMER_SITUATIONS } from './timer.ts';
+import { TWO_FUNCTIONS_SITUATIONS } from './two-functions.ts';
 
 export const SITUATIONS: readonly Situation[] = [
   ...KERNEL_SITUATIONS,
@@ -26,4 +27,5 @@ export const SITUATIONS: readonly Situation[] = [
   ...RULE_SITUATIONS,
   ...DRAIN_SITUATIONS,
   ...DRAIN_LIMITS_SITUATIONS,
+  ...TWO_FUNCTIONS_SITUATIONS,
 ];

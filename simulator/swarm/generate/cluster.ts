@@ -70,8 +70,10 @@ export function conditionsBody(conditions: readonly ConditionPlan[]): JsonValue 
   }));
 }
 
+export const newName = (model: Model): string => `${model.namePrefix}n${(model.counter += 1)}`;
+
 /** A node that joins at `time` under that name, or under a new one. */
-export function drawNode(random: Random, model: Model, time: EpochMs, name = `n${(model.counter += 1)}`): NodePlan {
+export function drawNode(random: Random, model: Model, time: EpochMs, name = newName(model)): NodePlan {
   const zone = random.pick(model.zones);
   const since = toTimestamp(addDuration(time, toDurationMs(0 - random.integer(0, hours(2)))));
   let conditions: readonly ConditionPlan[] = [{ type: 'Ready', status: 'True', lastTransitionTime: since }];

@@ -12,7 +12,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
 import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
-import { conditionsBody } from './cluster.ts';
+import { conditionsBody, newName } from './cluster.ts';
 import { times } from './draw.ts';
 import { place, toManifest, type Model, type NodePlan } from './model.ts';
 
@@ -90,7 +90,7 @@ function drawIllnessPolicy(random: Random, model: Model, name: string): Manifest
 }
 
 function drawMachine(random: Random, model: Model, pool: string, start: EpochMs): NodePlan {
-  const name = `n${(model.counter += 1)}`;
+  const name = newName(model);
   const zone = random.pick(model.zones);
   const lastTransitionTime = toTimestamp(addDuration(start, toDurationMs(0 - hours(2))));
   const node: NodePlan = {

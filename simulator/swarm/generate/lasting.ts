@@ -156,7 +156,7 @@ const allGone: Story = ({ random, model: { pools, policies, nodes }, time }) => 
   }));
 };
 
-const STORIES: readonly (readonly [weight: number, story: Story])[] = [
+export const LASTING_STORIES: readonly (readonly [weight: number, story: Story])[] = [
   [7, objectRefused],
   [4, verbRefused],
   [4, notServed],
@@ -169,7 +169,7 @@ export function drawLasting(random: Random, model: Model, start: EpochMs, span: 
   if (model.nodes.length === 0 || !random.chance(0.25)) return [];
   return times(random.integer(1, 3)).flatMap(index => {
     const time = addDuration(start, random.chance(0.2) ? seconds(0) : drawDuration(random, seconds(0), span));
-    const story = pickWeighted(random, STORIES);
+    const story = pickWeighted(random, LASTING_STORIES);
     return story({ random: random.stream(String(index)), model, time });
   });
 }

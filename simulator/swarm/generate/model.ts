@@ -39,6 +39,8 @@ export interface PodPlan {
 }
 
 export interface Model {
+  /** What the names of nodes begin with. */
+  readonly namePrefix: string;
   /** Where nodes are. */
   readonly zones: readonly string[];
   readonly pools: readonly string[];

@@ -12,6 +12,7 @@ import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import { createRandom, type Random } from '../../random.ts';
 import {
   ACTORS,
+  type Actor,
   GENERATED_ANNOTATION,
   type PlacedManifest,
   type Scenario,
@@ -22,17 +23,26 @@ import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
 import { FOCUSES, ILLNESSES, ILLNESSES_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
+import { drawHardships, HARDSHIPS_FROM } from './hardships.ts';
 import { drawHookWork } from './hook-resources.ts';
 import { drawLasting, drawRefusals } from './lasting.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
 import { names } from './settings.ts';
 import { drawUpheavals } from './upheavals.ts';
 
+/** As long as a name is on EKS. */
+const LONG_PREFIX = 'ip-192-168-101-202.eu-central-1.compute.internal-';
+const WITHOUT_KARPENTER = ACTORS.filter(actor => actor !== 'karpenter');
+const drawActors = (shape: Random): readonly Actor[] => (shape.chance(0.9) ? ACTORS : pickSome(shape, ACTORS, 0.7));
+
 export function generateScenario(seed: number): Scenario {
   const root = createRandom(seed).stream('scenario');
   const focus = focusOf(seed) ?? pickWeighted(root.stream('focus'), FOCUSES);
   const shape = root.stream('shape');
+  const isHard = seed >= HARDSHIPS_FROM;
+  const hard = root.stream('hardships');
   const model: Model = {
+    namePrefix: isHard && hard.chance(0.3) ? LONG_PREFIX : '',
     zones: focus.drawZones(shape),
     pools: names('pool', focus.drawPools(shape)),
     policies: names('policy', focus.drawPolicies(shape)),
@@ -64,6 +74,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawLasting(root.stream('lasting'), model, START, span),
     ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
+    ...(isHard ? drawHardships(hard, { model, start: START, span, config, pools: poolsOf(objects) }) : []),
     ...drawChecks(root.stream('checks'), { objects, model, start: START, span }),
   ];
   return {
@@ -74,13 +85,16 @@ export function generateScenario(seed: number): Scenario {
     end,
     config,
     templates: focus.templates,
-    actors: new Set(shape.chance(0.9) ? ACTORS : pickSome(shape, ACTORS, 0.7)),
+    actors: new Set(isHard && hard.chance(0.1) ? WITHOUT_KARPENTER : drawActors(shape)),
     objects,
     steps: carryOut(drafts, lastTime),
     expectations: [],
     doubts: [],
   };
 }
+
+const poolsOf = (objects: readonly PlacedManifest[]): readonly string[] =>
+  objects.flatMap(({ manifest }) => (manifest.kind === 'NodePool' ? [manifest.name] : []));
 
 /** What later seeds are about, beside what all may be about. */
 function focusOf(seed: number): Focus | undefined {

@@ -82,7 +82,7 @@ const tidied: Story = ({ random, model, time }) => {
   return [{ time, act: () => patchNode(node, merge) }];
 };
 
-const UPHEAVALS: readonly (readonly [weight: number, story: Story])[] = [
+export const UPHEAVALS: readonly (readonly [weight: number, story: Story])[] = [
   ...TURNOVER_STORIES,
   [1.5, tied],
   [1.5, policyGone],

@@ -3,7 +3,10 @@ import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { printScenario } from '../../../simulator/scenario/print.ts';
 import type { Scenario } from '../../../simulator/scenario/scenario.ts';
 import { textOf } from '../../../simulator/invariants/reading.ts';
+import { CALL_FAULTS } from '../../../simulator/faults/mix.ts';
+import { drawFaults } from '../../../simulator/swarm/faults.ts';
 import { NEWS_FROM } from '../../../simulator/swarm/generate/focus.ts';
+import { HARDSHIPS_FROM } from '../../../simulator/swarm/generate/hardships.ts';
 import { generateScenario } from '../../../simulator/swarm/generate/scenario.ts';
 import { hours } from '../../../shared/domain/time.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
@@ -242,6 +245,50 @@ describe('a scenario about illnesses', () => {
     const catalog = clusterCatalog();
     for (const scenario of illnesses.slice(0, 20)) {
       const parsed = parseScenarios(printScenario(scenario), 'generated', catalog);
+      expect(parsed.ok && parsed.scenarios.map(withoutPlaces)).toEqual([withoutPlaces(scenario)]);
+    }
+  });
+});
+
+describe('a scenario with hardships', () => {
+  const hard = Array.from({ length: 120 }, (_, index) => generateScenario(HARDSHIPS_FROM + index));
+  const texts = hard.map(({ steps, objects }) =>
+    JSON.stringify([objects.map(({ manifest }) => manifest), steps.map(({ time, action }) => ({ time, action }))]),
+  );
+
+  it.each([
+    ['names as long as on EKS', /"name":"ip-192-168-101-202\.eu-central-1\.compute\.internal-n\d+"/],
+    ['a hundred changes of one node and more', /"example\.com\/beat":"59"/],
+    ['a hundred events about one node and more', /"id":"storm-\d+-99"/],
+    ['a mode that is flipped', /"mode":"Observe".*"mode":"Enforce".*"mode":"Observe"/],
+    ['a gate that is closed and opened', /nodeRepair = false.*nodeRepair = true/],
+    ['a configuration that nobody can read, and back', /"config\.toml":"\[\[\[.*"config\.toml":"[^[]/],
+    ['replacements that do not come', /"kind":"launch","nodePool":"pool-\d","result":"(insufficientCapacity|never)"/],
+    ["Karpenter's own forceful deletion", /"karpenter\.sh\/nodeclaim-termination-timestamp":"2024-[^}]*\}\}\}/],
+    ["Karpenter's disruption", /"key":"karpenter\.sh\/disrupted"/],
+    ['a candidate of the cluster-autoscaler', /DeletionCandidateOfClusterAutoscaler.*ToBeDeletedByClusterAutoscaler/],
+    ['settings that go in any order', /"kind":"delete","target":\{"resource":"nodepools"/],
+    ['a kind that is not served', /"notServed":true/],
+  ])('has, in some of the seeds, %s', (_, pattern) => {
+    expect(texts.filter(text => pattern.test(text)).length).toBeGreaterThan(0);
+  });
+
+  it('has no Karpenter in some of the seeds', () => {
+    expect(hard.filter(({ actors }) => !actors.has('karpenter') && actors.size === 3).length).toBeGreaterThan(3);
+  });
+
+  it('lets at most one kind of call fail far more often than in its mix', () => {
+    const failing = Array.from({ length: 400 }, (_, index) =>
+      drawFaults(HARDSHIPS_FROM + index).more.filter(kind => CALL_FAULTS.some(fault => fault === kind)),
+    );
+    expect(Math.max(...failing.map(({ length }) => length))).toBe(1);
+  });
+
+  it('can be written to a file that reads back as the same scenario', () => {
+    const catalog = clusterCatalog();
+    for (const scenario of hard.slice(0, 30)) {
+      const parsed = parseScenarios(printScenario(scenario), 'generated', catalog);
+      expect(parsed.ok ? parsed.scenarios.flatMap(({ doubts }) => doubts) : parsed.faults).toEqual([]);
       expect(parsed.ok && parsed.scenarios.map(withoutPlaces)).toEqual([withoutPlaces(scenario)]);
     }
   });

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decidePool } from '../../../../functions/repair/decide.ts';
+import { decidePool } from '../../../../functions/repair/rule/decide.ts';
 import { statementsOfProvider } from '../../../../shared/domain/provider-policies.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { toDurationMs } from '../../../../shared/domain/time.ts';

@@ -1,10 +1,10 @@
 /** Random clusters, and what Curfew does there: one pass of each pool at the same instant, with the records of having seen each condition begin. */
 import fc from 'fast-check';
-import { decidePool } from '../../../../functions/repair/decide.ts';
-import { clocksOf, illsOf } from '../../../../functions/repair/illness.ts';
-import { keyOf } from '../../../../functions/repair/ladder.ts';
-import { newNode } from '../../../../functions/repair/attempt.ts';
-import type { NodeRecord } from '../../../../functions/repair/state.ts';
+import { decidePool } from '../../../../functions/repair/rule/decide.ts';
+import { clocksOf, illsOf } from '../../../../functions/repair/rule/illness.ts';
+import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import type { NodeRecord } from '../../../../functions/repair/rule/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
@@ -46,7 +46,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
     const nodePool = pool === undefined ? undefined : nodePoolOf(pool, budgets[pool]);
     const decision = aDecision(own, { now: T, pool, claims, rules, records, cluster: nodes, nodePool, decide });
     return decision.granted.flatMap(({ attempt, look }): Command[] => {
-      const { claim, action, podsUntil } = attempt;
+      const { claim, action } = attempt;
       if (claim === undefined) return [];
       const own = look.due?.decision.terms.drainBound;
       const limit = claims.find(({ uid }) => uid === claim.uid)?.terminationGracePeriod;
@@ -56,7 +56,12 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
         // A reboot whose pods have time begins with its drain.
         action === 'Reboot' || action === 'Drain'
           ? { claim: claim.name, pool, action: 'Reboot', deadline: ofReboot }
-          : { claim: claim.name, pool, action: 'Replace', deadline: podsUntil },
+          : {
+              claim: claim.name,
+              pool,
+              action: 'Replace',
+              deadline: action === 'Terminate' ? attempt.podsUntil : undefined,
+            },
       ];
     });
   });

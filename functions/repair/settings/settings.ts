@@ -1,0 +1,164 @@
+/**
+ * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific policy over a
+ * general one, ties by name. Of a policy that an edit broke, the generation that was accepted last stays in force until the mistake is
+ * mended; a policy that never was valid holds the repairs of the pools that it selects (I6). One record per policy, written when its
+ * event is looked at.
+ */
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { parsePolicyFrame, type Mode, type Parsed } from '../../../shared/contract/policy-schema.ts';
+import { parseProtectionBlock } from '../../../shared/contract/protection-schema.ts';
+import { parseDrainLimits } from '../../../shared/contract/drain-limits-schema.ts';
+import { parseRepairLimits } from '../../../shared/contract/repair-limits-schema.ts';
+import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
+import { parseTerminationBlock } from '../../../shared/contract/termination-schema.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { statementsOfProvider, type ProviderPolicies } from '../../../shared/domain/provider-policies.ts';
+import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, hours } from '../../../shared/domain/time.ts';
+import { DONE } from '../../../shared/lifecycle/settle.ts';
+import { type RecordCodec, checkedCodec, readRecord } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, updateRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { decisionFor } from '../../../shared/policies/deciding-policy.ts';
+import { policiesFor, unreadableFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { limitsInForce } from './limits-in-force.ts';
+import type { LimitsInForce } from '../rule/node-verdict.ts';
+import { OWNER } from '../rule/codec.ts';
+
+export interface EffectiveRepair {
+  /** undefined: no block applies; `invalid`: one applies that cannot be read. */
+  readonly settings: RepairSettings | { readonly invalid: string } | undefined;
+  readonly mode: Mode;
+  /** Where the block stands, e.g. `NodePool default`. */
+  readonly source: string | undefined;
+  /** The `repairLimits` of policies; absent while no policy has any. */
+  readonly limits?: LimitsInForce | undefined;
+}
+
+const hasBlock = (object: KubernetesObject): boolean => object.spec?.['repair'] !== undefined;
+const hasLimits = ({ object }: PolicySet['policies'][number]): boolean => object.spec?.['repairLimits'] !== undefined;
+const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
+
+/**
+ * The repair settings for the nodes of a pool. A node without a NodePool is reached only by a policy whose selector is empty.
+ * A policy that selects the pool and cannot be read might forbid what the others allow, so nothing is repaired until it can be
+ * (I6). One whose very selector cannot be read selects nothing. Both are reported on their own object.
+ *
+ * @param profile the provider's statements; undefined: those before 1.15
+ */
+export function effectiveRepair(
+  pool: KubernetesObject | undefined,
+  policySet: PolicySet,
+  profile?: ProviderPolicies,
+): EffectiveRepair {
+  const applying = policiesFor(pool, policySet);
+  const unreadable = unreadableFor(pool, policySet);
+  const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
+  const holder = holders.find(hasBlock);
+  const { mode } = decisionFor(pool, 'repair', policySet);
+  const limits = policySet.policies.some(hasLimits) ? limitsInForce(applying, policySet, mode) : undefined;
+  const found = { mode, ...(limits && { limits }) };
+  if (holder === undefined) return { settings: undefined, source: undefined, ...found };
+  const source = nameOf(holder);
+  const [fault] = unreadable;
+  if (fault !== undefined) {
+    const by = nameOf(fault.object);
+    return { settings: { invalid: `${by}: ${fault.message}` }, source: by, ...found };
+  }
+  const block = parseRepairBlock(holder.spec?.['repair'], 'spec.repair');
+  if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
+  if (limits?.fault !== undefined) return { settings: { invalid: limits.fault }, source, ...found };
+  return { settings: { ...block.value, provided: statementsOfProvider(profile) }, source, ...found };
+}
+
+const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+type AcceptedPolicy = Readonly<z.output<typeof schema>>;
+
+const codec: RecordCodec<AcceptedPolicy> = checkedCodec(OWNER, schema, 1);
+
+const recordId = (uid: string): string => `policy/${uid}`;
+/** A deletion whose event was lost is noticed after this long. */
+const CHECK = hours(24);
+
+/**
+ * What is wrong with a policy's frame or repair block, with the fields' paths; undefined when both can be used.
+ *
+ * @param scope `all`: also with the blocks that are other functions' to use
+ */
+export function faultOf({ spec }: KubernetesObject, scope: 'repair' | 'all' = 'repair'): string | undefined {
+  const partOf = <Value>(
+    name: 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection',
+    parse: (block: unknown, path: string) => Parsed<Value>,
+  ): Parsed<Value> | undefined => (spec?.[name] === undefined ? undefined : parse(spec[name], `spec.${name}`));
+  const others = [
+    partOf('drain', parseDrainLimits),
+    partOf('termination', parseTerminationBlock),
+    partOf('protection', parseProtectionBlock),
+  ];
+  const own = [partOf('repair', parseRepairBlock), partOf('repairLimits', parseRepairLimits)];
+  const parts = [parsePolicyFrame(spec), ...own, ...(scope === 'all' ? others : [])];
+  const faults = parts.flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
+  return faults.length === 0 ? undefined : faults.join('; ');
+}
+
+/** Of the policies that cannot be read, by UID: the generation that was accepted last. */
+export async function acceptedGenerations(
+  { records }: Pick<FunctionDeps, 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const object of objects.filter(each => faultOf(each) !== undefined)) {
+    const { uid } = object.metadata;
+    const accepted = await loadAccepted(records, uid);
+    if (accepted !== undefined) found.set(uid, accepted.generation);
+  }
+  return found;
+}
+
+/** The policies as they are in force: one that cannot be read has the spec that was accepted last, where there was one. */
+export async function withLastAccepted(
+  { records }: Pick<FunctionDeps, 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<readonly KubernetesObject[]> {
+  return inParallel(
+    objects.map(async object => {
+      if (faultOf(object) === undefined) return object;
+      const accepted = await loadAccepted(records, object.metadata.uid);
+      return accepted === undefined ? object : { ...object, spec: accepted.spec };
+    }),
+  );
+}
+
+async function loadAccepted(
+  records: Pick<FunctionDeps['records'], 'get'>,
+  uid: string,
+): Promise<AcceptedPolicy | undefined> {
+  const held = readRecord(codec, await records.get({ owner: OWNER, id: recordId(uid) }));
+  return held.kind === 'held' ? held.value : undefined;
+}
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+/** Remembers a policy that can be used. */
+export async function rememberAccepted(deps: Deps, object: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
+  const { metadata, spec = {} } = object;
+  const isFaulty = faultOf(object) !== undefined;
+  const record = openRecord(deps, codec, recordId(metadata.uid), wakeUp);
+  const value: AcceptedPolicy = { generation: metadata.generation ?? 0, spec };
+  const { apiVersion, kind } = object;
+  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async held => {
+    if (!isFaulty && held.kind === 'held' && held.value.generation > value.generation) return DONE;
+    const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+    // A policy that was broken keeps what was accepted last, and its timer.
+    if (isFaulty && held.kind === 'none') return DONE;
+    const kept = isFaulty && held.kind === 'held' ? held.value : value;
+    return written(await record.save({ subject, value: kept, wakeTime: addDuration(deps.clock.now(), CHECK) }));
+  });
+}
+
+/** The policy is gone. */
+export async function forgetAccepted(deps: Deps, uid: string): Promise<void> {
+  const record = openRecord(deps, codec, recordId(uid));
+  await updateRecord(`the record of policy ${uid}`, record, () => record.closeGone());
+}
