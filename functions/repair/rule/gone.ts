@@ -13,7 +13,7 @@ export function lookAtGone(
 ): NodeLook {
   const { attempt } = held;
   const node = { name: held.name, uid };
-  const base = { node, view: undefined, holds: false, isFollowed: false, takesBack: held.ours !== undefined };
+  const base = { node, view: undefined, isInFlight: false, isFollowed: false, takesBack: held.ours !== undefined };
   const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
   if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
   const settled = settledTime(attempt);
