@@ -29,7 +29,7 @@ import {
   loadRules,
 } from './observe.ts';
 import { readableSettings } from './rule/node-verdict.ts';
-import type { LookContext } from './rule/seen.ts';
+import type { LookContext } from './rule/judged-node.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
 import type { DecisionScope } from './report.ts';
 import type { NodeLook } from './rule/verdict.ts';

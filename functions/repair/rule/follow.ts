@@ -12,7 +12,7 @@ import { actsOf, allRungsOf, awaitsReboot, hasTime, isBeforeReboot, isInPlace, r
 import { decideNode, endsBy, otherAtWork, readableSettings } from './node-verdict.ts';
 import { replacementSeen, replacementStatusOf, unmarkTime } from './replacement.ts';
 import { lookAtReplacing } from './replacing.ts';
-import { IN_FLIGHT, QUIET, type LookContext, type LookResult, type JudgedNode } from './seen.ts';
+import { IN_FLIGHT, QUIET, type LookContext, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
 import { FOLLOW_CHECK, BLOCKED_CHECK } from './times.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';

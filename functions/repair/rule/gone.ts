@@ -1,7 +1,7 @@
 /** What becomes of a repair whose Node is gone. Pure. */
 import { addDuration, earliest, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 import { accepted, settledTime, withoutAttempt } from './attempt.ts';
-import type { LookContext } from './seen.ts';
+import type { LookContext } from './judged-node.ts';
 import type { NodeRecord } from './record.ts';
 import { FOLLOW_CHECK } from './times.ts';
 import type { NodeLook, Verdict } from './verdict.ts';

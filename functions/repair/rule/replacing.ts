@@ -4,7 +4,7 @@ import { addDuration, earliest, isDue, seconds, toDurationMs, toTimestamp } from
 import { withoutAttempt } from './attempt.ts';
 import { refusedUntil, terminationAfter } from './ladder.ts';
 import { replacementStatusOf, type ReplacementStatus } from './replacement.ts';
-import { IN_FLIGHT, QUIET, type JudgedNode, type LookResult } from './seen.ts';
+import { IN_FLIGHT, QUIET, type JudgedNode, type LookResult } from './judged-node.ts';
 import type { AttemptOf } from './record.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 

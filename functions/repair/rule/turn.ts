@@ -4,7 +4,7 @@ import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import { keyOf, takenBefore, turnOf } from './ladder.ts';
 import { readableSettings } from './node-verdict.ts';
-import { QUIET, type LookResult, type JudgedNode } from './seen.ts';
+import { QUIET, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
 import { FAULT_CHECK, FOLLOW_CHECK, BLOCKED_CHECK, KEPT_FOR, OTHERS_CHECK } from './times.ts';
 import type { Verdict } from './verdict.ts';
