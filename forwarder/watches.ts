@@ -25,7 +25,7 @@ import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 import { createWatchSupervisor, type ObjectConsumer, type WatchSupervisor } from './watch.ts';
-import type { WatchStatus } from './watch-standing.ts';
+import type { WatchStatus } from './watch-status.ts';
 
 export interface WatchesDeps {
   readonly watch: ClusterWatch;

@@ -77,7 +77,7 @@ export async function carryOutPass(
   };
 }
 
-/** As `drainPodStanding` says it, with the second by which the API server rounds a deletion. */
+/** As `podDrainability` says it, with the second by which the API server rounds a deletion. */
 function stuckAfter({ end: { pod, gracePeriodSeconds } }: EndedPod<PodEnd>, now: EpochMs): EpochMs {
   const own = pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
   const given = gracePeriodSeconds === undefined ? own : seconds(gracePeriodSeconds);

@@ -224,8 +224,8 @@ export async function closeGone({ deps, reporter }: GoneParts, target: Target, g
   if (!(await isResourceGone({ deps, reporter }, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
   const { name } = target;
-  const standing = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
-  const ended = asked.map(request => toFinished(request, goneOutcome(name), standing));
+  const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
+  const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
   await tellAnswers(deps, targetNode(target), ended);
   await gone.record.closeGone();
   if (asked.length === 0) return;

@@ -90,13 +90,13 @@ function withFitting(record: DrainRecord, node: Seen): DrainRecord {
   const { finished, answered = [], ...rest } = record;
   const newest = newestOf(finished, WHOLE);
   const older = finished.slice(0, finished.length - newest.length);
-  const standing = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
-  const kept = new Set(standing.map(({ id }) => id));
+  const stillNeeded = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
+  const kept = new Set(stillNeeded.map(({ id }) => id));
   const gone = older.filter(each => !kept.has(each.id));
   if (gone.length === 0) return record;
   // One that asked for nothing is answered alike when it comes again.
   const ids = gone.filter(each => !asksNothing(each)).map(({ id, status, endTime }) => ({ id, status, endTime }));
-  return { ...rest, finished: [...standing, ...newest], answered: fittingIds([...answered, ...ids], node) };
+  return { ...rest, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
 }
 
 /** Of ends that stand for the same fault the one that was said last is enough. */
@@ -121,8 +121,8 @@ function withoutRepeats(
 }
 
 /** Faults of one check become one: the whole check, which a recovery of all of it ends. None is forgotten while another can be widened. */
-function inBounds(standing: readonly FinishedDrain[]): readonly FinishedDrain[] {
-  let fitting = standing.map(each => ({ ...each, left: [] }));
+function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain[] {
+  let fitting = stillNeeded.map(each => ({ ...each, left: [] }));
   while (bytesOf(fitting) > MAX_STANDING_BYTES) {
     const index = fitting.findIndex((one, at) =>
       fitting.slice(at + 1).some(other => isSameCheck(one.fault, other.fault)),

@@ -19,7 +19,7 @@ export type OutOfScope =
 /** Why a pod that should go is not waited for. It is reported, never counted as gone. */
 export type LeftBehind = 'StuckTerminating' | 'NotReady';
 
-export type DrainPodStanding =
+export type PodDrainability =
   | { readonly kind: 'outOfScope'; readonly because: OutOfScope }
   | { readonly kind: 'leftBehind'; readonly because: LeftBehind; readonly mode: DrainMode }
   | {
@@ -43,8 +43,8 @@ export interface DrainPodRules {
 }
 
 /** How a pod stands in a drain at `now`. */
-export function drainPodStanding(pod: PodView, rules: DrainPodRules, now: EpochMs): DrainPodStanding {
-  const outOfScope = (because: OutOfScope): DrainPodStanding => ({ kind: 'outOfScope', because });
+export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs): PodDrainability {
+  const outOfScope = (because: OutOfScope): PodDrainability => ({ kind: 'outOfScope', because });
   const rule = rules.modeOf(pod);
   if (rule === 'system') return outOfScope('SystemNamespace');
   if (rule === undefined) return outOfScope('NoRule');

@@ -10,7 +10,7 @@ import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
 import { setConditions, type Condition } from '../cluster/set-condition.ts';
-import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type Standing } from './rule-set.ts';
+import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
 import { objectsOf } from './wake-ups.ts';
 import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
@@ -28,10 +28,10 @@ export const CHANGED = again('somebody changed it');
 export async function keepRule(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   object: KubernetesObject,
-  standing: Standing,
+  acceptance: RuleAcceptance,
 ): Promise<'kept' | 'changed'> {
   const { uid, resourceVersion, name, finalizers = [], deletionTimestamp } = object.metadata;
-  if (cleanUpOf(standing) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
+  if (cleanUpOf(acceptance) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
   if (deletionTimestamp !== undefined) return 'kept';
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
