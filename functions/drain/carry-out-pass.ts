@@ -29,7 +29,7 @@ export interface PassResult {
   readonly drained: number;
   /** What it leaves undone. */
   readonly left: PodsLeft;
-  /** That something is refused is to be said once more. */
+  /** A refusal is to be reported once more. */
   readonly isSaidAgain: boolean;
   /** Evictions that are not asked for again for a moment. */
   readonly held: HeldEvictions | undefined;

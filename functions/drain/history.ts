@@ -14,11 +14,11 @@ import { bytesOf, newestOf, toStored } from './record-size.ts';
 /** What has ended is remembered at least as long as a message can wait before it comes. */
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;
 
-/** Whole ends, the newest ones. Of JSON. */
+/** How many of the newest ends are kept whole, and in how many bytes of JSON. */
 const WHOLE = { count: 100, maxBytes: 65_536 };
-/** Of whole ends that the Node refers to, beside those. */
+/** The most bytes of older ends that are kept whole because the Node refers to them. */
 const MAX_STANDING_BYTES = 49_152;
-/** Ids, the newest ones: thousands. */
+/** How many ids are kept of other ends, the newest first. */
 const ANSWERED = { count: 5_000, maxBytes: 65_536 };
 
 type Seen = Pick<DrainedNode, 'quarantine' | 'requested' | 'cordonMark' | 'unschedulable'>;
@@ -65,7 +65,7 @@ export function endOf({ finished, answered = [] }: DrainRecord, id: string): Fin
   return answer && answeredBefore(answer);
 }
 
-/** Of an end of which no more is known. */
+/** An end of which only the answer is remembered. */
 const answeredBefore = ({ id, status, endTime }: AnsweredRequest): FinishedDrain => ({
   id,
   status,
@@ -99,7 +99,7 @@ function withFitting(record: DrainRecord, node: Seen): DrainRecord {
   return { ...rest, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
 }
 
-/** Of ends that stand for the same fault the one that was said last is enough. */
+/** Keeps one end for each fault: the one that was said last. */
 function withoutRepeats(
   older: readonly FinishedDrain[],
   newest: readonly FinishedDrain[],

@@ -40,7 +40,7 @@ export interface PassSituation {
   readonly deleteTime: EpochMs;
   /** UIDs of pods whose owners were warned of that. */
   readonly warned: readonly string[];
-  /** Of the drain: pods that are made after its start have come back. */
+  /** The drain under way: pods that are made after its start have come back. */
   readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
   /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
   readonly forcedBy: EpochMs | undefined;
@@ -67,7 +67,7 @@ type Overridden = Protection | undefined;
 
 export type PodWait = {
   readonly pod: PodView;
-  /** By time alone; undefined: only an event ends it. */
+  /** When it ends by itself; undefined: only an event ends it. */
   readonly until: EpochMs | undefined;
 } & (
   | { readonly because: 'Protected' | 'Terminating' | 'Completion' | 'Deadline' | 'ComesBack' }
@@ -191,7 +191,7 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readon
 /** Never 0, which removes the object while its containers run on. */
 const wholeSeconds = (period: DurationMs): number => Math.max(Math.ceil(period / 1000), 1);
 
-/** By namespace and name: what is said stays the same while nothing changes. */
+/** Orders by namespace and name: the text stays the same while nothing changes. */
 function inOrder(pods: readonly PodView[]): readonly PodView[] {
   const keyOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
   return pods.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

@@ -25,7 +25,7 @@ export type PodDrainability =
   | {
       readonly kind: 'counts';
       readonly mode: DrainMode;
-      /** By time alone it counts no more from then on. */ readonly until: EpochMs | undefined;
+      /** From then on it no longer counts, even if nothing happens. */ readonly until: EpochMs | undefined;
     }
   /** It may use an entity of the drain, and nothing says whether: unknown blocks (I6). */
   | { readonly kind: 'unknown'; readonly mode: DrainMode; readonly message: string };

@@ -31,7 +31,7 @@ export interface RuleMessage {
   readonly watch?: KindWatch | undefined;
   /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
   readonly concernsObjects?: boolean;
-  /** That of a rule which is being deleted, or of which a change was refused. */
+  /** Brings back a rule that is being deleted, or whose change was refused. */
   readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
 }
 
@@ -136,7 +136,7 @@ async function applyRule(
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
   if (status === 'changed') return CHANGED;
   const turn = await lookAtObjects(parts, look, acceptance, { ...message, resource });
-  // Of a rule that ends nobody reads it any more.
+  // Nobody reads the status of a rule that is being deleted.
   if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
   return turn;
 }

@@ -55,7 +55,7 @@ export async function endWhenFree(
 ): Promise<Turn> {
   const { kind, apiVersion, metadata } = object;
   const left = await findLeft(deps, inForce);
-  // Of a kind that nobody ever granted nothing carries a finalizer of ours, and nobody will grant it for the end of its rule.
+  // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
   if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return endUnused(deps, { object, record });
   const now = deps.clock.now();
   // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.

@@ -31,7 +31,7 @@ export type RuleAcceptance =
   /** An older rule has the kind. */
   | { readonly kind: 'conflict'; readonly with: string; readonly cleansUp: RuleInForce };
 
-/** By what the objects that carry the rule's finalizer are cleaned up; undefined: by nothing. */
+/** The clean-up of the objects that carry the rule's finalizer; undefined: there is none. */
 export const cleanUpOf = (acceptance: RuleAcceptance): RuleInForce | undefined =>
   acceptance.kind === 'inForce' ? acceptance.value : acceptance.cleansUp;
 

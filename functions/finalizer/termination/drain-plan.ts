@@ -69,7 +69,7 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
       drainability.kind === 'passedOver' &&
       drainability.because === 'ToleratesDisruption' &&
       protectedWait(protectionOf(pod, protection), now) !== undefined;
-    // That it may stay on a tainted Node does not mean that it may end with the instance (I2).
+    // A pod that may stay on a tainted Node may still not end with the instance (I2).
     if (isWaitedFor) counted.push({ pod, group: drainGroupOf(pod) });
     else if (drainability.kind === 'passedOver') passedOver.push({ pod, because: drainability.because });
     else counted.push({ pod, group: drainability.group });

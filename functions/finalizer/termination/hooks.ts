@@ -55,7 +55,7 @@ export function hooksAt(point: HookPoint) {
         const outcome = await runHook(context, hook);
         if (outcome.kind !== 'done') return outcome;
       }
-      // Of those that nobody waited for, whoever called them may not have got to say it.
+      // The run that called an unawaited hook may have died before it reported the outcome.
       await sayUnawaited(context, point, hooks);
       return stepDone;
     },
