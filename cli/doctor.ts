@@ -5,14 +5,14 @@ import { VERSION } from '../shared/contract/version.ts';
 import { onOneLine } from '../shared/domain/printable.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { CommandOutput } from './command-output.ts';
-import { checksOfCluster } from './doctor/cluster.ts';
+import { checksOfCluster, FOLLOW } from './doctor/cluster.ts';
 import { checksOfClusterAccess } from './doctor/cluster-access.ts';
-import { findingText, ok, runChecks, warning, type Check, type Finding } from './doctor/finding.ts';
-import { checksOfParts, clusterOf, readFunction, type RunningFunction } from './doctor/parts.ts';
+import { findingText, note, ok, runChecks, warning, type Check, type Finding } from './doctor/finding.ts';
+import { checksOfDeadLetters, checksOfParts, clusterOf, readFunction, type RunningFunction } from './doctor/parts.ts';
 import { checksOfSignals } from './doctor/signals.ts';
 import { reportingFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
-import { readBusName, readDeployment, readRecordsTable, readVersion } from './operate/deployment.ts';
+import { isOfThisMachine, readBusName, readDeployment, readRecordsTable, readVersion } from './operate/deployment.ts';
 
 export interface DoctorOptions {
   /** Name of the functions stack. Without it and without a cluster, both are looked at where they are by default. */
@@ -34,12 +34,15 @@ export function doctorCommand(
     const onStack = stack !== undefined || !namesCluster;
     const onCluster = namesCluster || stack === undefined;
     const findings: Finding[] = [];
-    if (onStack)
-      findings.push(...(await lookAtStack(stack ?? 'Curfew', region === undefined ? {} : { region }, clock)));
+    const client = region === undefined ? {} : { region };
+    const isLocal = onStack && (await isOfThisMachine(stack ?? 'Curfew', client));
+    if (onStack) findings.push(...(await (isLocal ? lookAtLocalStack : lookAtStack)(stack ?? 'Curfew', client, clock)));
     if (onCluster) {
       const choice = { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
       findings.push(
-        ...(await onKubeconfig(choice, (cluster, transport) => runChecks(checksOfCluster(cluster, transport)))),
+        ...(await onKubeconfig(choice, (cluster, transport) =>
+          runChecks(checksOfCluster(cluster, transport, isLocal)),
+        )),
       );
     }
     for (const finding of findings) output.out(findingText(oneLineEach(finding)));
@@ -74,19 +77,7 @@ async function lookAtStack(
     })),
   );
   const clusterName = clusterOf(running);
-  const parts: readonly Check[] = [
-    {
-      subject: 'version',
-      needs: 'cloudformation:DescribeStacks',
-      look: async () => {
-        const deployed = await readVersion(stack, options);
-        if (deployed === VERSION) return [ok('version', deployed)];
-        const remedy = 'use the command of that version, or update: docs/deploying.md, "Updating and removing"';
-        return [warning('version', `${deployed} is deployed, this command is ${VERSION}`, remedy)];
-      },
-    },
-    ...checksOfParts(deployed, tableName, { ...options, stack }),
-  ];
+  const parts = [checkOfVersion(stack, options), ...checksOfParts(deployed, tableName, { ...options, stack })];
   if (clusterName === undefined) return [...read, ...(await runChecks(parts))];
   return [
     ...read,
@@ -96,4 +87,26 @@ async function lookAtStack(
       ...checksOfSignals({ stack, busName, clusterName, now: clock.now() }, options),
     ])),
   ];
+}
+
+const checkOfVersion = (stack: string, options: { readonly region?: string }): Check => ({
+  subject: 'version',
+  needs: 'cloudformation:DescribeStacks',
+  look: async () => {
+    const deployed = await readVersion(stack, options);
+    if (deployed === VERSION) return [ok('version', deployed)];
+    const remedy = 'use the command of that version, or update: docs/deploying.md, "Updating and removing"';
+    return [warning('version', `${deployed} is deployed, this command is ${VERSION}`, remedy)];
+  },
+});
+
+/** `npm start -- --serve` has queues; the rest of AWS is not there. */
+async function lookAtLocalStack(stack: string, options: { readonly region?: string }): Promise<readonly Finding[]> {
+  const checks = [
+    checkOfVersion(stack, options),
+    ...checksOfDeadLetters(await readDeployment(stack, options), { ...options, stack }),
+  ];
+  const says =
+    'is of npm start -- --serve, on this machine: event sources, ticks, alarms, access entries, backups and quotas are in AWS alone';
+  return [note(`stack ${stack}`, says, FOLLOW), ...(await runChecks(checks))];
 }

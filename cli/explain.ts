@@ -13,12 +13,13 @@ import { explainNode, explainPod, type NodeExplanation } from './explain/explain
 import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { explainGroup, explainGroups, renderGroup, renderGroups } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
-import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
+import { explainLifecycle, inForceOf, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { readRefusals, renderRefusals } from './explain/refusals.ts';
 import { renderNode, renderPod } from './explain/render.ts';
 import { loadSaid, withSaid } from './explain/repair-events.ts';
 import { describeMissing, parseSubject, type ExplainedObject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
+import { readTermination, type KnownTermination } from './explain/termination-record.ts';
 import { reportFailure } from './failure.ts';
 import type { CommandOutput } from './command-output.ts';
 import type { Cluster, Look } from './cluster.ts';
@@ -89,11 +90,17 @@ export async function explain(
   if (subject.kind === 'node') {
     const observation = await observeNode(kubernetes, subject.name);
     if (observation === undefined) return undefined;
-    const node = explainNode(observation, now);
+    const stored = records && (await readTermination(records, observation));
+    const node = explainNode({ ...observation, stored }, now);
     const decided = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
     const said = (await loadSaid(kubernetes, subject.name)).get(observation.node.uid);
     const known = withSaid(decided, observation.node, said, now);
-    const lifecycle = await withDrain(kubernetes, withTermination(known, observation, node, now), observation, now);
+    const lifecycle = await withDrain(
+      kubernetes,
+      withTermination(withStored(known, stored), observation, node, now),
+      observation,
+      now,
+    );
     const refused = records && (await readRefusals(records, observation));
     if (asJson) return json({ ...node, lifecycle, ...(refused && { refused }) });
     return [renderNode(node, lifecycle), ...renderRefusals(refused ?? [], now).map(onOneLine)].join('\n');
@@ -115,6 +122,18 @@ export async function explain(
   return asJson ? json(explained) : renderPod(explained, explainNode(observation, now));
 }
 
+/** By what the table remembers, where no policy says it any more. */
+function withStored(lifecycle: LifecycleExplanation, stored: KnownTermination | undefined): LifecycleExplanation {
+  if (stored === undefined || lifecycle.termination.since === undefined) return lifecycle;
+  const { termination } = lifecycle;
+  const { settings, hooks } = stored;
+  const message =
+    termination.isLeft && settings !== undefined
+      ? `${inForceOf(settings)}, as when it began: neither the NodePool nor a policy asks for it any more`
+      : termination.message;
+  return { ...lifecycle, termination: { ...termination, message, hooks } };
+}
+
 function withTermination(
   lifecycle: LifecycleExplanation,
   observation: NodeObservation,
@@ -122,8 +141,8 @@ function withTermination(
   now: EpochMs,
 ): LifecycleExplanation {
   const { termination } = lifecycle;
-  const { since, source, held } = termination;
-  if (since === undefined || source === undefined || held !== undefined) return lifecycle;
+  const { since, source, held, isLeft } = termination;
+  if (since === undefined || (source === undefined && !isLeft) || held !== undefined) return lifecycle;
   const pods = planTermination(observation, deadline.kind === 'at' ? deadline.time : undefined, now);
   return { ...lifecycle, termination: { ...termination, pods } };
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../shared/adapters/system-clock.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
-import { readDeployment } from './operate/deployment.ts';
+import { isOfThisMachine, readDeployment } from './operate/deployment.ts';
 import { createSwitches } from './operate/switches.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -40,6 +40,7 @@ function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts: Comm
     }
   };
   return reportingFailure(output, async () => {
+    if (await isOfThisMachine(stack, client)) throw new UsageError(NO_SWITCHES);
     const functions = await readDeployment(stack, client);
     const switches = createSwitches(client, clock);
     const sources = () =>
@@ -63,6 +64,11 @@ function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts: Comm
     return 0;
   });
 }
+
+/** The local stack runs its functions by itself. */
+const NO_SWITCHES = `this is the stack of npm start -- --serve, which has no event sources and schedules to switch: nothing was changed
+  Ctrl-C where it runs stops everything
+  kubectl patch nlp NAME --type merge -p '{"spec":{"mode":"Observe"}}' stops one policy`;
 
 /** A stack of an early version: its ticks go on, so it is not stopped. */
 const unnamed = (name: string): UsageError =>

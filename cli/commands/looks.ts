@@ -21,7 +21,7 @@ export function addLooks({ program, output, ends }: Place): void {
     .option('--at <moment>', 'with --scenario: time since its start, or an RFC 3339 instant (default: its end)')
     .option(
       '--stack <name>',
-      'the functions stack, whose records say what is refused of a node (default: none is read)',
+      'the functions stack, whose records say which hooks are at work and what is refused (default: none is read)',
     )
     .option('--region <name>', 'with --stack: default: $AWS_REGION, else that of the AWS profile')
     .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))

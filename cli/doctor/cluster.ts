@@ -14,10 +14,12 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { durationBetween, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import type { Cluster } from '../cluster.ts';
-import { failed, ok, warning, type Check, type Finding } from './finding.ts';
+import { failed, note, ok, warning, type Check, type Finding } from './finding.ts';
 import { lookAtTerminationAdmission } from './termination-admission.ts';
 
 const DEPLOYMENTS: ResourceType = { group: 'apps', version: 'v1', resource: 'deployments' };
+/** What shows, on one machine, that changes arrive and functions run. */
+export const FOLLOW = 'npx curfew audit --follow shows what the functions do';
 const APPLY = 'kubectl apply -k deploy/, or helm upgrade';
 /** A lease is renewed every few seconds. */
 const LEASE_IS_OLD_AFTER = minutes(1);
@@ -39,7 +41,12 @@ const textAt = (value: unknown, ...path: readonly (string | number)[]): string =
   return typeof found === 'string' ? found : '';
 };
 
-export function checksOfCluster({ kubernetes, now }: Cluster, transport: Transport): readonly Check[] {
+/** @param isOfThisMachine it is the cluster of `npm start -- --serve` */
+export function checksOfCluster(
+  { kubernetes, now }: Cluster,
+  transport: Transport,
+  isOfThisMachine: boolean,
+): readonly Check[] {
   const read = async (type: ResourceType, name: string): Promise<KubernetesObject | undefined> => {
     const answer = await kubernetes.get({ type, namespace: CONFIG_MAP.namespace, name });
     return answer.kind === 'there' ? answer.object : undefined;
@@ -57,7 +64,8 @@ export function checksOfCluster({ kubernetes, now }: Cluster, transport: Transpo
             found.push(failed(`definition of ${kind}`, 'is not served', APPLY));
             continue;
           }
-          found.push(ok(`definition of ${kind}`, `${answer.objects.length} there`), ...answer.objects.flatMap(saidOn));
+          const count = `${answer.objects.length} ${answer.objects.length === 1 ? 'object' : 'objects'}`;
+          found.push(ok(`definition of ${kind}`, `is served, ${count}`), ...answer.objects.flatMap(saidOn));
         }
         return found;
       },
@@ -81,6 +89,8 @@ export function checksOfCluster({ kubernetes, now }: Cluster, transport: Transpo
       needs: `get on deployments and leases in ${FORWARDER_ACCOUNT.namespace}`,
       look: async () => {
         const deployment = await read(DEPLOYMENTS, FORWARDER_ACCOUNT.name);
+        if (deployment === undefined && isOfThisMachine)
+          return [note('forwarder', 'is a process of the local stack, no Deployment', FOLLOW)];
         if (deployment === undefined) return [failed('forwarder', 'has no Deployment', APPLY)];
         const ready = Number(at(deployment, 'status', 'readyReplicas') ?? 0);
         const image = textAt(deployment, 'spec', 'template', 'spec', 'containers', 0, 'image');

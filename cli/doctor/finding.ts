@@ -2,8 +2,11 @@
 import { messageOf } from '../../shared/errors.ts';
 
 export interface Finding {
-  /** `skipped`: it could not be asked, so nothing is known. `warning`: it works, and somebody should know. */
-  readonly state: 'ok' | 'failed' | 'warning' | 'skipped';
+  /**
+   * `skipped`: it could not be asked, so nothing is known. `warning`: it works, and somebody should know. `note`: there is nothing of the
+   * kind where this was asked.
+   */
+  readonly state: 'ok' | 'failed' | 'warning' | 'skipped' | 'note';
   /** What was looked at. */
   readonly subject: string;
   readonly says: string;
@@ -20,6 +23,13 @@ export const failed = (subject: string, says: string, remedy: string): Finding =
 });
 export const warning = (subject: string, says: string, remedy: string): Finding => ({
   state: 'warning',
+  subject,
+  says,
+  remedy,
+});
+
+export const note = (subject: string, says: string, remedy: string): Finding => ({
+  state: 'note',
   subject,
   says,
   remedy,
@@ -48,7 +58,13 @@ export async function runChecks(checks: readonly Check[]): Promise<readonly Find
   return answers.flat();
 }
 
-const LABELS = { ok: 'ok      ', warning: 'WARNING ', failed: 'FAILED  ', skipped: 'skipped ' } as const;
+const LABELS = {
+  ok: 'ok      ',
+  warning: 'WARNING ',
+  failed: 'FAILED  ',
+  skipped: 'skipped ',
+  note: 'note    ',
+} as const;
 
 /** One line, with what to do below it. */
 export function findingText({ state, subject, says, remedy }: Finding): string {

@@ -44,7 +44,6 @@ export function checksOfParts(
 ): readonly Check[] {
   const lambda = new LambdaClient(options);
   const scheduler = new SchedulerClient(options);
-  const sqs = new SQSClient({ ...options, ...QUEUE_URL_IS_A_NAME });
   const resume = `curfew resume --stack ${stack}`;
   return [
     ...functions.map(({ name, eventSource }): Check => ({
@@ -68,22 +67,7 @@ export function checksOfParts(
         return [State === 'ENABLED' ? ok(subject, State) : failed(subject, State, resume)];
       },
     })),
-    ...functions.map(({ name, deadLettersUrl }): Check => ({
-      subject: `dead letters of ${name}`,
-      needs: 'sqs:GetQueueAttributes',
-      look: async () => {
-        const subject = `dead letters of ${name}`;
-        const { Attributes } = await sqs.send(
-          new GetQueueAttributesCommand({
-            QueueUrl: deadLettersUrl,
-            AttributeNames: ['ApproximateNumberOfMessages'],
-          }),
-        );
-        const waiting = Number(Attributes?.['ApproximateNumberOfMessages'] ?? 0);
-        const remedy = `curfew redrive --stack ${stack} --function ${name} --dry-run says why; docs/runbook.md, "Dead letters"`;
-        return [waiting === 0 ? ok(subject, 'none') : warning(subject, `${waiting} wait`, remedy)];
-      },
-    })),
+    ...checksOfDeadLetters(functions, { ...options, stack }),
     {
       subject: 'table',
       needs: 'dynamodb:DescribeTable and dynamodb:DescribeContinuousBackups',
@@ -102,6 +86,27 @@ export function checksOfParts(
       },
     },
   ];
+}
+
+/** What no function could do. */
+export function checksOfDeadLetters(
+  functions: readonly DeployedFunction[],
+  { stack, ...options }: ClientOptions & { readonly stack: string },
+): readonly Check[] {
+  const sqs = new SQSClient({ ...options, ...QUEUE_URL_IS_A_NAME });
+  return functions.map(({ name, deadLettersUrl }) => ({
+    subject: `dead letters of ${name}`,
+    needs: 'sqs:GetQueueAttributes',
+    look: async () => {
+      const subject = `dead letters of ${name}`;
+      const { Attributes } = await sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl: deadLettersUrl, AttributeNames: ['ApproximateNumberOfMessages'] }),
+      );
+      const waiting = Number(Attributes?.['ApproximateNumberOfMessages'] ?? 0);
+      const remedy = `curfew redrive --stack ${stack} --function ${name} --dry-run says why; docs/runbook.md, "Dead letters"`;
+      return [waiting === 0 ? ok(subject, 'none') : warning(subject, `${waiting} wait`, remedy)];
+    },
+  }));
 }
 
 async function lookAtTable(tableName: string, options: ClientOptions): Promise<readonly Finding[]> {

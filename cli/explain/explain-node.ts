@@ -2,9 +2,10 @@
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
-import { isActive, protectionOf, type Protection } from '../../shared/domain/protection.ts';
+import { isActive, maxDurationFor, protectionOf, type Protection } from '../../shared/domain/protection.ts';
 import { addDuration, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { NodeObservation } from './observation.ts';
+import { protectionRules, type ProtectionLimits } from './protection-rules.ts';
 
 export interface PodExplanation {
   readonly namespace: string;
@@ -15,6 +16,8 @@ export interface PodExplanation {
   readonly value: string | undefined;
   readonly protection: Protection;
   readonly protected: boolean;
+  /** The longest that it may be protected; undefined: nothing limits it. */
+  readonly maxDuration: DurationMs | undefined;
   /** What the block that is only observed would make of it. */
   readonly observed: Protection | undefined;
   /** Why the API server would refuse an eviction now, protection aside. */
@@ -32,6 +35,8 @@ export type Deadline =
   | { readonly kind: 'at'; readonly time: EpochMs }
   /** Counts from a deletion that has not begun. */
   | { readonly kind: 'afterDeletion'; readonly gracePeriod: DurationMs }
+  /** Stands in Curfew's table, which is not read: the termination goes on without its policy. */
+  | { readonly kind: 'stored' }
   | { readonly kind: 'none'; readonly terminating: boolean };
 
 export type Verdict =
@@ -55,6 +60,8 @@ export interface NodeExplanation {
   readonly otherPods: number;
   readonly deadline: Deadline;
   readonly compatibility: NodeObservation['protection']['policy']['compatibility'];
+  /** The longest that a protection lasts on it. */
+  readonly limits: ProtectionLimits;
   /** Where the protection policy stands; undefined: the defaults hold. */
   readonly policy: string | undefined;
   /** The policy whose protection block is only observed. */
@@ -78,7 +85,7 @@ export function explainNode(observation: NodeObservation, now: EpochMs): NodeExp
     pods,
     otherPods: all.length - pods.length,
     deadline: deadlineOf(observation),
-    compatibility: protection.policy.compatibility,
+    ...protectionRules(protection.policy),
     policy: protection.source,
     observed: protection.observed?.source,
   };
@@ -96,6 +103,7 @@ export function explainPod(pod: PodView, { protection, budgets }: NodeObservatio
     value: pod.annotations[KARPENTER.doNotDisruptAnnotation],
     protection: found,
     protected: isActive(found, now),
+    maxDuration: maxDurationFor(pod.namespace, protection.policy),
     observed: protection.observed && protectionOf(pod, protection.observed.policy),
     evictionRefusal: gone ? undefined : evictionRefusal(pod, budgets),
   };
@@ -120,12 +128,16 @@ function annotationOf(annotations: Readonly<Record<string, string>>): NodeAnnota
   return value === 'true' && mark !== undefined ? { kind: 'ours', until: mark } : { kind: 'theirs', value };
 }
 
-/** The instant in the NodeClaim's annotation, else the grace period of NodeClaim, NodePool or policy from the deletion on. */
-function deadlineOf({ node, nodeClaims: [claim], terminationGracePeriod }: NodeObservation): Deadline {
+/** The instant in the NodeClaim's annotation, else that of Curfew's table, else the grace period of NodeClaim, NodePool or policy from the deletion on. */
+function deadlineOf(observation: NodeObservation): Deadline {
+  const { node, terminationGracePeriod, isLeft = false, stored } = observation;
+  const [claim] = observation.nodeClaims;
   const annotated = parseTimestamp(claim?.annotations[KARPENTER.terminationTimestampAnnotation] ?? '');
-  if (annotated !== undefined) return { kind: 'at', time: annotated };
+  const known = annotated ?? stored?.deadline;
+  if (known !== undefined) return { kind: 'at', time: known };
   const deletionTime = claim?.deletionTime ?? node.deletionTime;
   const gracePeriod = claim?.terminationGracePeriod ?? terminationGracePeriod;
+  if (gracePeriod === undefined && isLeft && stored === undefined) return { kind: 'stored' };
   if (gracePeriod === undefined) return { kind: 'none', terminating: deletionTime !== undefined };
   return deletionTime === undefined
     ? { kind: 'afterDeletion', gracePeriod }

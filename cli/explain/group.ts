@@ -6,6 +6,7 @@ import { onOneLine } from '../../shared/domain/printable.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { explainLifecycle, nodesOfPool, nodesWithoutPool, type LifecycleCluster, type LifecycleExplanation } from './lifecycle.ts'; // prettier-ignore
 import { rulesOfPool, type PoolRules } from './pool-rules.ts';
+import { rulesText, statedProtection, type ProtectionRules } from './protection-rules.ts';
 import { repairText } from './render-lifecycle.ts';
 import { withSaid, type SaidOfNodes } from './repair-events.ts';
 
@@ -18,6 +19,8 @@ export interface GroupExplanation {
   readonly fault: string | undefined;
   /** Of a policy: what the conditions of its status say. */
   readonly status: readonly string[];
+  /** Of a policy: what its block of protection says; undefined: it has none that can be read. */
+  readonly protection: ProtectionRules | undefined;
   readonly nodePools: readonly string[];
   /** Of a policy: nodes without a NodePool, as those of managed node groups, which only an empty selector covers. */
   readonly nodesWithoutNodePool: number;
@@ -50,10 +53,18 @@ export function explainGroup(
   }));
   const ofBoth = { kind, name, nodePools, nodesWithoutNodePool: without.length, nodes };
   if (kind === 'nodepool') {
-    return { ...ofBoth, mode: undefined, fault: undefined, status: [], rules: rulesOfPool(cluster, name) };
+    return {
+      ...ofBoth,
+      mode: undefined,
+      fault: undefined,
+      status: [],
+      protection: undefined,
+      rules: rulesOfPool(cluster, name),
+    };
   }
   const status = statusOf((policy ?? fault)?.object);
-  return { ...ofBoth, mode: policy?.mode, fault: fault?.message, status, rules: undefined };
+  const protection = policy && statedProtection(policy.object);
+  return { ...ofBoth, mode: policy?.mode, fault: fault?.message, status, protection, rules: undefined };
 }
 
 /** As the repair function has written it, which knows the generation that was accepted last. */
@@ -112,7 +123,7 @@ const policiesOf = ({ rules }: GroupExplanation): string =>
 
 /** Unhealthy nodes have a line each; the others are counted. */
 export function renderGroup(group: GroupExplanation, now: EpochMs): string {
-  const { kind, name, mode, fault, status, rules, nodes } = group;
+  const { kind, name, mode, fault, status, protection, rules, nodes } = group;
   const title = kind === 'policy' ? `NodeLifecyclePolicy ${name}` : `NodePool ${name}`;
   const unhealthy = nodes.filter(
     ({ lifecycle: { repair } }) => repair.dueTime !== undefined || repair.since !== undefined,
@@ -122,6 +133,7 @@ export function renderGroup(group: GroupExplanation, now: EpochMs): string {
     ...(fault === undefined ? [] : [`  not in force: ${fault}`]),
     ...(kind === 'policy' ? [`  selects ${selection(group)}`] : []),
     ...status.map(line => `  ${line}`),
+    ...(protection === undefined ? [] : [`  protection: ${rulesText(protection)}`]),
     ...(rules === undefined ? [] : describeRules(rules)),
     ...unhealthy.map(each => `  node ${each.name}: repair ${repairText(each.lifecycle, now)}`),
   ]

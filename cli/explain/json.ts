@@ -3,7 +3,7 @@ import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { toDurationMs, toEpochMs, toExactTimestamp } from '../../shared/domain/time.ts';
 
 const INSTANTS: ReadonlySet<string> = new Set(['now', 'until', 'expiry', 'time', 'dueTime', 'since']);
-const DURATIONS: ReadonlySet<string> = new Set(['gracePeriod', 'cappedTo', 'timeout']);
+const DURATIONS: ReadonlySet<string> = new Set(['gracePeriod', 'cappedTo', 'timeout', 'maxDuration']);
 
 /** By the name of a field: `INSTANTS` and `DURATIONS` are milliseconds inside, text outside. */
 export function toJson(value: unknown): string {

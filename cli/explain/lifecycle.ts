@@ -12,7 +12,7 @@ import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { type Answer, readAnswer, requestedId } from '../../functions/drain/explain.ts';
 import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
-import { TERMINATING_CONDITION, effectiveTermination } from '../../functions/finalizer/explain.ts';
+import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import {
   CONFIRMED,
   type LookContext,
@@ -39,7 +39,10 @@ import {
   termsOf,
   type RepairSettings,
 } from '../../shared/domain/repair-policy.ts';
+import type { TerminationSettings } from '../../shared/domain/termination.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
+import { progressOf } from './observation.ts';
+import type { HookAtWork } from './termination-record.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface RepairExplanation {
@@ -100,6 +103,10 @@ export interface LifecycleExplanation {
     readonly held: string | undefined;
     /** What it waits for, as the Node's condition says. */
     readonly waitsFor: string | undefined;
+    /** It goes on, although neither NodePool nor policy asks for it any more. */
+    readonly isLeft: boolean;
+    /** That are at work; undefined: only Curfew's table knows, which is not read. */
+    readonly hooks: readonly HookAtWork[] | undefined;
     /** Of one that Curfew carries out, while it is under way: what becomes of each pod. */
     readonly pods: readonly PlannedPod[] | undefined;
   };
@@ -168,8 +175,9 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const termination = effectiveTermination(pool, cluster.policies);
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const since = claim?.deletionTime ?? node.deletionTime;
-  const progress = node.conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
+  const progress = progressOf(node);
   const goesOn = termination.isBraked && progress !== undefined;
+  const isLeft = since !== undefined && progress !== undefined && termination.kind === 'none';
   const isAsked = since !== undefined && termination.kind !== 'none';
   const isObserved = isAsked && termination.mode === 'Observe' && !goesOn;
   const requested = node.annotations[ANNOTATIONS.drainRequested];
@@ -181,7 +189,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
     repair: explainRepair(cluster, node, { pool: nodePool, rules, now }),
     termination: {
       source: termination.kind === 'none' ? undefined : termination.source,
-      message: terminationText(termination),
+      message: isLeft ? LEFT : terminationText(termination),
       since,
       held: isObserved
         ? `${heldByMode(pool, 'termination', cluster.policies) ?? ''}: nothing is done, the deletion waits`
@@ -189,6 +197,8 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
           ? UNREADABLE
           : undefined,
       waitsFor: since === undefined || isObserved ? undefined : progress?.message,
+      isLeft,
+      hooks: undefined,
       pods: undefined,
     },
     drain: {
@@ -336,6 +346,13 @@ function withoutDueTime(message: string, dueTime: EpochMs | undefined): string {
   return dueTime === undefined ? message : message.replace(dueClause({ dueTime }), '');
 }
 
+/** What a termination goes by. */
+export const inForceOf = ({ finalizerName, scope }: Pick<TerminationSettings, 'finalizerName' | 'scope'>): string =>
+  `finalizer ${finalizerName}, scope ${scope}`;
+
+const LEFT =
+  "goes on as it began, although neither the NodePool nor a policy asks for it any more; its settings stand in Curfew's table (--stack NAME reads it)";
+
 /** What is in force, whether the node is being terminated or not. */
 export function terminationText(termination: ReturnType<typeof effectiveTermination>): string {
   switch (termination.kind) {
@@ -344,7 +361,7 @@ export function terminationText(termination: ReturnType<typeof effectiveTerminat
     case 'invalid':
       return termination.message;
     case 'custom':
-      return `finalizer ${termination.settings.finalizerName}, scope ${termination.settings.scope}, mode ${termination.mode}`;
+      return `${inForceOf(termination.settings)}, mode ${termination.mode}`;
   }
 }
 

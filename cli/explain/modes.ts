@@ -2,7 +2,6 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { decisionFor, type Block } from '../../shared/policies/deciding-policy.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
-import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 
 /** Why what would begin under this block is held; undefined: it is enforced. */
 export function heldByMode(
@@ -29,15 +28,4 @@ export function observedBy(
 export function drainsHeld(pool: KubernetesObject | undefined, policies: PolicySet): string | undefined {
   const held = heldByMode(pool, 'drain', policies);
   return held === undefined ? undefined : `${held}: nothing is drained`;
-}
-
-/** Which rules protect the pods of a pool, and which are only observed. */
-export function protectionText(pool: KubernetesObject | undefined, policies: PolicySet): string {
-  const { policy, source, observed } = effectiveProtection(pool, policies);
-  const rules =
-    policy.compatibility === 'Unknown'
-      ? 'what either rule set protects is protected'
-      : `compatibility ${policy.compatibility}`;
-  const aside = observed?.source === undefined ? '' : `; ${observed.source} is only observed and changes nothing`;
-  return `${source ?? 'no policy, the defaults hold'} (${rules})${aside}`;
 }

@@ -6,8 +6,8 @@ import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { findNodeClaims } from '../../shared/cluster/owner.ts';
-import { effectiveTermination } from '../../functions/finalizer/explain.ts';
-import type { DurationMs } from '../../shared/domain/time.ts';
+import { effectiveTermination, TERMINATING_CONDITION } from '../../functions/finalizer/explain.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { drainsHeld } from './modes.ts';
@@ -27,7 +27,15 @@ export interface NodeObservation {
   readonly nodeClaims: readonly NodeClaimView[];
   /** That NodePool or policy give a termination by Curfew; a NodeClaim's own counts before it. */
   readonly terminationGracePeriod?: DurationMs | undefined;
+  /** A termination is under way that neither NodePool nor policy asks for any more. */
+  readonly isLeft?: boolean;
+  /** Of a termination under way, as Curfew's table has it; undefined: that is not read, or has none. */
+  readonly stored?: { readonly deadline: EpochMs | undefined } | undefined;
 }
+
+/** How far its termination has come, as the finalizer function has written it; undefined: none is under way. */
+export const progressOf = ({ conditions }: NodeView): NodeView['conditions'][number] | undefined =>
+  conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
 
 /** Undefined when there is no such node. */
 export async function observeNode(kubernetes: KubernetesApi, name: string): Promise<NodeObservation | undefined> {
@@ -55,6 +63,7 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
       .map(readDisruptionBudget)
       .filter(budget => budget !== undefined),
     nodeClaims,
+    isLeft: progressOf(node) !== undefined && termination.kind === 'none',
     terminationGracePeriod: termination.kind === 'custom' ? termination.settings.gracePeriod?.period : undefined,
   };
 }

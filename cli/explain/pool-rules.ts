@@ -3,13 +3,17 @@ import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import { effectiveRepair } from '../../functions/repair/explain.ts';
 import { policiesFor } from '../../shared/policies/policy-set.ts';
 import { terminationText, type LifecycleCluster } from './lifecycle.ts';
-import { drainsHeld, observedBy, protectionText } from './modes.ts';
+import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { drainsHeld, observedBy } from './modes.ts';
+import { protectionRules, protectionText, type ProtectionLimits } from './protection-rules.ts';
 
 export interface PoolRules {
   readonly repair: string;
   readonly termination: string;
   readonly drain: string;
   readonly protection: string;
+  /** The longest that a protection lasts. */
+  readonly protectionLimits: ProtectionLimits;
   /** That apply, in order of precedence. */
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
@@ -18,12 +22,14 @@ export interface PoolRules {
 export function rulesOfPool({ pools, policies, gateOpen }: LifecycleCluster, name: string): PoolRules {
   const pool = pools.get(name);
   const termination = effectiveTermination(pool, policies);
+  const protection = effectiveProtection(pool, policies);
   const by = termination.kind === 'none' ? '' : `, by ${termination.source}`;
   return {
     repair: repairRule(effectiveRepair(pool, policies), gateOpen, observedBy(pool, 'repair', policies)),
     termination: `${terminationText(termination)}${by}${termination.kind === 'custom' ? observedBy(pool, 'termination', policies) : ''}`,
     drain: drainsHeld(pool, policies) ?? 'enforced',
-    protection: protectionText(pool, policies),
+    protection: protectionText(protection),
+    protectionLimits: protectionRules(protection.policy).limits,
     policies: policiesFor(pool, policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
 }

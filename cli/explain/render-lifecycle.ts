@@ -5,6 +5,7 @@ import { renderPlan, renderPods, summary } from '../drain/render.ts';
 import type { DrainExplanation, LifecycleExplanation } from './lifecycle.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { instant } from './instant.ts';
+import { hookText } from './termination-record.ts';
 
 /** Lines about one node. */
 export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): readonly string[] {
@@ -12,7 +13,7 @@ export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): 
   return [
     `repair: ${repairText(explained, now)}`,
     ...(repair.does === undefined || repair.since !== undefined ? [] : [`  then it ${repair.does}`]),
-    ...terminationLines(termination),
+    ...terminationLines(termination, now),
     ...drainLines(drain, now),
     `policies: ${policies.length === 0 ? 'none selects this node' : policies.map(({ name, mode }) => `${name} (mode ${mode})`).join(', ')}`,
   ];
@@ -59,10 +60,13 @@ function drainHeadline({ underWay, requested, answer }: DrainExplanation, now: E
   return `${waits ? 'waits for its turn to be drained' : 'is being drained'}, asked for ${byWhom(underWay)}${instant(since, now)}`;
 }
 
-function terminationLines(termination: LifecycleExplanation['termination']): readonly string[] {
-  const { message, source, held, waitsFor, pods } = termination;
+function terminationLines(termination: LifecycleExplanation['termination'], now: EpochMs): readonly string[] {
+  const { message, source, held, waitsFor, pods, hooks } = termination;
   const head = `termination: ${message}${from(source)}`;
-  const waits = waitsFor === undefined ? [] : [`  waits: ${waitsFor}`];
+  const waits = [
+    ...(waitsFor === undefined ? [] : [`  waits: ${waitsFor}`]),
+    ...(hooks ?? []).map(hook => `  ${hookText(hook, now)}`),
+  ];
   if (held !== undefined) return [head, `  held: ${held}`];
   return pods === undefined
     ? [head, ...waits]

@@ -7,6 +7,7 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import type { LifecycleExplanation } from './lifecycle.ts';
 import { instant } from './instant.ts';
 import { headline, renderLifecycle } from './render-lifecycle.ts';
+import { inForceText } from './protection-rules.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 
 /** What there is to say about one pod, and about the node it is on as far as it concerns the pod. */
@@ -17,10 +18,16 @@ export function renderPod(pod: PodExplanation, node: NodeExplanation): string {
     ...(pod.protected ? [`  ${whatThen(pod)}`] : []),
     ...(pod.evictionRefusal === undefined ? [] : [`  ${pod.evictionRefusal}`]),
     `  ${describeDeadline(node.deadline, node.now)}`,
-    `  ${describePolicy(node)}`,
+    `  ${describePolicy({ ...node, limits: limitsOfPod(pod) })}`,
   ];
   return lines.map(onOneLine).join('\n');
 }
+
+/** Those of its namespace alone. */
+const limitsOfPod = ({ maxDuration }: PodExplanation): NodeExplanation['limits'] => ({
+  maxDuration: maxDuration && formatDuration(maxDuration),
+  namespaces: {},
+});
 
 /** What there is to say about a node. */
 export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanation): string {
@@ -121,14 +128,12 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
       return `deadline: what is left at ${instant(deadline.time, now)} is removed by force, protected or not`;
     case 'afterDeletion':
       return `deadline: none yet; ${formatDuration(deadline.gracePeriod)} after its deletion begins, what is left is removed by force`;
+    case 'stored':
+      return "deadline: not known here: it stands in Curfew's table (--stack NAME reads it)";
     case 'none':
       return deadline.terminating ? 'deadline: none, although it is being deleted' : 'deadline: none';
   }
 }
 
-function describePolicy({ policy, compatibility, observed }: NodeExplanation): string {
-  const rules =
-    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `compatibility ${compatibility}`;
-  const aside = observed === undefined ? '' : `; ${observed} is only observed and changes nothing`;
-  return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules})${aside}`;
-}
+const describePolicy = ({ policy, observed, ...rules }: NodeExplanation): string =>
+  `protection: ${inForceText(policy, rules, observed)}`;

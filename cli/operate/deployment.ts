@@ -1,5 +1,6 @@
 /** A deployment of Curfew in an AWS account, as the outputs of its functions stack describe it. */
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
+import { LOCAL_STACK_TAG } from '../../packages/local-aws/src/cloudformation.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import {
   ALARM_PREFIX_OUTPUT,
@@ -93,6 +94,12 @@ async function readOutput(stack: string, output: string, options: ClientOptions)
   );
 }
 
+/** Whether the stack is one of `npm start -- --serve`, where much of AWS is not there. Throws `UsageError` when it cannot be read. */
+export async function isOfThisMachine(stack: string, options: ClientOptions): Promise<boolean> {
+  const tags = (await readStack(stack, options))?.Tags ?? [];
+  return tags.some(({ Key }) => Key === LOCAL_STACK_TAG);
+}
+
 /** The version of what is deployed. Throws `UsageError` as `readDeployment` does. */
 export async function readVersion(stack: string, options: ClientOptions): Promise<string> {
   const version = (await readOutputs(stack, options)).get(VERSION_OUTPUT);
@@ -106,13 +113,18 @@ async function readOutputs(
   stack: string,
   options: ClientOptions,
 ): Promise<ReadonlyMap<string | undefined, string | undefined>> {
-  const client = new CloudFormationClient(options);
   const [, deployment = ''] = stack.split('/');
+  const found = await readStack(stack, options);
+  const outputs = found?.Outputs?.filter(({ OutputKey = '' }) => OutputKey.startsWith(deployment)) ?? [];
+  return new Map(outputs.map(({ OutputKey, OutputValue }) => [OutputKey?.slice(deployment.length), OutputValue]));
+}
+
+async function readStack(stack: string, options: ClientOptions): Promise<Stack | undefined> {
+  const client = new CloudFormationClient(options);
   const answer = await orUsageError(`reading the stack ${stack}`, () =>
     client.send(new DescribeStacksCommand({ StackName: stackNameOf(stack) })),
   );
-  const outputs = answer.Stacks?.[0]?.Outputs?.filter(({ OutputKey = '' }) => OutputKey.startsWith(deployment)) ?? [];
-  return new Map(outputs.map(({ OutputKey, OutputValue }) => [OutputKey?.slice(deployment.length), OutputValue]));
+  return answer.Stacks?.[0];
 }
 
 /** `Platform` of `Platform/Prod`: a stack that has several deployments is named with the one that is meant. */

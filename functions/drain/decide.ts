@@ -174,11 +174,11 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { node, record } = observation;
+  const { node } = observation;
   if (node.watched) return tidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
-  const isLeft = node.unschedulable && node.quarantine === undefined && isCordonKnown(record, node);
-  if (isLeft && isFree(record)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
+  const isLeft = node.unschedulable && node.quarantine === undefined;
+  if (isLeft && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
   if (node.shown === 'inProgress' || (node.shown === 'drained' && !node.unschedulable)) return { kind: 'hide' };
   return node.cordonMark === undefined || node.unschedulable ? rest(observation) : { kind: 'disownCordon' };
 }
@@ -190,11 +190,14 @@ function withoutOpened(seen: DrainObservation): DrainObservation {
   return isOpened ? { ...seen, record: released(record) } : seen;
 }
 
-function tidy({ node, record }: DrainObservation): DrainDecision {
-  const last = record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
-  const uncordon = isCordonKnown(record, node) && isFree(record);
-  return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon };
+function tidy(observation: DrainObservation): DrainDecision {
+  const last = observation.record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
+  return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon: mayUncordon(observation) };
 }
+
+/** Whether the node is to be uncordoned: the cordon is ours, and nothing that it was drained for keeps it. */
+const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
+  isCordonKnown(record, node) && isFree(record);
 
 /** What keeps the next drain from beginning. */
 function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {

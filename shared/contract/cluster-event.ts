@@ -93,6 +93,12 @@ export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event
 export const leavesAlone = ({ change, changed }: Pick<ClusterEvent, 'change' | 'changed'>, part: string): boolean =>
   change === 'Deleted' || (changed.length > 0 && !changed.includes(part));
 
+/**
+ * The object is published once more, and did not change: because everything is. What settings apply to comes in events of its own.
+ */
+export const isRepublished = ({ change, resync }: Pick<ClusterEvent, 'change' | 'resync'>): boolean =>
+  resync === true && change === 'Modified';
+
 /** Whether the changed parts of an object are of these alone. An event without parts may be about anything. */
 export const changedOnly = (changed: readonly string[], parts: ReadonlySet<string>): boolean =>
   changed.length > 0 && changed.every(part => parts.has(part));

@@ -128,7 +128,7 @@ export function isProtected(pod: ProtectedPod, now: EpochMs, policy: ProtectionP
 }
 
 /** The cap on protections in a namespace: its own, else that of the pool. */
-function maxDurationFor(namespace: string, policy: ProtectionPolicy): DurationMs | undefined {
+export function maxDurationFor(namespace: string, policy: ProtectionPolicy): DurationMs | undefined {
   return policy.maxDurations.get(namespace) ?? policy.maxDuration;
 }
 

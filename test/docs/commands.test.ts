@@ -20,8 +20,8 @@ import { VERSION } from '../../shared/contract/version.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { runHere } from '../cli/run-curfew.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
-import { commands, DOCUMENTS, GUIDES_ON_SERVE, ROOT } from './documents.ts';
-import { NOT_RUN, reasonNotToRun } from './not-run.ts';
+import { commands, DOCUMENTS, GUIDES_ON_SERVE, inlineCommands, ROOT, shellLines, type Document } from './documents.ts';
+import { isRunOnServe, NOT_RUN, NOT_RUN_ON_SERVE, reasonNotToRun } from './not-run.ts';
 
 /** The pod that `explain pod` is asked about. */
 const protectedPod = {
@@ -29,6 +29,14 @@ const protectedPod = {
   kind: 'Pod',
   metadata: { namespace: 'ci', name: 'e2e', annotations: { 'karpenter.sh/do-not-disrupt': '4h' } },
   spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'main:1' }] },
+};
+
+/** The policy that is asked about, and put into another mode. */
+const policy = {
+  apiVersion: 'curfew.dev/v1alpha1',
+  kind: 'NodeLifecyclePolicy',
+  metadata: { name: 'default' },
+  spec: { nodePoolSelector: {}, mode: 'Enforce', repair: {} },
 };
 
 /** The configuration with modes, so that `drain --dry-run` has a plan. */
@@ -39,8 +47,11 @@ function withDrainModes(manifest: KubernetesManifest): KubernetesManifest {
   return { ...manifest, data: { ...data, [CONFIG_MAP.key]: toml } };
 }
 
-/** Those of the guides run in their order: guides.test.ts. */
-const all = [...new Set(DOCUMENTS.filter(({ file }) => !GUIDES_ON_SERVE.includes(file)).flatMap(commands))];
+/** The blocks of the guides run in their order, with what other documents repeat of them: guides.test.ts. */
+const isGuide = ({ file }: Document): boolean => GUIDES_ON_SERVE.includes(file);
+const inGuides = new Set(DOCUMENTS.filter(isGuide).flatMap(shellLines).filter(isRunOnServe));
+const found = DOCUMENTS.flatMap(document => (isGuide(document) ? inlineCommands : commands)(document));
+const all = [...new Set(found)].filter(command => !inGuides.has(command));
 const run = all.filter(command => reasonNotToRun(command) === undefined);
 /** In the order of the documents: one may need what an earlier one has made. */
 const withKubectl = run.filter(command => command.startsWith('kubectl '));
@@ -60,6 +71,7 @@ describe('the commands of the documents', () => {
     mkdirSync(dirname(kubeconfig));
     writeFileSync(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
     cluster.core.seed(protectedPod);
+    cluster.core.seed(policy);
     plane = await startAwsControlPlane();
     sqs = await startSqs({ region: 'us-east-1', account: '000000000000' });
     await sqs.createQueues(['inbox', 'dead'].map(name => ({ name, arn: '', url: '', attributes: {} })));
@@ -69,7 +81,9 @@ describe('the commands of the documents', () => {
       .set('RepairEventSource', 'mapping-1')
       .set('RepairSchedule', 'tick-repair')
       .set('RepairInbox', url('inbox'))
-      .set('RepairDeadLetters', url('dead'));
+      .set('RepairDeadLetters', url('dead'))
+      .set('RecordsTableName', 'Records');
+    plane.answers.set('GetItem', () => ({}));
     plane.eventSources.set('mapping-1', 'Enabled');
     plane.schedules.set('tick-repair', {
       State: 'ENABLED',
@@ -106,8 +120,9 @@ describe('the commands of the documents', () => {
       .replaceAll(/node (NAME|NODE|n1)/g, 'node node-1')
       .replaceAll('NAMESPACE/NAME', 'ci/e2e')
       .replaceAll('nodepool NAME', 'nodepool default')
-      .replaceAll('policy NAME', 'policy default')
+      .replaceAll(/(policy|nodelifecyclepolicy) NAME/g, '$1 default')
       .replaceAll('drain NODE', 'drain node-1')
+      .replaceAll('--stack STACK', '--stack Curfew')
       .replaceAll('PATH...', 'deploy/config deploy/samples')
       .replaceAll('~', home)
       .replaceAll(/snapshot\.yaml|admission\.yaml|patch\.json/g, file => join(home, file));
@@ -160,7 +175,9 @@ describe('the commands of the documents', () => {
   );
 
   it('leave no reason over that no command has', () => {
-    const unused = NOT_RUN.filter(([pattern]) => !DOCUMENTS.flatMap(commands).some(command => pattern.test(command)));
+    const unused = NOT_RUN.filter(([pattern]) => !all.some(command => pattern.test(command)));
     expect(unused).toEqual([]);
+    const lines = DOCUMENTS.filter(isGuide).flatMap(shellLines);
+    expect(NOT_RUN_ON_SERVE.filter(([pattern]) => !lines.some(line => pattern.test(line)))).toEqual([]);
   });
 });

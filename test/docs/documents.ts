@@ -30,6 +30,8 @@ export function inlineCode({ text }: Document): readonly string[] {
 }
 
 const STARTS = /^(npm|npx|node|bash|docker|kubectl|curfew|aws|cdk|git|go) /;
+/** Whether a line is typed as it stands. */
+export const isCommand = (line: string): boolean => STARTS.test(line);
 
 /** Blocks between fences: their language (empty: none) and their lines. */
 export function blocks({
@@ -41,15 +43,26 @@ export function blocks({
   }));
 }
 
+/** Each line of a shell block, as it stands. */
+export const shellLines = (document: Document): readonly string[] =>
+  blocks(document)
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ lines }) => lines.map(line => line.trim()))
+    .filter(line => line !== '');
+
 /** Each line of a shell block, without its comment; what is typed in a block without a language; inline code that begins as a command does. */
 export function commands(document: Document): readonly string[] {
   const lines = blocks(document).flatMap(block => {
-    if (['sh', 'bash'].includes(block.language)) return block.lines.map(line => line.replace(/\s+#.*$/, '').trim());
+    if (['sh', 'bash'].includes(block.language)) return block.lines.map(line => line.replace(/(^|\s+)#.*$/, '').trim());
     if (block.language !== '') return [];
     return block.lines.map(line => line.replace(/^\$ /, '')).filter(line => STARTS.test(line));
   });
-  return [...lines.filter(line => line !== ''), ...inlineCode(document).filter(code => STARTS.test(code))];
+  return [...lines.filter(line => line !== ''), ...inlineCommands(document)];
 }
+
+/** Inline code that begins as a command does. */
+export const inlineCommands = (document: Document): readonly string[] =>
+  inlineCode(document).filter(code => STARTS.test(code));
 
 /** The source in which the commands of `curfew` and their options are defined. */
 export const COMMAND_DEFINITIONS: string = globSync('cli/commands/*.ts', { cwd: ROOT })

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findKubectl } from '../../packages/kube-apiserver/test/http/kubectl.ts';
 import { blocks, GUIDES_ON_SERVE, ROOT } from './documents.ts';
 import { documentOf } from './observability.ts';
-import { reasonNotToRun } from './not-run.ts';
+import { isRunOnServe } from './not-run.ts';
 
 const CURFEW = join(ROOT, 'cli', 'curfew.ts');
 
@@ -23,7 +23,7 @@ const shellBlocks = GUIDES_ON_SERVE.flatMap(file =>
     .map(({ lines }) => ({ file, text: lines.join('\n').trim() })),
 );
 const runs = ({ text: block }: { readonly text: string }): boolean =>
-  block.split('\n').every(line => reasonNotToRun(line.trim()) === undefined);
+  block.split('\n').every(line => isRunOnServe(line.trim()));
 
 describe.skipIf(findKubectl() === undefined)('the guides on `npm start -- --serve`', () => {
   let folder: string;

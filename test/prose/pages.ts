@@ -35,6 +35,8 @@ const internals = [
   'AGENTS.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
+  'simulator/README.md',
+  'test/control-plane/README.md',
   ...globSync('docs/internals/*.md', { cwd: ROOT }).toSorted(),
 ];
 

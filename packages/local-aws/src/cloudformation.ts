@@ -16,6 +16,8 @@ export interface CloudFormationOptions {
 const NAMESPACE = 'http://cloudformation.amazonaws.com/doc/2010-05-15/';
 /** CloudFormation says when a stack was created; here all are as old as time. */
 const CREATED = '1970-01-01T00:00:00.000Z';
+/** The tag of every stack that runs on one machine: much of AWS is not there. */
+export const LOCAL_STACK_TAG = 'local-aws';
 
 /** Listens on the loopback interface, on a free port. */
 export async function startCloudFormation({ model, access }: CloudFormationOptions): Promise<HttpServer> {
@@ -72,6 +74,18 @@ function toMember({ name, outputs }: StackModel): XmlElement {
       ['CreationTime', CREATED],
       ['StackStatus', 'CREATE_COMPLETE'],
       ['Outputs', members],
+      [
+        'Tags',
+        [
+          [
+            'member',
+            [
+              ['Key', LOCAL_STACK_TAG],
+              ['Value', 'true'],
+            ],
+          ],
+        ],
+      ],
     ],
   ];
 }

@@ -141,7 +141,7 @@ describe('text', () => {
       '  then it may be evicted, as far as PodDisruptionBudgets allow, and an Event DoNotDisruptGracePeriodElapsed says so',
       '  PodDisruptionBudget web allows no disruption now',
       '  deadline: none yet; 72h0m0s after its deletion begins, what is left is removed by force',
-      '  protection: NodeLifecyclePolicy caps (compatibility Design); NodeLifecyclePolicy tighter is only observed and changes nothing',
+      '  protection: NodeLifecyclePolicy caps (compatibility Design, for at most 4h0m0s); NodeLifecyclePolicy tighter is only observed and changes nothing',
     ]);
   });
 

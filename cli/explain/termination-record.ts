@@ -1,0 +1,99 @@
+/** What Curfew's table knows of the termination of a node: until when it may take, by whose settings it goes on, and which hooks are at work. */
+import {
+  hasBegun,
+  hookTimeoutTime,
+  TERMINATION_CODEC,
+  type HookProgress,
+  type KeptSettings,
+} from '../../functions/finalizer/explain.ts';
+import type { TerminationHook } from '../../shared/domain/termination.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { readRecord } from '../../shared/lifecycle/record-codec.ts';
+import type { RecordStore } from '../../shared/ports/record-store.ts';
+import { instant } from './instant.ts';
+import type { NodeObservation } from './observation.ts';
+
+export interface HookAtWork {
+  readonly name: string;
+  /** Since when, and when `onTimeout` decides. */
+  readonly since: EpochMs;
+  readonly until: EpochMs;
+  readonly onTimeout: TerminationHook['onTimeout'];
+  /** What its worker answers with. */
+  readonly key: string;
+  readonly target: TerminationHook['target'];
+  /** The custom resource that stands for the call, as `kubectl` names it. */
+  readonly resource:
+    { readonly kind: string; readonly namespace: string | undefined; readonly name: string } | undefined;
+  /** What it said when it failed. */
+  readonly message: string | undefined;
+}
+
+export interface KnownTermination {
+  readonly deadline: EpochMs | undefined;
+  /** Last in force; undefined: they never could be read. */
+  readonly settings: KeptSettings | undefined;
+  readonly hooks: readonly HookAtWork[];
+}
+
+/** That of its NodeClaim, else its own; undefined: none has begun, or a newer version wrote it. */
+export async function readTermination(
+  records: Pick<RecordStore, 'get'>,
+  { node, nodeClaims }: Pick<NodeObservation, 'node' | 'nodeClaims'>,
+): Promise<KnownTermination | undefined> {
+  const ids = [...nodeClaims.map(({ uid }) => `nodeclaim/${uid}`), `node/${node.uid}`];
+  for (const id of ids) {
+    const held = readRecord(TERMINATION_CODEC, await records.get({ owner: TERMINATION_CODEC.owner, id }));
+    if (held.kind !== 'held' || !hasBegun(held.value)) continue;
+    const { deadline, settings, hooks, keyUid } = held.value;
+    const uid = keyUid ?? id.slice(id.indexOf('/') + 1);
+    const atWork = (settings?.hooks ?? []).flatMap(hook => {
+      const progress = Object.hasOwn(hooks, hook.name) ? hooks[hook.name] : undefined;
+      return progress !== undefined && isAtWork(progress) ? [hookAtWork(hook, progress, uid)] : [];
+    });
+    return { deadline: deadline?.time, settings, hooks: atWork };
+  }
+  return undefined;
+}
+
+const isAtWork = ({ phase, unawaited }: HookProgress): boolean =>
+  unawaited === undefined && (phase === 'intended' || phase === 'pending' || phase === 'failed');
+
+function hookAtWork(hook: TerminationHook, progress: HookProgress, uid: string): HookAtWork {
+  const { name, onTimeout, target } = hook;
+  const { firstInvokedTime: since, resource, message } = progress;
+  return {
+    name,
+    since,
+    until: hookTimeoutTime(hook, progress),
+    onTimeout,
+    key: `${uid}/${name}`,
+    target,
+    resource: resource && {
+      kind: resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`,
+      namespace: resource.namespace,
+      name: resource.name,
+    },
+    message,
+  };
+}
+
+/** What a person looks at, and how the hook is answered. */
+export function hookText({ name, since, until, onTimeout, message, ...hook }: HookAtWork, now: EpochMs): string {
+  const failed = message === undefined ? '' : `; it last said: ${message}`;
+  return `hook ${name}: ${worker(hook)}; called ${instant(since, now)}, ${onTimeout} at ${instant(until, now)}${failed}`;
+}
+
+function worker({ target, resource, key }: Pick<HookAtWork, 'target' | 'resource' | 'key'>): string {
+  const answer = `curfew event send TerminationHookAnswered --key ${key} --result succeed`;
+  switch (target.kind) {
+    case 'customResource':
+      return resource === undefined
+        ? `the object of template ${target.template} is not made yet`
+        : `kubectl get ${resource.kind} ${resource.name}${resource.namespace === undefined ? '' : ` -n ${resource.namespace}`}, done with condition ${target.conditionType}`;
+    case 'event':
+      return `whoever takes the event ${target.detailType} answers, as ${answer}`;
+    case 'lambda':
+      return `function ${target.functionName}; one that went on elsewhere answers, as ${answer}`;
+  }
+}
