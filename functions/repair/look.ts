@@ -1,4 +1,5 @@
 /** What a pass sees before it decides: the pool's record and rules, its nodes with what is remembered of them, and the cluster where guards count it. */
+import { isDeepStrictEqual } from 'node:util';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
@@ -107,10 +108,10 @@ export async function look(
   const found = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
   const handed = await handOver(deps, { pool, own: found, records, claims: view.claims, asks });
   const judged = found.filter(({ uid }) => !handed.has(uid));
-  const looksBy = (context: LookContext): readonly NodeLook[] =>
-    judged.map(node => deps.lookAt(context, node, records.get(node.uid)?.value));
+  const lookIn = (context: LookContext, node: NodeView): NodeLook =>
+    deps.lookAt(context, node, records.get(node.uid)?.value);
   const nothingAsked: ReadonlyMap<string, string> = new Map();
-  let looks = looksBy({ ...base, owners, asked: nothingAsked });
+  let looks: readonly NodeLook[] = judged.map(node => lookIn({ ...base, owners, asked: nothingAsked }, node));
   const isDueNow = looks.some(({ due }) => due !== undefined);
   const countsAll =
     pool === undefined ||
@@ -122,7 +123,13 @@ export async function look(
     : [undefined, nothingAsked];
   if (isDueNow) {
     const all = cluster === undefined ? owners : indexOwners(withAll(cluster.nodes, own), view.claims);
-    looks = looksBy({ ...base, owners: all, asked });
+    // Nothing else of what was read since is about a single node: the others are judged already.
+    looks = looks.map(each => {
+      const { view: node } = each;
+      if (node === undefined) return each;
+      const isNews = asked.has(node.name) || !isDeepStrictEqual(ownerOf(node, all), ownerOf(node, owners));
+      return isNews ? lookIn({ ...base, owners: all, asked }, node) : each;
+    });
   }
   looks = await withoutReplaced(deps, looks, records);
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });

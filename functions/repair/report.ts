@@ -104,7 +104,8 @@ function incidentIn(verdict: Verdict): RepairIncident | undefined {
   return 'incident' in verdict ? verdict.incident : undefined;
 }
 
-function eventOf(verdict: Verdict): Report['event'] {
+/** The Event of a verdict; undefined: there is none. */
+export function eventOf(verdict: Verdict): Report['event'] {
   switch (verdict.kind) {
     case 'tolerate':
       return { type: 'Normal', reason: EVENT_REASONS.nodeRepairScheduled };
@@ -264,48 +265,40 @@ export interface Refused {
   readonly text: string;
 }
 
+/** On the Node, counted by its decision. */
+function reportOn(
+  node: NodeName,
+  place: Place,
+  { details, ...said }: Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details'>,
+): Report {
+  const metric = metricOf(said.decision, place);
+  return { about: aboutNode(node), ...said, details: { ...placeOf(place), ...details }, metric };
+}
+
+const FAILED = { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed } as const;
+
 export function reportOfRefusal({ node, attempt, reason, text }: Refused, place: Place): Report {
-  return {
-    about: aboutNode(node),
-    decision: 'refused',
-    reason,
-    message: `${attempt.action} could not be carried out: ${text}`,
-    details: { ...placeOf(place), ...attemptOf(attempt) },
-    metric: metricOf('refused', place),
-    event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
-  };
+  const message = `${attempt.action} could not be carried out: ${text}`;
+  return reportOn(node, place, { decision: 'refused', reason, message, details: attemptOf(attempt), event: FAILED });
 }
 
 /** What a repair has left that cannot be taken back. */
 export function reportOfLeft(node: NodeName, place: Place, text: string): Report {
-  return {
-    about: aboutNode(node),
-    decision: 'refused',
-    reason: 'ActionRefused',
-    message: `what the repair has left cannot be taken back: ${text}`,
-    details: placeOf(place),
-    metric: metricOf('refused', place),
-    event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
-  };
+  const message = `what the repair has left cannot be taken back: ${text}`;
+  return reportOn(node, place, { decision: 'refused', reason: 'ActionRefused', message, event: FAILED });
 }
 
-const END_REASONS = { deleted: 'ReplacementDeleted', kept: 'ReplacementKept', gone: 'ReplacementGone' } as const;
-const END_TEXTS = {
-  deleted: 'is deleted: nothing is to be replaced by it',
-  kept: 'is a node as any other from now on',
-  gone: 'is gone',
+const ENDS = {
+  deleted: { reason: 'ReplacementDeleted', text: 'is deleted: nothing is to be replaced by it' },
+  kept: { reason: 'ReplacementKept', text: 'is a node as any other from now on' },
+  gone: { reason: 'ReplacementGone', text: 'is gone' },
 } as const;
 
 /** What becomes of a replacement at the end of a repair. */
 export function reportOfReplacement(node: NodeName, place: Place, replacement: string, end: End): Report {
-  return {
-    about: aboutNode(node),
-    decision: 'release',
-    reason: END_REASONS[end],
-    message: `NodeClaim ${replacement} ${END_TEXTS[end]}`,
-    details: { ...placeOf(place), replacement },
-    metric: metricOf('release', place),
-  };
+  const { reason, text } = ENDS[end];
+  const message = `NodeClaim ${replacement} ${text}`;
+  return reportOn(node, place, { decision: 'release', reason, message, details: { replacement } });
 }
 
 /** A clock of the machine that cannot be right. */
@@ -335,12 +328,11 @@ export function reportOfMissing(pool: KubernetesObject, missing: number, place: 
 
 /** An act whose run ended without saying so: its Node is gone by now. */
 export function reportOfLost(node: NodeName, attempt: Attempt, place: Place): Report {
-  return {
-    about: aboutNode(node),
+  const message = `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`;
+  return reportOn(node, place, {
     decision: 'settle',
-    reason: 'OutcomeUnknown',
-    message: `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`,
-    details: { ...placeOf(place), ...attemptOf(attempt) },
-    metric: metricOf('settle', place),
-  };
+    reason: REASONS.settle,
+    message,
+    details: attemptOf(attempt),
+  });
 }

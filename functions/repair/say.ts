@@ -14,6 +14,7 @@ import type { Seen } from './look.ts';
 import { protectionOf } from './observe.ts';
 import type { Attempt, PoolRecord } from './rule/record.ts';
 import {
+  eventOf,
   reportOfDoubt,
   reportOfLeft,
   reportOfMissing,
@@ -191,9 +192,8 @@ function codeOf(verdict: Verdict): string | undefined {
   }
 }
 
-const WITHOUT_EVENT: readonly Verdict['kind'][] = ['underWay', 'finishing', 'settle', 'refuse', 'tolerate'];
-const hasEvent = (verdict: Verdict): boolean =>
-  !WITHOUT_EVENT.includes(verdict.kind) && (verdict.kind !== 'ignore' || verdict.reason === 'NoTransitionTime');
+/** Whether it has one that is said hourly: a toleration is announced once. */
+const hasEvent = (verdict: Verdict): boolean => verdict.kind !== 'tolerate' && eventOf(verdict) !== undefined;
 
 async function sayVerdict(
   deps: PassDeps,

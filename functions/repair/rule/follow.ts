@@ -12,12 +12,11 @@ import { actsOf, allRungsOf, awaitsReboot, hasTime, isBeforeReboot, isInPlace, r
 import { decideNode, endsBy, otherAtWork, readableSettings } from './node-verdict.ts';
 import { replacementSeen, standingOf, unmarkTime } from './replacement.ts';
 import { lookAtReplacing } from './replacing.ts';
-import type { LookContext, Partly, NodeSeen } from './seen.ts';
+import { IN_FLIGHT, QUIET, type LookContext, type Partly, type NodeSeen } from './seen.ts';
 import type { Attempt, NodeRecord } from './record.ts';
 import { FOLLOW_CHECK, HOLD_CHECK } from './times.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
-import { QUIET } from './seen.ts';
 
 /** @param held what is remembered of the node */
 export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | undefined): NodeLook {
@@ -134,14 +133,7 @@ function lookAtAttempt(seen: NodeSeen): Partly {
   if (!isDue(context.now, settled)) {
     const message = `attempt ${answered.number} may still be under way`;
     const verdict: Verdict = { kind: 'settle', node: seen.node, message };
-    return {
-      record: { ...record, attempt: answered },
-      verdict,
-      time: settled,
-      holds: true,
-      isFollowed: true,
-      takesBack: false,
-    };
+    return { ...IN_FLIGHT, record: { ...record, attempt: answered }, verdict, time: settled };
   }
   if (wasCarriedOut(answered, context, seen.node)) {
     const taken = accepted({ ...record, attempt: answered }, answered, seen.allRungs);
@@ -219,19 +211,12 @@ function lookAtTermination(seen: NodeSeen, attempt: Attempt): Partly {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const message = describe(attempt);
     const verdict = isIll ? ({ kind: 'finishing', node, message } as const) : undefined;
-    return { record, verdict, time, holds: true, isFollowed: true, takesBack };
+    return { ...IN_FLIGHT, record, verdict, time, takesBack };
   }
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
-  const time = addDuration(now, FOLLOW_CHECK);
-  return {
-    record,
-    verdict: { kind: 'stuck', node, attempt, message },
-    time,
-    holds: false,
-    isFollowed: true,
-    takesBack,
-  };
+  const verdict: Verdict = { kind: 'stuck', node, attempt, message };
+  return { ...QUIET, record, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true, takesBack };
 }
 
 /** Who was asked for help is not needed any more; a drain is, for as long as the NodeClaim is on its way. */
@@ -260,27 +245,21 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
   if (hasTime(attempt, now)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const verdict: Verdict | undefined = isIll ? { kind: 'underWay', node, message: describe(attempt) } : undefined;
-    return { record, verdict, time, holds: true, isFollowed: true, takesBack: false };
-  }
-  if (attempt.answer?.kind === 'stopped') {
-    const message = `${describe(attempt)}; no further action is set`;
-    return {
-      record,
-      verdict: { kind: 'exhausted', node, message },
-      time: addDuration(now, HOLD_CHECK),
-      holds: false,
-      isFollowed: true,
-      takesBack: record.ours?.maintenance === true,
-    };
+    return { ...IN_FLIGHT, record, verdict, time };
   }
   const takesBack = record.ours?.maintenance === true;
-  if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack };
+  if (attempt.answer?.kind === 'stopped') {
+    const message = `${describe(attempt)}; no further action is set`;
+    const verdict: Verdict = { kind: 'exhausted', node, message };
+    return { ...QUIET, record, verdict, time: addDuration(now, HOLD_CHECK), isFollowed: true, takesBack };
+  }
+  if (!isOn) return { ...IN_FLIGHT, record, time: addDuration(now, FOLLOW_CHECK), takesBack };
   const turn = lookAtTurn({ ...seen, record }, undefined);
   // It stays closed only for the reboot.
   if (isBeforeReboot(attempt) && turn.due?.rung.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
     if (turn.due === undefined) return callOff(seen, attempt);
     const next = lookAtTurn({ ...seen, record: withoutAttempt(record, attempt) }, undefined);
-    return { ...next, holds: true, isFollowed: true, takesBack };
+    return { ...next, ...IN_FLIGHT, takesBack };
   }
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
   return { ...turn, holds: isLeft, isFollowed: true, takesBack };

@@ -4,8 +4,7 @@ import { addDuration, earliest, isDue, seconds, toDurationMs, toTimestamp } from
 import { withoutAttempt } from './attempt.ts';
 import { heldByRefusal, terminationAfter } from './ladder.ts';
 import { standingOf, type Standing } from './replacement.ts';
-import type { NodeSeen, Partly } from './seen.ts';
-import { QUIET } from './seen.ts';
+import { IN_FLIGHT, QUIET, type NodeSeen, type Partly } from './seen.ts';
 import type { AttemptOf } from './record.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 
@@ -46,16 +45,9 @@ export function lookAtReplacing(seen: NodeSeen, attempt: AttemptOf<'Replace'>): 
     }
     const time = earliest(attempt.until, addDuration(now, LAUNCH_CHECK));
     const message = `NodeClaim ${replacement?.name ?? ''} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
-    return {
-      record,
-      verdict: { kind: 'underWay', node, message },
-      time,
-      holds: true,
-      isFollowed: true,
-      takesBack: false,
-    };
+    return { ...IN_FLIGHT, record, verdict: { kind: 'underWay', node, message }, time };
   }
-  const waits = { record, time: addDuration(now, LAUNCH_CHECK), holds: true, isFollowed: true, takesBack: false };
+  const waits = { ...IN_FLIGHT, record, time: addDuration(now, LAUNCH_CHECK) };
   const { decision, rungs } = seen;
   // A veto, or somebody else at work: the replacement is kept until that is over.
   if (decision.kind !== 'due') return { ...waits, ...heldBack(seen, record) };

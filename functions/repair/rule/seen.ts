@@ -52,3 +52,5 @@ export interface NodeSeen {
 export type Partly = Omit<NodeLook, 'node' | 'view'>;
 
 export const QUIET = { holds: false, isFollowed: false, takesBack: false } as const;
+/** Its repair is under way. */
+export const IN_FLIGHT = { holds: true, isFollowed: true, takesBack: false } as const;

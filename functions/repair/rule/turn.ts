@@ -4,11 +4,10 @@ import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import { keyOf, takenBefore, turnOf } from './ladder.ts';
 import { readableSettings } from './node-verdict.ts';
-import type { Partly, NodeSeen } from './seen.ts';
+import { QUIET, type Partly, type NodeSeen } from './seen.ts';
 import type { Attempt, NodeRecord } from './record.ts';
 import { FAULT_CHECK, FOLLOW_CHECK, HOLD_CHECK, KEPT_FOR, OTHERS_CHECK } from './times.ts';
 import type { Verdict } from './verdict.ts';
-import { QUIET } from './seen.ts';
 
 /** Nothing of it is under way: what the node's own state says, and whose turn it is. */
 export function lookAtTurn(seen: NodeSeen, stale: Attempt | undefined): Partly {
