@@ -94,7 +94,7 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
 }
 
-/** Who opens the node takes back what was to follow, too: it would close the node again at once. */
+/** Uncordoning also takes back the requests that wait: they would cordon the node again at once. */
 const withWaiting = (active: ActiveDrain, { record }: DrainObservation): ActiveDrain => ({
   ...active,
   requests: [...active.requests, ...record.requests],
@@ -174,27 +174,30 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 }
 
 function idle(observation: DrainObservation): DrainDecision {
-  const { node, record } = observation;
+  const { node } = observation;
   if (node.watched) return tidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
-  const isLeft = node.unschedulable && node.quarantine === undefined && isCordonKnown(record, node);
-  if (isLeft && isFree(record)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
+  const isLeft = node.unschedulable && node.quarantine === undefined;
+  if (isLeft && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
   if (node.shown === 'inProgress' || (node.shown === 'drained' && !node.unschedulable)) return { kind: 'hide' };
   return node.cordonMark === undefined || node.unschedulable ? rest(observation) : { kind: 'disownCordon' };
 }
 
-/** Who opens the node wants it whatever it was drained for: the next cordon is not for that. */
+/** Uncordoning ends all that the node was drained for: the next cordon is about something else. */
 function withoutOpened(seen: DrainObservation): DrainObservation {
   const { node, record } = seen;
   const isOpened = !node.unschedulable && record.active === undefined && !isFree(record);
   return isOpened ? { ...seen, record: released(record) } : seen;
 }
 
-function tidy({ node, record }: DrainObservation): DrainDecision {
-  const last = record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
-  const uncordon = isCordonKnown(record, node) && isFree(record);
-  return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon };
+function tidy(observation: DrainObservation): DrainDecision {
+  const last = observation.record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
+  return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon: mayUncordon(observation) };
 }
+
+/** Whether the node is to be uncordoned: the cordon is ours, and nothing that it was drained for keeps it. */
+const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
+  isCordonKnown(record, node) && isFree(record);
 
 /** What keeps the next drain from beginning. */
 function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {

@@ -16,9 +16,10 @@ import type { DrainDecision } from './decision.ts';
 import { isFree, remember } from './history.ts';
 import { STALE_AGAIN } from './late-events.ts';
 import { tellAnswers } from './messages.ts';
+import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, DrainRequest } from './record.ts';
 import { answerNode, finishNode } from './node.ts';
-import type { Look, Seen, Target } from './observe.ts';
+import type { Look, Target } from './observe.ts';
 import { FULL } from './pods.ts';
 import { toFinished } from './requests.ts';
 import { after, nodeOf, notChanged, orLater, report, saveForNow, shownOn, tryChange, type Parts } from './turn.ts';
@@ -188,7 +189,7 @@ const ENDS = {
   Cancelled: { type: 'Normal', reason: EVENT_REASONS.drainCancelled },
 } as const;
 
-type Gone = Extract<Seen, { kind: 'gone' }>;
+type Gone = GoneSubject<DrainRecord>;
 
 /** There is no Node to look at. */
 type GoneParts = Pick<Parts, 'deps' | 'reporter'>;
@@ -204,7 +205,7 @@ const targetNode = ({ name, uid }: Target) => ({ name, ...(uid !== undefined && 
 
 const aboutNode = (target: Target): About => ({ apiVersion: 'v1', kind: 'Node', metadata: targetNode(target) });
 
-/** Of a Node that no drain is known of. */
+/** Answers a request whose Node is gone and has no drain. */
 export async function answerGone({ deps, reporter }: GoneParts, target: Target, request: DrainRequest): Promise<void> {
   const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
   await tellAnswers(deps, targetNode(target), [ended]);
@@ -219,15 +220,14 @@ export async function answerGone({ deps, reporter }: GoneParts, target: Target, 
 
 /** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
 export async function closeGone({ deps, reporter }: GoneParts, target: Target, gone: Gone): Promise<void> {
-  const { store, record } = gone;
-  const { active, requests } = record;
+  const { active, requests } = gone.value;
   if (!(await isResourceGone({ deps, reporter }, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
   const { name } = target;
-  const standing = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
-  const ended = asked.map(request => toFinished(request, goneOutcome(name), standing));
+  const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
+  const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
   await tellAnswers(deps, targetNode(target), ended);
-  await store.closeGone();
+  await gone.record.closeGone();
   if (asked.length === 0) return;
   await reporter.report({
     about: aboutNode(target),
@@ -239,8 +239,8 @@ export async function closeGone({ deps, reporter }: GoneParts, target: Target, g
 }
 
 /** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
-async function isResourceGone({ deps, reporter }: GoneParts, { store, record, subject }: Gone): Promise<boolean> {
-  const { active, refusals: stored } = record;
+async function isResourceGone({ deps, reporter }: GoneParts, { record, value, subject }: Gone): Promise<boolean> {
+  const { active, refusals: stored } = value;
   const made = await resourceOf(deps, active);
   if (made === undefined) return true;
   const say = warn(reporter, made.about, EVENT_REASONS.changeRefused);
@@ -248,7 +248,7 @@ async function isResourceGone({ deps, reporter }: GoneParts, { store, record, su
   const change = { key: 'deleteResource', stored, restsOn: [], say };
   const deletion = await tries.make(change, () => deleteResource(deps, active));
   if (!isRefusal(deletion)) return true;
-  await store.save({ subject, value: { ...record, refusals: tries.after(stored) ?? {} }, wakeTime: deletion.until });
+  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime: deletion.until });
   if (deletion.goesBack !== undefined) throw deletion.goesBack;
   return false;
 }

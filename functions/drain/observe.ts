@@ -11,7 +11,6 @@ import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, NVSENTINEL, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -23,7 +22,7 @@ import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/prot
 import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
-import { findSubject } from '../../shared/lifecycle/subject.ts';
+import { findSubject, type Seen as SeenSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
@@ -62,7 +61,7 @@ export interface Target {
 export interface Look extends DrainObservation {
   readonly object: KubernetesObject;
   readonly store: TimedRecord<DrainRecord>;
-  /** Of changes of Node and custom resource. */
+  /** Changes of Node and custom resource that may be refused. */
   readonly tries: Tries;
   /** When the record's timer is due. */
   readonly armed: EpochMs | undefined;
@@ -70,16 +69,8 @@ export interface Look extends DrainObservation {
   readonly template: string | undefined;
 }
 
-export type Seen =
-  | { readonly kind: 'here'; readonly look: Look }
-  /** The Node is gone, and its drains were not closed. */
-  | {
-      readonly kind: 'gone';
-      readonly store: TimedRecord<DrainRecord>;
-      readonly record: DrainRecord;
-      readonly subject: Subject;
-    }
-  | { readonly kind: 'nothing' };
+/** `gone`: the Node, and its drains were not closed. */
+export type Seen = SeenSubject<Look, DrainRecord>;
 
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
@@ -95,14 +86,8 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       recordOf: id => records(recordIdOf(id)),
       isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
-    if (found.kind === 'gone') {
-      const { value, stored } = found.held;
-      return { kind: 'gone', store: found.record, record: value, subject: stored.subject };
-    }
-    if (found.kind === 'notOurs') {
-      if (incoming !== undefined) await assertGone(deps, { name, uid });
-      return { kind: 'nothing' };
-    }
+    if (found.kind === 'nothing' && incoming !== undefined) await assertGone(deps, { name, uid });
+    if (found.kind !== 'here') return found;
     const { object, record: store, held } = found;
     if (isSentBefore(object, target)) return { kind: 'nothing' };
     const record = held.kind === 'held' ? held.value : NO_DRAINS;

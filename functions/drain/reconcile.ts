@@ -1,7 +1,7 @@
 /** Drains: look at a node with its requests, decide, act. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
-import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
+import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
@@ -73,7 +73,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
-  const { subject, hints, change, resync } = event;
+  const { subject, hints } = event;
   const { deps } = parts;
   switch (subject.kind) {
     case 'Node':
@@ -97,9 +97,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
       else await keepPolicy(deps, KEEPER, subject);
       if (subject.kind === 'NodeLifecyclePolicy')
-        await reportDrainFaults(deps, parts.reporter, subject, resync === true && change === 'Modified');
-      // When everything is published again, the Nodes come in events of their own.
-      return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
+        await reportDrainFaults(deps, parts.reporter, subject, isRepublished(event));
+      return isRepublished(event) ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':

@@ -1,7 +1,7 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import type { TerminationDeps } from './cluster/deps.ts';
 import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
-import { changedOnly } from '../../shared/contract/cluster-event.ts';
+import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
 import { addDuration } from '../../shared/domain/time.ts';
@@ -111,10 +111,9 @@ async function reconcileCustomResource(
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
-  const { subject, hints, change, changed, watch, resync } = event;
+  const { subject, hints, change, changed, watch } = event;
   const { name, uid } = subject;
-  // When everything is published again, what settings apply to comes in events of its own.
-  const isRepeated = resync === true && change === 'Modified';
+  const isRepeated = isRepublished(event);
   switch (subject.kind) {
     case 'NodeClaim':
       await reconcileTarget(parts, { kind: 'NodeClaim', name, uid, onlyIfKnown: change === 'Deleted' }, undefined);
@@ -153,7 +152,7 @@ const OF_GOING_NODES: ReadonlySet<string> = new Set([
   'unschedulable',
 ]);
 
-/** Of a FinalizerRule, whose own finalizer alone changed. */
+/** Whether only the FinalizerRule's own finalizer changed. */
 const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';
 
 interface NodeCause {

@@ -16,7 +16,7 @@ import { annotatedPods } from './announcements.ts';
 import { decidedBy } from './decided-by.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
-import { restsOn, type Here } from './observe.ts';
+import { restsOn, type Look } from './observe.ts';
 
 /** A change of the Node that is made. */
 type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
@@ -39,7 +39,7 @@ type Changed =
 /** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
 export async function changeNode(
   deps: Deps,
-  seen: Here,
+  seen: Look,
   { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
   before: Intent,
 ): Promise<Changed> {
@@ -61,7 +61,7 @@ export async function changeNode(
 }
 
 /** The next look waits with the change, and sees to the rest. */
-async function rememberRefused({ tries }: Deps, seen: Here, before: Intent, refused: Refused): Promise<Changed> {
+async function rememberRefused({ tries }: Deps, seen: Look, before: Intent, refused: Refused): Promise<Changed> {
   const { effort, refusals }: Memory = seen.held ?? {};
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
   const { until, goesBack } = refused;
@@ -75,7 +75,7 @@ async function rememberRefused({ tries }: Deps, seen: Here, before: Intent, refu
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 
-const sayRefused = (reporter: Reporter, { object }: Here, text: string, isRepeated: boolean): Promise<void> =>
+const sayRefused = (reporter: Reporter, { object }: Look, text: string, isRepeated: boolean): Promise<void> =>
   reporter.report({
     about: object,
     decision: 'refused',
@@ -97,14 +97,14 @@ export function withMemory(record: GracePeriodRecord, memory: Memory | undefined
 }
 
 /** The record as it is to be written, under the Node's UID. */
-export function wanted({ object: { metadata } }: Here, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
+export function wanted({ object: { metadata } }: Look, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
   return { subject, value: record, wakeTime };
 }
 
 /** Something is still to be said: the timer stays due, for the sweep alone. */
-export const isUnsaid = ({ wakeTime }: Intent, { observation: { now } }: Here): boolean =>
+export const isUnsaid = ({ wakeTime }: Intent, { observation: { now } }: Look): boolean =>
   wakeTime !== undefined && isDue(now, wakeTime);
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */
@@ -132,7 +132,7 @@ function annotationsFor(change: MadeChange): JsonObject {
 /** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
 async function reportChange(
   reporter: Reporter,
-  { object: about, pods, protection }: Here,
+  { object: about, pods, protection }: Look,
   change: MadeChange,
   { protectedPods, elapsedPods, nextExpiry }: Counts,
 ): Promise<void> {

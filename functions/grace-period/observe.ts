@@ -10,8 +10,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import { PROTECTION, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { basisOf } from '../../shared/lifecycle/refusals.ts';
-import { findSubject } from '../../shared/lifecycle/subject.ts';
-import type { Held } from '../../shared/lifecycle/record-codec.ts';
+import { findSubject, type Seen as SeenSubject } from '../../shared/lifecycle/subject.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER, type GracePeriodRecord } from './record.ts';
@@ -27,25 +26,16 @@ export interface Target {
   readonly onlyIfKnown?: boolean | undefined;
 }
 
-export type Look =
-  | {
-      readonly kind: 'here';
-      readonly object: KubernetesObject;
-      readonly pods: readonly PodView[];
-      readonly protection: EffectiveProtection;
-      readonly record: TimedRecord<GracePeriodRecord>;
-      readonly held: GracePeriodRecord | undefined;
-      readonly observation: GracePeriodObservation;
-    }
-  | {
-      readonly kind: 'gone';
-      readonly record: TimedRecord<GracePeriodRecord>;
-      readonly held: Extract<Held<GracePeriodRecord>, { kind: 'held' }>;
-    }
-  | { readonly kind: 'nothing' };
+export interface Look {
+  readonly object: KubernetesObject;
+  readonly pods: readonly PodView[];
+  readonly protection: EffectiveProtection;
+  readonly record: TimedRecord<GracePeriodRecord>;
+  readonly held: GracePeriodRecord | undefined;
+  readonly observation: GracePeriodObservation;
+}
 
-export type Here = Extract<Look, { kind: 'here' }>;
-export type Gone = Extract<Look, { kind: 'gone' }>;
+export type Seen = SeenSubject<Look, GracePeriodRecord>;
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
@@ -58,15 +48,14 @@ export async function look(
   target: Target,
   recordOf: (uid: string) => TimedRecord<GracePeriodRecord>,
   announced: readonly Announcement[],
-): Promise<Look> {
+): Promise<Seen> {
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },
     uid: target.uid,
     onlyIfKnown: target.onlyIfKnown,
     recordOf,
   });
-  if (found.kind === 'notOurs') return { kind: 'nothing' };
-  if (found.kind === 'gone') return found;
+  if (found.kind !== 'here') return found;
 
   const { object, record } = found;
   const { uid, name, annotations = {} } = object.metadata;
@@ -94,7 +83,7 @@ export async function look(
     record: { ...held, announced: withAnnouncements(held?.announced ?? {}, announced) },
     basis: held?.refusals === undefined ? '' : basisOf(restsOn({ object, pods, protection })),
   };
-  return { kind: 'here', object, pods, protection, record, held, observation };
+  return { kind: 'here', look: { object, pods, protection, record, held, observation } };
 }
 
 /** What a change of the Node rests on: with anything else, one that was refused is tried at once. */
@@ -102,7 +91,7 @@ export const restsOn = ({
   object,
   pods,
   protection,
-}: Pick<Here, 'object' | 'pods' | 'protection'>): readonly unknown[] => [
+}: Pick<Look, 'object' | 'pods' | 'protection'>): readonly unknown[] => [
   object,
   protection,
   pods.map(({ uid, annotations }) => [uid, annotations]),

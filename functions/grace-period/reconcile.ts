@@ -4,7 +4,7 @@
  * brings the next one here (ADR 0048).
  */
 import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
-import { leavesAlone } from '../../shared/contract/cluster-event.ts';
+import { isRepublished, leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
@@ -20,7 +20,7 @@ import { changeNode, isUnsaid, wanted, withMemory } from './effects.ts';
 import { close } from './gone.ts';
 import type { Announcement } from './announcements.ts';
 import type { NodeChange } from './node-change.ts';
-import { look, type Gone, type Here, type Target } from './observe.ts';
+import { look, type Look, type Seen, type Target } from './observe.ts';
 import { keepProtection, reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
@@ -72,8 +72,7 @@ type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
 async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
   const { subject, change, hints } = event;
-  // When everything is published again, what settings apply to comes in events of its own.
-  const isRepeated = event.resync === true && change === 'Modified';
+  const isRepeated = isRepublished(event);
   switch (subject.kind) {
     case 'Pod':
       if (hints.nodeName === undefined) return;
@@ -108,24 +107,24 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
     (opened = { uid, record: records(recordIdOf(uid)) }).record;
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
   let target = first;
-  const concern: Concern<Here | Gone, GracePeriodDecision | 'close'> = {
+  const concern: Concern<Exclude<Seen, { kind: 'nothing' }>, GracePeriodDecision | 'close'> = {
     what: `node ${first.name}`,
     async observe() {
       const seen = await look(deps, target, recordOf, run.announced);
       if (seen.kind === 'nothing') return { kind: 'over' };
       // I10: from now on this node is meant, not its name.
-      if (seen.kind === 'here') target = { ...target, uid: seen.object.metadata.uid };
+      if (seen.kind === 'here') target = { ...target, uid: seen.look.object.metadata.uid };
       return { kind: 'here', observation: seen };
     },
-    decide: seen => (seen.kind === 'gone' ? 'close' : decide(seen.observation)),
+    decide: seen => (seen.kind === 'gone' ? 'close' : decide(seen.look.observation)),
     async apply(decision, seen) {
       if (seen.kind === 'gone') return close(deps, seen);
-      return decision === 'close' ? DONE : apply({ ...deps, tries }, decision, seen, run);
+      return decision === 'close' ? DONE : apply({ ...deps, tries }, decision, seen.look, run);
     },
   };
   await deps.holdOutOfSight(() => settle(concern), {
     opened: () => opened?.record,
-    // Of a Node that is there: it is read before anything that may not be served.
+    // The Node is there: it is read before anything that may not be served.
     first: () =>
       opened && {
         subject: { apiVersion: 'v1', kind: 'Node', name: target.name, uid: opened.uid },
@@ -134,7 +133,7 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   });
 }
 
-async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Here, run: Run): Promise<Turn> {
+async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Look, run: Run): Promise<Turn> {
   switch (decision.kind) {
     case 'close': {
       const changed = await changeNode(deps, seen, decision, {
@@ -153,7 +152,7 @@ async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Here, r
 async function keep(
   deps: RunDeps,
   { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
-  seen: Here,
+  seen: Look,
   run: Run,
 ): Promise<Turn> {
   const intended = await seen.record.save({ ...wanted(seen, intent), punctual: !isUnsaid(intent, seen) });

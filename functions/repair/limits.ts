@@ -13,7 +13,8 @@ import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { type EpochMs, addDuration, hours, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { type RecordCodec, checkedCodec } from '../../shared/lifecycle/record-codec.ts';
-import { openRecord } from '../../shared/lifecycle/timed-record.ts';
+import { DONE } from '../../shared/lifecycle/settle.ts';
+import { openRecord, updateRecord, written } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { type LimitsScope, createGate } from './rule/gate.ts';
 import { OWNER, poolCodec, poolRecordId } from './rule/codec.ts';
@@ -45,6 +46,9 @@ const withoutObserved = ({ reservations, ...rest }: JsonObject): Readonly<Record
 });
 
 export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
+
+/** The run that has made it is over by then. */
+const settledAt = (since: EpochMs): EpochMs => addDuration(since, RUN_SETTLES_AFTER);
 
 export const RESERVATIONS_ID = 'concurrent-repairs';
 
@@ -84,15 +88,16 @@ export async function openReservations(deps: Deps, scope: LimitsScope): Promise<
         const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
         return { uid, ...(zone !== undefined && { zone }), ...(pool !== undefined && { pool }), since };
       });
+  const reload = async (): Promise<void> => {
+    const again = await record.load();
+    current = again.kind === 'held' ? again.value : undefined;
+  };
   const write = async (reservations: readonly Reservation[]): Promise<boolean> => {
     const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
     if (saved.written) current = value;
-    else {
-      const again = await record.load();
-      current = again.kind === 'held' ? again.value : undefined;
-    }
+    else await reload();
     return saved.written;
   };
   const foreign = (): readonly Reservation[] =>
@@ -116,10 +121,7 @@ export async function openReservations(deps: Deps, scope: LimitsScope): Promise<
         const next = [...base, ...ofOwn(own)];
         if (next.length === 0 && current === undefined) return;
         if (next.length === 0 ? (await record.closeGone()).kind === 'done' : await write(next)) return;
-        if (next.length === 0) {
-          const again = await record.load();
-          current = again.kind === 'held' ? again.value : undefined;
-        }
+        if (next.length === 0) await reload();
       }
     },
   };
@@ -137,7 +139,7 @@ async function othersOf(
   const now = deps.clock.now();
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
-  const isFresh = ({ since }: Reservation): boolean => !isDue(now, addDuration(since, RUN_SETTLES_AFTER));
+  const isFresh = ({ since }: Reservation): boolean => !isDue(now, settledAt(since));
   const isWhole = current?.basis === limits.basis;
   const asked = new Set(
     isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)],
@@ -157,36 +159,41 @@ async function othersOf(
 }
 
 /** A pass that needed no limits gives back what its pool has in flight no more. */
-export async function giveBack(deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> {
-  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const held = await record.load();
-    if (held.kind !== 'held') return;
-    const { basis, reservations } = held.value;
-    const kept = reservations.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight);
-    if (kept.length === reservations.length) return;
-    const wakeTime = addDuration(deps.clock.now(), CHECK);
-    const turn =
-      kept.length === 0
-        ? await record.closeGone()
-        : await record.save({ subject: SUBJECT, value: { basis, reservations: kept }, wakeTime, punctual: false });
-    if (turn.kind === 'done') return;
-  }
-}
+export const giveBack = (deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> =>
+  keepReservations(deps, async all => all.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight));
 
-/** Without what no pool has in flight any more; the record ends with its last reservation. */
-export async function checkReservations(deps: Deps): Promise<void> {
+/** Without what no pool has in flight any more. The record has its timer anew. */
+export const checkReservations = (deps: Deps): Promise<void> =>
+  keepReservations(
+    deps,
+    async all => {
+      const now = deps.clock.now();
+      const kept: Reservation[] = [];
+      for (const [name, own] of Map.groupBy(all, each => each.pool)) {
+        const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
+        const inFlight = pool.kind === 'held' ? pool.value.inFlight : {};
+        kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, settledAt(since))));
+      }
+      return kept;
+    },
+    { isTimer: true },
+  );
+
+/** The record with some of its reservations; it ends with the last one. */
+async function keepReservations(
+  deps: Deps,
+  choose: (all: readonly Reservation[]) => Promise<readonly Reservation[]>,
+  { isTimer = false }: { readonly isTimer?: boolean } = {},
+): Promise<void> {
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
-  const held = await record.load();
-  if (held.kind !== 'held') return;
-  const now = deps.clock.now();
-  const kept: Reservation[] = [];
-  for (const [name, own] of Map.groupBy(held.value.reservations, each => each.pool)) {
-    const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
-    const inFlight = pool.kind === 'held' ? pool.value.inFlight : {};
-    kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, addDuration(since, RUN_SETTLES_AFTER))));
-  }
-  if (kept.length === 0) return void (await record.closeGone());
-  const value = { basis: held.value.basis, reservations: kept };
-  await record.save({ subject: SUBJECT, value, wakeTime: addDuration(now, CHECK), punctual: false });
+  await updateRecord('the reservations of repairs', record, async held => {
+    if (held.kind !== 'held') return DONE;
+    const { basis, reservations } = held.value;
+    const kept = await choose(reservations);
+    if (kept.length === 0) return record.closeGone();
+    if (!isTimer && kept.length === reservations.length) return DONE;
+    const wakeTime = addDuration(deps.clock.now(), CHECK);
+    const value = { basis, reservations: [...kept] };
+    return written(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
+  });
 }

@@ -1,4 +1,5 @@
 /** What a pass sees before it decides: the pool's record and rules, its nodes with what is remembered of them, and the cluster where guards count it. */
+import { isDeepStrictEqual } from 'node:util';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
@@ -28,9 +29,9 @@ import {
   loadRules,
 } from './observe.ts';
 import { readableSettings } from './rule/node-verdict.ts';
-import type { LookContext } from './rule/seen.ts';
+import type { LookContext } from './rule/judged-node.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
-import type { Place } from './report.ts';
+import type { DecisionScope } from './report.ts';
 import type { NodeLook } from './rule/verdict.ts';
 
 /** What is remembered of a node, and whether an earlier version wrote it. */
@@ -39,10 +40,10 @@ interface HeldNode {
   readonly isOld: boolean;
 }
 
-export interface Seen {
+export interface PassObservation {
   readonly pool: string | undefined;
   readonly rules: PoolRules;
-  readonly place: Place;
+  readonly scope: DecisionScope;
   readonly state: PoolRecord;
   readonly record: TimedRecord<PoolRecord>;
   /** There was a record. */
@@ -67,7 +68,7 @@ export async function look(
   deps: PassWithAsk,
   pool: string | undefined,
   asks: Asked,
-): Promise<Seen | 'newer' | 'nothing'> {
+): Promise<PassObservation | 'newer' | 'nothing'> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [held, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (held.kind === 'newer') return 'newer';
@@ -107,10 +108,10 @@ export async function look(
   const found = own.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
   const handed = await handOver(deps, { pool, own: found, records, claims: view.claims, asks });
   const judged = found.filter(({ uid }) => !handed.has(uid));
-  const looksBy = (context: LookContext): readonly NodeLook[] =>
-    judged.map(node => deps.lookAt(context, node, records.get(node.uid)?.value));
+  const lookIn = (context: LookContext, node: NodeView): NodeLook =>
+    deps.lookAt(context, node, records.get(node.uid)?.value);
   const nothingAsked: ReadonlyMap<string, string> = new Map();
-  let looks = looksBy({ ...base, owners, asked: nothingAsked });
+  let looks: readonly NodeLook[] = judged.map(node => lookIn({ ...base, owners, asked: nothingAsked }, node));
   const isDueNow = looks.some(({ due }) => due !== undefined);
   const countsAll =
     pool === undefined ||
@@ -122,7 +123,13 @@ export async function look(
     : [undefined, nothingAsked];
   if (isDueNow) {
     const all = cluster === undefined ? owners : indexOwners(withAll(cluster.nodes, own), view.claims);
-    looks = looksBy({ ...base, owners: all, asked });
+    // Nothing else of what was read since is about a single node: the others are judged already.
+    looks = looks.map(each => {
+      const { view: node } = each;
+      if (node === undefined) return each;
+      const isNews = asked.has(node.name) || !isDeepStrictEqual(ownerOf(node, all), ownerOf(node, owners));
+      return isNews ? lookIn({ ...base, owners: all, asked }, node) : each;
+    });
   }
   looks = await withoutReplaced(deps, looks, records);
   const gone = await lookAtMissing(deps, { pool, own, records, base: { ...base, owners, asked } });
@@ -140,12 +147,12 @@ export async function look(
       looks,
       activity,
     });
-  const place: Place = { pool, source: rules.rules.source, settings: rules.rules.settings };
+  const scope: DecisionScope = { pool, source: rules.rules.source, settings: rules.rules.settings };
   if (held.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
   return {
     pool,
     rules,
-    place,
+    scope,
     state: { ...state, carried },
     record,
     isKnown: held.kind === 'held',

@@ -54,7 +54,7 @@ export const clusterEventSchema = z.object({
     providerID: z.optional(z.string()),
     /** With `podsWatched` and `pods`: the one function that waits for them; absent where several do. */
     podsFor: z.optional(z.string()),
-    /** Of the custom resource of a hook: the key of its call. */
+    /** The key of the call, on the custom resource of a hook. */
     hookKey: z.optional(z.string()),
   }),
   /** Orders and groups on a bus that can: node name or UID. */
@@ -92,6 +92,12 @@ export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event
  */
 export const leavesAlone = ({ change, changed }: Pick<ClusterEvent, 'change' | 'changed'>, part: string): boolean =>
   change === 'Deleted' || (changed.length > 0 && !changed.includes(part));
+
+/**
+ * The object is published once more, and did not change: because everything is. What settings apply to comes in events of its own.
+ */
+export const isRepublished = ({ change, resync }: Pick<ClusterEvent, 'change' | 'resync'>): boolean =>
+  resync === true && change === 'Modified';
 
 /** Whether the changed parts of an object are of these alone. An event without parts may be about anything. */
 export const changedOnly = (changed: readonly string[], parts: ReadonlySet<string>): boolean =>

@@ -19,10 +19,7 @@ import { checkedCodec, type Held, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
 
-/**
- * After losing this many races a run asks for everything. That holds what all others ask for, so the first one to write it serves the
- * rest, which find nothing left to write. If each asked for its own name only, one run a turn would get through.
- */
+/** After losing this many races a run asks for everything: whoever writes that first serves all others as well. */
 const LOST_BEFORE_ALL = 2;
 
 export interface Work {
@@ -44,7 +41,7 @@ export interface Coalescer {
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
-/** Of the subject of a coalescer's record: no object of the cluster. */
+/** The kind in the subject of a coalescer's record: no object of the cluster. */
 export const ROUND_KIND = 'Round';
 const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name });
 

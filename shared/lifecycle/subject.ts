@@ -2,11 +2,12 @@
  * Which object a message is about. A message may name an object twice, by name and by UID, and be wrong in one of them: before a
  * record is closed, the name that the record itself stores is read again (I10).
  */
+import type { Subject } from '../contract/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import { objectOf } from '../ports/read-answer.ts';
 import type { Held } from './record-codec.ts';
 import type { TimedRecord } from './timed-record.ts';
-import { objectOf } from '../ports/read-answer.ts';
 
 export type Found<Value> =
   | {
@@ -15,14 +16,21 @@ export type Found<Value> =
       readonly record: TimedRecord<Value>;
       readonly held: Exclude<Held<Value>, { kind: 'newer' }>;
     }
-  /** No object with that UID, and a record of it: to be closed. */
-  | {
-      readonly kind: 'gone';
-      readonly record: TimedRecord<Value>;
-      readonly held: Extract<Held<Value>, { kind: 'held' }>;
-    }
+  | GoneSubject<Value>
   /** No such object and no record; nothing new to a record; or the record is a newer version's, which is left to it. */
-  | { readonly kind: 'notOurs' };
+  | { readonly kind: 'nothing' };
+
+/** No object with that UID, and a record of it: to be closed. */
+export interface GoneSubject<Value> {
+  readonly kind: 'gone';
+  readonly record: TimedRecord<Value>;
+  readonly value: Value;
+  readonly subject: Subject;
+}
+
+/** A subject with all that its concern looks at. */
+export type Seen<Look, Value> =
+  { readonly kind: 'here'; readonly look: Look } | Exclude<Found<Value>, { kind: 'here' }>;
 
 export interface Sought<Value> {
   readonly ref: ObjectRef;
@@ -46,24 +54,25 @@ export async function findSubject<Value>(
 ): Promise<Found<Value>> {
   if (uid === undefined) {
     const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-    if (object === undefined) return { kind: 'notOurs' };
+    if (object === undefined) return { kind: 'nothing' };
     const record = recordOf(object.metadata.uid);
     const held = await record.load();
-    if (held.kind === 'newer') return { kind: 'notOurs' };
+    if (held.kind === 'newer') return { kind: 'nothing' };
     if (held.kind === 'none') return { kind: 'here', object, record, held };
     return findSubject({ kubernetes }, { ref, uid: object.metadata.uid, recordOf });
   }
 
   const record = recordOf(uid);
   const held = await record.load();
-  if (held.kind === 'newer' || (onlyIfKnown && held.kind === 'none')) return { kind: 'notOurs' };
-  if (held.kind === 'held' && isNoNews(held.value)) return { kind: 'notOurs' };
+  const isRead = held.kind === 'held' ? !isNoNews(held.value) : held.kind === 'none' && !onlyIfKnown;
+  if (held.kind === 'newer' || !isRead) return { kind: 'nothing' };
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, held };
-  if (held.kind === 'none') return { kind: 'notOurs' };
+  if (held.kind === 'none') return { kind: 'nothing' };
 
-  const { name } = held.stored.subject;
-  if (name === ref.name) return { kind: 'gone', record, held };
-  const stored = objectOf(await kubernetes.get({ ...ref, name }), { notServed: 'notKnown' });
-  return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, held } : { kind: 'gone', record, held };
+  const { subject } = held.stored;
+  const gone = { kind: 'gone', record, value: held.value, subject } as const;
+  if (subject.name === ref.name) return gone;
+  const stored = objectOf(await kubernetes.get({ ...ref, name: subject.name }), { notServed: 'notKnown' });
+  return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, held } : gone;
 }

@@ -85,14 +85,9 @@ export async function deletePod(
   const resourceVersion = await markDisrupted(deps, pod);
   const preconditions = { uid, ...(unchanged && { resourceVersion }) };
   const outcome = await deps.kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds });
-  switch (outcome.kind) {
-    case 'ok':
-      return { kind: 'deleted' };
-    case 'notFound':
-      throw noSuchPod();
-    case 'conflict':
-      return { kind: unchanged ? 'changed' : 'replaced' };
-  }
+  if (outcome.kind === 'notFound') throw noSuchPod();
+  if (outcome.kind === 'ok') return { kind: 'deleted' };
+  return { kind: unchanged ? 'changed' : 'replaced' };
 }
 
 /** Kubernetes' condition of pods that are disrupted: a Job's `podFailurePolicy` and others tell by it that the pod did not fail by itself. */

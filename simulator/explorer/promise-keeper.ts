@@ -54,7 +54,7 @@ async function keepPromises(
     what: `node ${name}`,
     async observe() {
       const found = await findSubject(deps, { ref: { type: RESOURCES.Node, name }, uid, recordOf });
-      return found.kind === 'notOurs' ? { kind: 'over' } : { kind: 'here', observation: found };
+      return found.kind === 'nothing' ? { kind: 'over' } : { kind: 'here', observation: found };
     },
     decide: found => (found.kind === 'gone' ? undefined : decide(found.object, start, deps.clock.now())),
     async apply(decision, found): Promise<Turn> {

@@ -172,7 +172,7 @@ describe('import direction', () => {
     expect(violations(/^packages\/gotemplate\/src\//, [/^packages\/gotemplate\/src\//])).toEqual([]);
   });
 
-  it('the command line reads of a concern its face alone', () => {
+  it('the command line reads of a concern its explain.ts alone', () => {
     const read = imports.filter(({ from, to }) => from.startsWith('cli/') && to.startsWith('functions/'));
     expect(read.length).toBeGreaterThan(10);
     const past = read.filter(({ to }) => !/^functions\/[^/]+\/explain\.ts$/.test(to));

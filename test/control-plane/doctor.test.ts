@@ -3,6 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { terminationPolicy } from '../../cli/policies/termination-policy.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { blocks } from '../docs/documents.ts';
+import { documentOf } from '../docs/observability.ts';
+import { PERMISSIONS } from '../../shared/contract/permissions.ts';
 import { runCurfew } from '../cli/run-curfew.ts';
 import { minorOf } from './flags.ts';
 import { SERVES_MUTATING_POLICIES } from './mutating-policies.ts';
@@ -60,6 +63,33 @@ it('finds what deploy/ installs, with the rights of each part, and that no forwa
     expect.stringMatching(/^FAILED +forwarder: 0 ready, /),
     'FAILED  lease of the forwarder: nobody holds it: no forwarder works',
   ]);
+});
+
+describe('the commands of docs/sandbox.md', () => {
+  const commands = blocks(documentOf('docs/sandbox.md'))
+    .flatMap(({ lines }) => lines)
+    .filter(line => /^kubectl (?!apply)/.test(line));
+  const typed = (command: string) => {
+    // No kubelet would run its pod.
+    const words = command.replace('--attach --rm', '--dry-run=server').split(' ').slice(1);
+    return tryKubectl('', ...words);
+  };
+
+  it.each(commands)('%s', command => expect(typed(command)).toMatchObject({ status: 0, stderr: '' }));
+
+  it('list the rights of repair, and beside them what everybody may', () => {
+    const list = commands.find(command => command.includes('can-i')) ?? '';
+    const rows = typed(list)
+      .stdout.split('\n')
+      .slice(1)
+      .map(line => line.split(/\s{2,}/)[0] ?? '');
+    const listed = new Set(rows.filter(resource => resource !== '' && !resource.startsWith('self')));
+    const needed = PERMISSIONS.repair.kubernetes.map(
+      ({ group, resource, subresource }) =>
+        [resource, group].filter(Boolean).join('.') + (subresource ? `/${subresource}` : ''),
+    );
+    expect([...listed].toSorted()).toEqual([...new Set(needed)].toSorted());
+  });
 });
 
 describe.skipIf(!SERVES_MUTATING_POLICIES)('the admission policy of terminations', () => {

@@ -5,26 +5,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { textAt } from '../../packages/kube-apiserver/src/json.ts';
-import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
-import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import type { System } from '../../runtime/system-parts.ts';
-import { createSystem } from '../../runtime/system.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { createHttpClient } from '../contract/api-server/http-client.ts';
-import { applyFiles, applyManifest, type Manifest } from '../contract/api-server/manifests.ts';
+import type { Manifest } from '../contract/api-server/manifests.ts';
 import { objectAt, objectsIn } from '../fakes/objects.ts';
 import { ensureControlPlaneBinaries } from './build.ts';
 import { readAuditLog, type AuditedRequest } from './end-to-end/audit-log.ts';
-import { ADMIN, startCurfewOnCluster, type CurfewOnCluster } from './end-to-end/curfew-on-cluster.ts';
-import { startKubelets, type Kubelets } from './karpenter/kubelets.ts';
-import { startKwokInstances, type KwokInstances } from './karpenter/kwok-instances.ts';
-import { nodeClass, NODE_POOL_LABEL, nodePool, podFor } from './karpenter/objects.ts';
-import { KARPENTER_USER, kwokCrds, missingForKarpenter, startKarpenter, startScheduler } from './karpenter/start.ts';
+import type { CurfewOnCluster } from './end-to-end/curfew-on-cluster.ts';
+import {
+  EVENTUALLY,
+  isTrue,
+  type KarpenterBesideCurfew,
+  startKarpenterBesideCurfew,
+  statusText,
+} from './karpenter/beside-curfew.ts';
+import type { Kubelets } from './karpenter/kubelets.ts';
+import { NODE_POOL_LABEL, nodePool, podFor } from './karpenter/objects.ts';
+import { KARPENTER_USER, missingForKarpenter } from './karpenter/start.ts';
 
 const missing = await missingForKarpenter(await ensureControlPlaneBinaries(() => undefined));
-const EVENTUALLY = { timeout: 60_000, interval: 100 };
 const REBOOTED = { timeout: 120_000, interval: 100 };
 /** Karpenter's tolerations of these two: 30 s. It looks every 10 s. */
 const UNHEALTHY = 'KWOKUnhealthy';
@@ -49,67 +49,45 @@ const BLOCKS: Readonly<Record<string, JsonObject>> = {
   rebooted: { conditions: [{ type: REBOOT_REQUIRED, status: 'True', toleration: '42s' }] },
 };
 
+const GATE = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: CONFIG_MAP.name, namespace: CONFIG_MAP.namespace },
+  data: { [CONFIG_MAP.key]: '[featureGates]\nnodeRepair = true\n' },
+};
+const BUDGET = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'rebooted', namespace: 'default' },
+  spec: { minAvailable: 1, selector: { matchLabels: { app: 'rebooted' } } },
+};
+
+/** A NodePool and its policy; where nodes are replaced, Karpenter would consolidate them, too. */
+function poolWith([name, block]: readonly [string, JsonObject]): readonly Manifest[] {
+  const pool = nodePool(name);
+  const disruption = { consolidationPolicy: 'WhenEmptyOrUnderutilized', consolidateAfter: '0s' };
+  return [name === 'replaced' ? { ...pool, spec: { ...pool.spec, disruption } } : pool, policyOf(name, block)];
+}
+
 describe.skipIf(missing !== undefined)(
   `beside Karpenter's repair${missing === undefined ? '' : ` (skipped: ${missing})`}`,
   () => {
     let cluster: CurfewOnCluster;
     let kubelets: Kubelets;
-    let ec2: KwokInstances;
-    let curfew: System;
-    const problems: string[] = [];
+    let problems: readonly string[];
+    let stop: KarpenterBesideCurfew['stop'] | undefined;
     /** The NodeClaim that falls ill, by its NodePool. */
     const ill = new Map<string, KubernetesObject>();
     let begin = 0;
 
     beforeAll(async () => {
-      cluster = await startCurfewOnCluster(line => process.stderr.write(`${line}\n`), ['replicaset-controller']);
-      const { plane, admin } = cluster;
-      const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });
-      const apply = async (manifest: Manifest): Promise<void> => {
-        const answer = await applyManifest(http, manifest);
-        expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 201 });
-      };
-      await applyFiles(http, await kwokCrds());
-      await vi.waitFor(() => apply(nodeClass), EVENTUALLY);
-      await apply({
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: CONFIG_MAP.name, namespace: CONFIG_MAP.namespace },
-        data: { [CONFIG_MAP.key]: '[featureGates]\nnodeRepair = true\n' },
+      const besides = await startKarpenterBesideCurfew({
+        controllers: ['replicaset-controller'],
+        nodeRepair: true,
+        objects: async () => [GATE, ...Object.entries(BLOCKS).flatMap(poolWith), replicas('replaced'), BUDGET],
       });
-      for (const [name, block] of Object.entries(BLOCKS)) {
-        const pool = nodePool(name);
-        const disruption = { consolidationPolicy: 'WhenEmptyOrUnderutilized', consolidateAfter: '0s' };
-        await apply(name === 'replaced' ? { ...pool, spec: { ...pool.spec, disruption } } : pool);
-        await apply(policyOf(name, block));
-      }
-      await apply(replicas('replaced'));
-      await apply({
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: { name: 'rebooted', namespace: 'default' },
-        spec: { minAvailable: 1, selector: { matchLabels: { app: 'rebooted' } } },
-      });
-      http.close();
-
-      ec2 = await startKwokInstances();
-      const store = createMemoryRecordStore();
-      curfew = createSystem({
-        cluster: 'real',
-        scheduler: createRealScheduler(),
-        kubernetes: cluster.kubernetes,
-        watch: cluster.watch,
-        records: store,
-        dueIndex: store,
-        instances: () => ec2.instances,
-        audit: { write: () => undefined },
-        hooks: { onBuried: message => problems.push(JSON.stringify(message)) },
-      });
-      curfew.start();
-      kubelets = await startKubelets(admin.kubernetes, admin.watch);
-      await startScheduler(plane);
-      await startKarpenter(plane, { nodeRepair: true });
-
+      ({ cluster, kubelets, problems, stop } = besides);
+      const { admin } = cluster;
       for (const name of ['both', 'later', 'rebooted']) {
         await admin.kubernetes.create(RESOURCES.Pod, podFor(name, name, { app: name }));
       }
@@ -121,16 +99,8 @@ describe.skipIf(missing !== undefined)(
       for (const name of ['both', 'later']) await setCondition(name, UNHEALTHY, 'True', LASTED_MS);
       await setCondition('rebooted', REBOOT_REQUIRED, 'True', LASTED_MS);
     }, 180_000);
-    afterAll(async () => {
-      await curfew?.stop();
-      kubelets?.stop();
-      await cluster?.stop();
-      await ec2?.stop();
-    });
+    afterAll(() => stop?.());
 
-    const statusText = ({ status }: KubernetesObject, key: string): string => textAt(status ?? {}, key) ?? '';
-    const isTrue = ({ status }: KubernetesObject, type: string): boolean =>
-      JSON.stringify(status?.['conditions'] ?? []).includes(`"status":"True","type":"${type}"`);
     const claimsOf = async (pool: string): Promise<readonly KubernetesObject[]> =>
       (await objectsIn(cluster.admin.kubernetes, RESOURCES.NodeClaim)).filter(
         ({ metadata }) => metadata.labels?.[NODE_POOL_LABEL] === pool,

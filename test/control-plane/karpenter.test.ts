@@ -6,36 +6,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { admissionCommand } from '../../cli/policies.ts';
-import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
-import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import type { System } from '../../runtime/system-parts.ts';
-import { createSystem } from '../../runtime/system.ts';
-import { textAt } from '../../packages/kube-apiserver/src/json.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { createHttpClient } from '../contract/api-server/http-client.ts';
-import { applyFiles, applyManifest, type Manifest } from '../contract/api-server/manifests.ts';
 import { ensureControlPlaneBinaries } from './build.ts';
 import { readAuditLog, type AuditedRequest } from './end-to-end/audit-log.ts';
-import { ADMIN, startCurfewOnCluster, type CurfewOnCluster } from './end-to-end/curfew-on-cluster.ts';
-import { startKubelets, type Kubelets } from './karpenter/kubelets.ts';
-import { startKwokInstances, type KwokInstances } from './karpenter/kwok-instances.ts';
-import { nodeClass, NODE_POOL_LABEL, nodePool, podFor } from './karpenter/objects.ts';
+import type { CurfewOnCluster } from './end-to-end/curfew-on-cluster.ts';
 import {
-  KARPENTER_USER,
-  kwokCrds,
-  missingForKarpenter,
-  startKarpenter,
-  startScheduler,
-  type RunningKarpenter,
-} from './karpenter/start.ts';
+  EVENTUALLY,
+  isTrue,
+  type KarpenterBesideCurfew,
+  startKarpenterBesideCurfew,
+  statusText,
+} from './karpenter/beside-curfew.ts';
+import type { Kubelets } from './karpenter/kubelets.ts';
+import type { KwokInstances } from './karpenter/kwok-instances.ts';
+import { NODE_POOL_LABEL, nodePool, podFor } from './karpenter/objects.ts';
+import { KARPENTER_USER, missingForKarpenter, type RunningKarpenter } from './karpenter/start.ts';
 import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const missing = await missingForKarpenter(await ensureControlPlaneBinaries(() => undefined));
 const FINALIZER = 'example.com/custom';
 const POOL = 'edge';
 const GRACE_SECONDS = 8;
-const EVENTUALLY = { timeout: 60_000, interval: 100 };
 /** Karpenter would have done something by then, had it anything to do: its controllers poll every 1 to 10 s. */
 const QUIET_MS = 12_000;
 /** A pool without a policy: Karpenter's own finalizer stays on its nodes. */
@@ -48,9 +40,9 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
   let cluster: CurfewOnCluster;
   let kubelets: Kubelets;
   let ec2: KwokInstances;
-  let curfew: System;
   let karpenter: RunningKarpenter;
-  const problems: string[] = [];
+  let problems: readonly string[];
+  let stop: KarpenterBesideCurfew['stop'] | undefined;
   const endedInstances: { readonly providerID: string; readonly time: number }[] = [];
 
   const policy = {
@@ -70,70 +62,36 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
   };
 
   beforeAll(async () => {
-    cluster = await startCurfewOnCluster(line => process.stderr.write(`${line}\n`));
-    const { plane, admin } = cluster;
-    const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });
-    const apply = async (manifest: Manifest): Promise<void> => {
-      const answer = await applyManifest(http, manifest);
-      expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 201 });
-    };
-    await applyFiles(http, await kwokCrds());
-    await vi.waitFor(() => apply(nodeClass), EVENTUALLY);
-    for (const pool of [nodePool(POOL), nodePool(PLAIN_POOL)]) await apply(pool);
-    await apply(nodePool(BRIEF_POOL, undefined, `${EXPIRE_AFTER_SECONDS}s`));
-    await apply(policy);
-    const printed: string[] = [];
-    const output = { out: (text: string) => printed.push(text), error: (text: string) => problems.push(text) };
-    const code = await admissionCommand([], { kubeconfig: plane.adminKubeconfig }, output);
-    if (code !== 0) throw new Error(problems.join(''));
-    for (const document of parseAllDocuments(printed.join(''))) await apply(document.toJS());
-    await apply(budget);
-    http.close();
-
-    ec2 = await startKwokInstances();
-    const store = createMemoryRecordStore();
-    curfew = createSystem({
-      cluster: 'real',
-      scheduler: createRealScheduler(),
-      kubernetes: cluster.kubernetes,
-      watch: cluster.watch,
-      records: store,
-      dueIndex: store,
-      instances: () => ({
-        ...ec2.instances,
-        terminate(providerID) {
-          endedInstances.push({ providerID, time: Date.now() });
-          return ec2.instances.terminate(providerID);
-        },
-      }),
-      audit: { write: () => undefined },
-      hooks: { onBuried: message => problems.push(JSON.stringify(message)) },
+    const besides = await startKarpenterBesideCurfew({
+      objects: async ({ plane }) => {
+        const printed: string[] = [];
+        const errors: string[] = [];
+        const output = { out: (text: string) => printed.push(text), error: (text: string) => errors.push(text) };
+        const code = await admissionCommand([], { kubeconfig: plane.adminKubeconfig }, output);
+        if (code !== 0) throw new Error(errors.join(''));
+        const pools = [
+          nodePool(POOL),
+          nodePool(PLAIN_POOL),
+          nodePool(BRIEF_POOL, undefined, `${EXPIRE_AFTER_SECONDS}s`),
+        ];
+        const admission = parseAllDocuments(printed.join('')).map(document => document.toJS());
+        return [...pools, policy, ...admission, budget];
+      },
+      onEnd: providerID => endedInstances.push({ providerID, time: Date.now() }),
     });
-    curfew.start();
-    kubelets = await startKubelets(admin.kubernetes, admin.watch);
-    await startScheduler(plane);
-    karpenter = await startKarpenter(plane);
+    ({ cluster, kubelets, ec2, karpenter, problems, stop } = besides);
   }, 120_000);
-  afterAll(async () => {
-    await curfew?.stop();
-    kubelets?.stop();
-    await cluster?.stop();
-    await ec2?.stop();
-  });
+  afterAll(() => stop?.());
 
   const requests = (): readonly AuditedRequest[] => readAuditLog(cluster.auditLog);
   const isKarpenters = ({ user }: AuditedRequest): boolean => user === KARPENTER_USER;
   const isWrite = ({ verb }: AuditedRequest): boolean => !['get', 'list', 'watch'].includes(verb);
   const claims = async (): Promise<readonly KubernetesObject[]> =>
     await objectsIn(cluster.admin.kubernetes, RESOURCES.NodeClaim);
-  const isTrue = ({ status }: KubernetesObject, type: string): boolean =>
-    JSON.stringify(status?.['conditions'] ?? []).includes(`"status":"True","type":"${type}"`);
   const finalizersIn = (object: AuditedRequest['responseObject']): unknown =>
     (object?.['metadata'] as { readonly finalizers?: unknown } | undefined)?.finalizers;
   const nameIn = (object: AuditedRequest['responseObject']): unknown =>
     (object?.['metadata'] as { readonly name?: unknown } | undefined)?.name;
-
-  const statusText = ({ status }: KubernetesObject, key: string): string => textAt(status ?? {}, key) ?? '';
 
   /** One NodeClaim of that pool comes for the pod, and its node runs it. */
   const launch = async (pool: string, podName: string): Promise<KubernetesObject> => {

@@ -30,10 +30,13 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/curfew (-- )?doctor\b/, 'needs a whole installation: test/cli/doctor.test.ts'],
-  [/^CURFEW_AWS_ACCOUNT=\d+ npm run test:aws$/, 'needs an AWS account'],
   [/curfew (-- )?event send\b/, 'needs a bus: test/cli/event.test.ts'],
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
-  [/^(for \w+ in [\w ]+; do )?aws |^for f in clusters\/|--stack NAME$/, 'needs an AWS account'],
+  [
+    /^(for \w+ in [\w ]+; do )?aws |^simulate\b|^[A-Z_]+=/,
+    'needs an AWS account: test/moto/commands.test.ts has each on moto, or lets the command line of AWS parse it',
+  ],
+  [/^for f in clusters\/|--stack NAME$/, 'needs an AWS account'],
   [/^docker |^crane /, 'needs Docker, or a registry'],
   [/^npm (ci && npm )?run release\b|curfew-(cli|cdk)-|^sha256sum /, 'minutes: test/release, and a step of .ci/run'],
   [/^npm (version|sbom)\b/, 'names a command, or changes the repository'],
@@ -59,7 +62,10 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     'needs the running example: test/control-plane/managed-database.test.ts',
   ],
   [/^kubectl (describe|get pods)$/, 'names a command'],
-  [/^kubectl -n curfew (logs|rollout|scale) /, 'needs the pods of the forwarder'],
+  [
+    /^kubectl -n curfew (logs|rollout|scale) |^kubectl -n default run /,
+    'needs the pods of the forwarder: docs/sandbox.md in test/control-plane/doctor.test.ts',
+  ],
 ];
 export const reasonNotToRun = (command: string): string | undefined =>
   NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];

@@ -31,8 +31,14 @@ export interface Crash {
   readonly side: 'before' | 'after';
 }
 
-/** @param identity replaces that of the deployed function, for tests that prove what a missing permission does */
-export function createRepairWorld(identity: Identity = deployedIdentity('repair')) {
+/**
+ * @param identity replaces that of the deployed function, for tests that prove what a missing permission does
+ * @param rules replaced where a test counts how often they are asked
+ */
+export function createRepairWorld(
+  identity: Identity = deployedIdentity('repair'),
+  rules?: Parameters<typeof createReconciler>[1],
+) {
   let now = START;
   const core = createCluster({ now: () => now });
   const writes: ObservedWrite[] = [];
@@ -152,7 +158,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     });
   }
 
-  const reconcile: Reconcile = createReconciler(portsWithin(deps, identity));
+  const reconcile: Reconcile = createReconciler(portsWithin(deps, identity), rules);
   /** A pass that came too soon after another one waits for its turn. */
   async function waitForPasses(): Promise<void> {
     const waiting = store

@@ -10,7 +10,7 @@ export interface Template {
   readonly Outputs?: { readonly [key: string]: Json };
 }
 
-/** What moto makes nothing of, by its own word: what these do is checked elsewhere (test/infra, packages/local-aws, docs/sandbox.md). */
+/** What moto makes nothing of, by its own word: what these do is checked elsewhere (test/infra, where the rule of the composite alarm is evaluated, packages/local-aws, docs/sandbox.md). */
 export const IGNORED_BY_MOTO = [
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::CompositeAlarm',

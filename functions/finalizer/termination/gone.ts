@@ -8,12 +8,13 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { callsOf, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
-import { openNodeRecord, type Look, type Seen, type Target } from './observe.ts';
+import { openNodeRecord, type Look, type Target } from './observe.ts';
 import { isLive } from './objects.ts';
+import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import { hasBegun, type TerminationRecord } from './record.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
-type Gone = Extract<Seen, { kind: 'gone' }>;
+type Gone = GoneSubject<TerminationRecord>;
 
 interface Parts {
   readonly deps: TerminationDeps;

@@ -13,13 +13,12 @@ import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { isLive, isMarked } from './objects.ts';
 import type { TerminationRecord } from './record.ts';
-import { objectOf } from '../../../shared/ports/read-answer.ts';
+import { objectOf, type Reading } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
 /**
- * The NodeClaims with a Node's providerID. Its owner, or a hint, spares the list; where a finalizer of ours is concerned, a Node that is
- * deleted is looked at with care.
+ * The NodeClaims with a Node's providerID: the one that is likely, if reading it settles the matter, else by a list of all.
  */
 export async function claimsOf(
   deps: Deps,
@@ -28,26 +27,53 @@ export async function claimsOf(
 ): Promise<readonly KubernetesObject[]> {
   const providerID = providerIDOf(node);
   if (providerID === undefined) return [];
+  const now = deps.clock.now();
   const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
   const likely = owner?.name ?? hints.nameOf(providerID);
-  const now = deps.clock.now();
-  if (likely !== undefined && (isLive(node) || !isMarked(node))) {
-    const claim = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely }), {
-      notServed: 'notKnown',
-    });
-    if (claim !== undefined && providerIDOf(claim) === providerID && (isLive(node) || !isMarked(claim))) return [claim];
-  } else if (isLive(node) && hints.isBare(providerID, now)) return [];
+  if (likely === undefined && isLive(node) && hints.isBare(providerID, now)) return [];
+  const claim = likely === undefined ? undefined : await likelyClaim(deps, node, providerID, likely);
+  if (claim !== undefined) return [claim];
   const pool = node.metadata.labels?.[KARPENTER.nodePoolLabel];
   const reading = isMarked(node) ? ({ notServed: 'notKnown' } as const) : claimsOfNode(owner?.name, pool);
-  const claims = await listNodeClaims(deps, reading);
-  hints.seenAll(claims, now);
+  return claimsOfInstance(deps, providerID, { reading, onListed: claims => hints.seenAll(claims, now) });
+}
+
+/** The NodeClaim of this name, if it stands for the Node. A finalizer of ours on what is deleted wants certainty: then only a list will do. */
+async function likelyClaim(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  node: KubernetesObject,
+  providerID: string,
+  name: string,
+): Promise<KubernetesObject | undefined> {
+  const isSure = (object: KubernetesObject): boolean => isLive(node) || !isMarked(object);
+  if (!isSure(node)) return undefined;
+  const claim = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+  return claim !== undefined && providerIDOf(claim) === providerID && isSure(claim) ? claim : undefined;
+}
+
+interface ClaimList {
+  readonly reading: Reading;
+  /** Whose NodeClaims are read; undefined: all. */
+  readonly pool?: string | undefined;
+  /** Hears of all that were read. */
+  readonly onListed?: (claims: readonly KubernetesObject[]) => void;
+}
+
+/** The NodeClaims with this providerID, by a list: the API server cannot select by status. */
+async function claimsOfInstance(
+  deps: Pick<Deps, 'kubernetes'>,
+  providerID: string,
+  { reading, pool, onListed = () => undefined }: ClaimList,
+): Promise<readonly KubernetesObject[]> {
+  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
+  const claims = await listNodeClaims(deps, reading, query);
+  onListed(claims);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
 /**
- * Other NodeClaims with the same providerID: the living ones; of one that lives itself, all. Read once something is being deleted.
- *
- * @param pool whose NodeClaims are read; undefined: all
+ * Names of the other NodeClaims with the same providerID. If the NodeClaim is being deleted, only those that live count. They are read
+ * only once something is being deleted.
  */
 async function claimsBeside(
   deps: Pick<Deps, 'kubernetes'>,
@@ -58,10 +84,9 @@ async function claimsBeside(
   const providerID = providerIDOf(claim);
   const isEnding = !isLive(claim) || nodes.some(node => !isLive(node));
   if (providerID === undefined || !isEnding) return [];
-  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  const claims = await listNodeClaims(deps, { notServed: 'notKnown' }, query);
+  const claims = await claimsOfInstance(deps, providerID, { reading: { notServed: 'notKnown' }, pool });
   return claims
-    .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
+    .filter(other => other.metadata.uid !== claim.metadata.uid)
     .filter(other => isLive(claim) || isLive(other))
     .map(({ metadata }) => metadata.name);
 }

@@ -5,11 +5,10 @@
 import { providerIDOf } from '../cluster/instances.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { findSubject } from '../../../shared/lifecycle/subject.ts';
+import { findSubject, type Seen as SeenSubject } from '../../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../../shared/cluster/kept-policies.ts';
@@ -65,16 +64,8 @@ export interface Look {
   readonly armed: EpochMs | undefined;
 }
 
-export type Seen =
-  | { readonly kind: 'here'; readonly look: Look }
-  /** Gone, and a termination of it was not closed. */
-  | {
-      readonly kind: 'gone';
-      readonly record: TimedRecord<TerminationRecord>;
-      readonly value: TerminationRecord;
-      readonly subject: Subject;
-    }
-  | { readonly kind: 'nothing' };
+/** `gone`: a termination of it was not closed. */
+export type Seen = SeenSubject<Look, TerminationRecord>;
 
 const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
@@ -96,11 +87,7 @@ export function createObserver(
     const { kind, name, uid, onlyIfKnown } = target;
     const ref = { type: TYPES[kind], name };
     const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: recordOf(kind) });
-    if (found.kind === 'notOurs') return { kind: 'nothing' };
-    if (found.kind === 'gone') {
-      const { value, stored } = found.held;
-      return { kind: 'gone', record: found.record, value, subject: stored.subject };
-    }
+    if (found.kind !== 'here') return found;
     const { object, record, held } = found;
     onRecord(record, object);
     const stored = held.kind === 'held' ? held.value : undefined;

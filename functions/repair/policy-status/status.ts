@@ -16,7 +16,6 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { REFUSED_CHECK, reportOfRefused } from './refused.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE } from '../../../shared/lifecycle/settle.ts';
 import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
@@ -57,6 +56,8 @@ const COUNT_SPACING = minutes(5);
 const ZERO_SPACING = seconds(10);
 /** Looks because somebody edited a policy. */
 const EDIT_SPACING = seconds(1);
+/** What was refused is tried again after this long, and said to be. */
+const REFUSED_CHECK = minutes(5);
 /** A change without a message is noticed after this long. */
 const CHECK = hours(1);
 /** A look that dies is repeated after this long. */
@@ -132,8 +133,10 @@ const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAl
 async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], before = ''): Promise<void> {
   const said = new Set(before.split('\n'));
   for (const each of left) {
-    const { policy, refused } = each;
-    const how = { decision: 'refused', isRepeated: said.has(lineOf(each)) };
-    await reporter.report(reportOfRefused(policy, refused, EVENT_REASONS.changeRefused, how));
+    const { policy: about, refused } = each;
+    const message = `${refused.message}; it is tried again every five minutes`;
+    const isRepeated = said.has(lineOf(each));
+    const reason = EVENT_REASONS.changeRefused;
+    await reporter.report({ about, decision: 'refused', reason, message, isRepeated, event: { type: 'Warning' } });
   }
 }

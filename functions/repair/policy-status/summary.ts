@@ -1,4 +1,5 @@
 /** What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there stand. Pure. */
+import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../../shared/domain/label-selector.ts';
 import { policiesFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
@@ -130,7 +131,7 @@ function accepted({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
   return { type: 'Accepted', status: 'False', reason: 'Invalid', message: `${fault}; ${kept}` };
 }
 
-interface Standing {
+interface PolicyReach {
   readonly selected: readonly PoolFacts[];
   readonly repaired: readonly PoolFacts[];
   readonly isInForce: boolean;
@@ -140,7 +141,7 @@ interface Standing {
 function active(
   { fault, acceptedGeneration }: PolicyFacts,
   own: PolicySet['policies'][number] | undefined,
-  { selected, repaired, isInForce, gateOpen }: Standing,
+  { selected, repaired, isInForce, gateOpen }: PolicyReach,
 ): PolicyCondition {
   const not = (reason: string, message: string): PolicyCondition => ({
     type: 'Active',
@@ -204,12 +205,10 @@ function warning(
 }
 
 function templatesOf({ spec }: KubernetesObject): readonly { readonly template: string; readonly path: string }[] {
-  const repair: unknown = spec?.['repair'];
-  const actions: unknown = typeof repair === 'object' && repair !== null ? Reflect.get(repair, 'actions') : undefined;
-  if (!Array.isArray(actions)) return [];
-  return actions.flatMap((action: unknown, index) => {
-    const template: unknown =
-      typeof action === 'object' && action !== null ? Reflect.get(action, 'template') : undefined;
+  const repair = spec?.['repair'];
+  const actions = isJsonObject(repair) ? repair['actions'] : undefined;
+  return (Array.isArray(actions) ? actions : []).flatMap((action, index) => {
+    const template = isJsonObject(action) ? action['template'] : undefined;
     return typeof template === 'string' ? [{ template, path: `spec.repair.actions.${index}.template` }] : [];
   });
 }

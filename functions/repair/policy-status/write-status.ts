@@ -97,12 +97,12 @@ async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Prom
       karpenters: karpenters.get(key)?.length ?? 0,
     };
   };
-  const data: unknown = objectOf(configMap, { notServed: 'notKnown' })?.['data'];
+  const data = objectOf(configMap, { notServed: 'notKnown' })?.['data'];
   return {
     gateOpen: config.featureGates.nodeRepair,
     inForce: readPolicies(inForce),
     pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'notKnown' })].map(factsOf)),
-    templates: typeof data === 'object' && data !== null ? Object.keys(data) : [],
+    templates: isJsonObject(data) ? Object.keys(data) : [],
   };
 }
 
@@ -154,8 +154,7 @@ function differsByNumbers(before: JsonObject | undefined, next: JsonObject): boo
 
 function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {
   const conditions = status?.['conditions'];
-  const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
-  return Array.isArray(conditions) ? (conditions as readonly unknown[]).filter(isObject) : [];
+  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
 }
 
 /** JSON text that does not depend on the order of fields. */

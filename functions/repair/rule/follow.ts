@@ -10,14 +10,13 @@ import { WELL_FOR, clocksOf, illnessAt, illsOf, nextEpisodes } from './illness.t
 import { on, stuckBy } from './gone.ts';
 import { actsOf, allRungsOf, awaitsReboot, hasTime, isBeforeReboot, isInPlace, rungsOf } from './ladder.ts';
 import { decideNode, endsBy, otherAtWork, readableSettings } from './node-verdict.ts';
-import { replacementSeen, standingOf, unmarkTime } from './replacement.ts';
+import { replacementSeen, replacementStatusOf, unmarkTime } from './replacement.ts';
 import { lookAtReplacing } from './replacing.ts';
-import type { LookContext, Partly, NodeSeen } from './seen.ts';
+import { IN_FLIGHT, QUIET, type LookContext, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
-import { FOLLOW_CHECK, HOLD_CHECK } from './times.ts';
+import { FOLLOW_CHECK, BLOCKED_CHECK } from './times.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
-import { QUIET } from './seen.ts';
 
 /** @param held what is remembered of the node */
 export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | undefined): NodeLook {
@@ -53,7 +52,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
   const { replacement } = known.ours ?? {};
-  const seen: NodeSeen = {
+  const seen: JudgedNode = {
     context,
     node,
     record: replacement
@@ -73,7 +72,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const otherEnds = countsOther && record.others ? addDuration(record.others.time, other.countsFor) : undefined;
   return {
     ...look,
-    holds: look.holds || (isOn && countsOther),
+    isInFlight: look.isInFlight || (isOn && countsOther),
     time: earliest(look.time, otherEnds),
   };
 }
@@ -102,7 +101,7 @@ function endOf({ illness, acts }: NodeRecord): Pick<NodeRecord, 'before'> | unde
 }
 
 /** The node with what can still end: the illness after a while, a termination by its stuck time. */
-function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): NodeLook {
+function withEnds(look: LookResult, { node, record, context: { now } }: JudgedNode): NodeLook {
   const wellTime = look.record?.illness?.wellTime ?? record.illness?.wellTime;
   const wellEnds = wellTime === undefined || look.record === undefined ? undefined : addDuration(wellTime, WELL_FOR);
   const isOver = wellEnds !== undefined && isDue(now, wellEnds);
@@ -124,7 +123,7 @@ function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): N
   };
 }
 
-function lookAtAttempt(seen: NodeSeen): Partly {
+function lookAtAttempt(seen: JudgedNode): LookResult {
   const { context, record, isOn } = seen;
   const { attempt } = record;
   if (attempt === undefined) return isOn ? lookAtTurn(seen, undefined) : lookWhileOff(seen);
@@ -134,14 +133,7 @@ function lookAtAttempt(seen: NodeSeen): Partly {
   if (!isDue(context.now, settled)) {
     const message = `attempt ${answered.number} may still be under way`;
     const verdict: Verdict = { kind: 'settle', node: seen.node, message };
-    return {
-      record: { ...record, attempt: answered },
-      verdict,
-      time: settled,
-      holds: true,
-      isFollowed: true,
-      takesBack: false,
-    };
+    return { ...IN_FLIGHT, record: { ...record, attempt: answered }, verdict, time: settled };
   }
   if (wasCarriedOut(answered, context, seen.node)) {
     const taken = accepted({ ...record, attempt: answered }, answered, seen.allRungs);
@@ -170,7 +162,7 @@ function wasCarriedOut(attempt: Attempt, context: LookContext, { annotations }: 
     case 'CustomResource':
       return false;
     case 'Replace':
-      return attempt.replacement !== undefined && standingOf(attempt.replacement, context).kind !== 'gone';
+      return attempt.replacement !== undefined && replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
       // Without a NodeClaim the instance was looked at before (`pass.ts`), and had not been ended.
       if (attempt.claim === undefined) return false;
@@ -183,7 +175,7 @@ function wasCarriedOut(attempt: Attempt, context: LookContext, { annotations }: 
 }
 
 /** Not carried out by a run that ended: taken over where it is still wanted, else taken back. */
-function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtStale(seen: JudgedNode, attempt: Attempt): LookResult {
   const { isOn, context } = seen;
   const record = withoutAttempt(seen.record, attempt);
   // Its replacement may be open by now.
@@ -195,13 +187,13 @@ function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
   return { ...otherwise, takesBack: true, isFollowed: true };
 }
 
-function lookAtAccepted(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtAccepted(seen: JudgedNode, attempt: Attempt): LookResult {
   if (attempt.action === 'Replace') return lookAtReplacing(seen, attempt);
   return isInPlace(attempt) ? lookAtInPlace(seen, attempt) : lookAtTermination(seen, attempt);
 }
 
 /** The Node is still there. */
-function lookAtTermination(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtTermination(seen: JudgedNode, attempt: Attempt): LookResult {
   const { context, node, isIll } = seen;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
@@ -219,19 +211,12 @@ function lookAtTermination(seen: NodeSeen, attempt: Attempt): Partly {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const message = describe(attempt);
     const verdict = isIll ? ({ kind: 'finishing', node, message } as const) : undefined;
-    return { record, verdict, time, holds: true, isFollowed: true, takesBack };
+    return { ...IN_FLIGHT, record, verdict, time, takesBack };
   }
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
-  const time = addDuration(now, FOLLOW_CHECK);
-  return {
-    record,
-    verdict: { kind: 'stuck', node, attempt, message },
-    time,
-    holds: false,
-    isFollowed: true,
-    takesBack,
-  };
+  const verdict: Verdict = { kind: 'stuck', node, attempt, message };
+  return { ...QUIET, record, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true, takesBack };
 }
 
 /** Who was asked for help is not needed any more; a drain is, for as long as the NodeClaim is on its way. */
@@ -239,7 +224,7 @@ function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
   return ours?.resources !== undefined || ours?.mayHaveMade !== undefined || (isClaimGone && ours?.drain !== undefined);
 }
 
-function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtInPlace(seen: JudgedNode, attempt: Attempt): LookResult {
   const { context, node, isIll, isOn } = seen;
   const { now, rules } = context;
   const record = { ...seen.record, attempt };
@@ -260,34 +245,28 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
   if (hasTime(attempt, now)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const verdict: Verdict | undefined = isIll ? { kind: 'underWay', node, message: describe(attempt) } : undefined;
-    return { record, verdict, time, holds: true, isFollowed: true, takesBack: false };
-  }
-  if (attempt.answer?.kind === 'stopped') {
-    const message = `${describe(attempt)}; no further action is set`;
-    return {
-      record,
-      verdict: { kind: 'exhausted', node, message },
-      time: addDuration(now, HOLD_CHECK),
-      holds: false,
-      isFollowed: true,
-      takesBack: record.ours?.maintenance === true,
-    };
+    return { ...IN_FLIGHT, record, verdict, time };
   }
   const takesBack = record.ours?.maintenance === true;
-  if (!isOn) return { record, time: addDuration(now, FOLLOW_CHECK), holds: true, isFollowed: true, takesBack };
+  if (attempt.answer?.kind === 'stopped') {
+    const message = `${describe(attempt)}; no further action is set`;
+    const verdict: Verdict = { kind: 'exhausted', node, message };
+    return { ...QUIET, record, verdict, time: addDuration(now, BLOCKED_CHECK), isFollowed: true, takesBack };
+  }
+  if (!isOn) return { ...IN_FLIGHT, record, time: addDuration(now, FOLLOW_CHECK), takesBack };
   const turn = lookAtTurn({ ...seen, record }, undefined);
   // It stays closed only for the reboot.
   if (isBeforeReboot(attempt) && turn.due?.rung.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
     if (turn.due === undefined) return callOff(seen, attempt);
     const next = lookAtTurn({ ...seen, record: withoutAttempt(record, attempt) }, undefined);
-    return { ...next, holds: true, isFollowed: true, takesBack };
+    return { ...next, ...IN_FLIGHT, takesBack };
   }
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
-  return { ...turn, holds: isLeft, isFollowed: true, takesBack };
+  return { ...turn, isInFlight: isLeft, isFollowed: true, takesBack };
 }
 
 /** It counts as not taken, and begins anew when it may. */
-function callOff(seen: NodeSeen, attempt: Attempt): Partly {
+function callOff(seen: JudgedNode, attempt: Attempt): LookResult {
   const record = calledOff({ ...seen.record, attempt }, attempt);
   const rest = { ...seen, record };
   return { ...(seen.isOn ? lookAtTurn(rest, undefined) : lookWhileOff(rest)), takesBack: true };

@@ -3,24 +3,11 @@
  * a policy that only observes. No action is taken twice in an illness, and none beyond its allowance.
  */
 import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
-import { fieldsOf } from '../../invariants/reading.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { Change, Message, Situation } from '../situation.ts';
 import { nodeRef, patched, policy, policyRef, ready, START, unattended, wait } from './changes.ts';
-import {
-  BASE,
-  cluster,
-  conditions,
-  LONG,
-  nodeEvent,
-  POOL_EVENT,
-  POOL_WAKE_UP,
-  seen,
-  SICK,
-  TOLERATION,
-  WELL,
-} from './repair-world.ts';
+import { booted, cluster, conditions, LONG_STORY, POOL_EVENT, seen, SICK, TOLERATION, WELL } from './repair-world.ts';
 
 const TIMEOUT = 10;
 const LADDER = {
@@ -31,15 +18,6 @@ const OBJECTS: readonly KubernetesManifest[] = [
   ...cluster(undefined, SICK, WELL).map(booted),
   policy({ mode: 'Enforce', repair: LADDER }),
 ];
-
-/** A Node that tells of its boots; no actor gives it another one, so a reboot is not known to have helped. */
-function booted(manifest: KubernetesManifest): KubernetesManifest {
-  if (manifest.kind !== 'Node') return manifest;
-  return {
-    ...manifest,
-    status: { ...fieldsOf(manifest['status']), nodeInfo: { bootID: `boot-of-${manifest.metadata.name}` } },
-  };
-}
 
 const gate = (isOpen: boolean, tells: Change['tells']): Change =>
   patched(
@@ -83,24 +61,18 @@ const PASS: Message = { ...POOL_EVENT, name: 'event of NodePool default, later' 
 export const REPAIR_LADDER_SITUATIONS: readonly Situation[] = REASONS.flatMap(
   ([name, off, on]): readonly Situation[] => [
     {
-      ...BASE,
+      ...LONG_STORY,
       name: `${name} when the first action is due, and thinks better of it`,
       objects: OBJECTS,
       earlier: [...seen('n1'), unattended(TOLERATION)],
-      messages: { A: POOL_WAKE_UP, B: nodeEvent('n1') },
       changes: [off('B'), on(PASS)],
-      aftermath: LONG,
-      isLong: true,
     },
     {
-      ...BASE,
+      ...LONG_STORY,
       name: `${name} when the next action is due, and thinks better of it`,
       objects: OBJECTS,
       earlier: [...seen('n1'), wait(TOLERATION + 1), unattended(TIMEOUT)],
-      messages: { A: POOL_WAKE_UP, B: nodeEvent('n1') },
       changes: [off('B'), on(PASS)],
-      aftermath: LONG,
-      isLong: true,
     },
   ],
 );

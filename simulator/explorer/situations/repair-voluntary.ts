@@ -9,18 +9,7 @@ import { fieldsOf } from '../../invariants/reading.ts';
 import { WORLD } from '../explored-cluster.ts';
 import type { Change, Earlier, Situation } from '../situation.ts';
 import { node, pod, policy, PROD, ready, START, unattended, wait } from './changes.ts';
-import {
-  BASE,
-  cluster,
-  conditions,
-  LONG,
-  nodeEvent,
-  POOL_WAKE_UP,
-  seen,
-  SICK,
-  TOLERATION,
-  WELL,
-} from './repair-world.ts';
+import { booted, cluster, conditions, LONG_STORY, seen, SICK, TOLERATION, WELL } from './repair-world.ts';
 
 const REPLACEMENT = 'default-curfew-uid-clai';
 const NEW_NODE = 'r1';
@@ -88,12 +77,6 @@ const rebooting: readonly KubernetesManifest[] = [
   }),
 ];
 
-function booted(manifest: KubernetesManifest): KubernetesManifest {
-  if (manifest.kind !== 'Node') return manifest;
-  const bootID = `boot-of-${manifest.metadata.name}`;
-  return { ...manifest, status: { ...fieldsOf(manifest['status']), nodeInfo: { bootID } } };
-}
-
 const OF_REBOOT: readonly (readonly [step: string, earlier: readonly Earlier[]])[] = [
   ['before the node was closed for its reboot', [wait(TOLERATION - 2), ...dying(/^patch nodes n1/)]],
   ['before the drain of a reboot was asked for', [wait(TOLERATION - 2), ...dying(/^bus publish/)]],
@@ -108,23 +91,17 @@ const situationsOf = (
 ): readonly Situation[] =>
   steps.flatMap(([step, earlier]): readonly Situation[] => [
     {
-      ...BASE,
+      ...LONG_STORY,
       name: `a run was ended ${step}, and the pool is looked at twice`,
       objects,
       earlier: [...seen('n1'), ...earlier],
-      messages: { A: POOL_WAKE_UP, B: nodeEvent('n1') },
-      aftermath: LONG,
-      isLong: true,
     },
     {
-      ...BASE,
+      ...LONG_STORY,
       name: `a run was ended ${step}, and the node recovers`,
       objects,
       earlier: [...seen('n1'), ...earlier],
-      messages: { A: POOL_WAKE_UP, B: nodeEvent('n1') },
       changes: [conditions('n1', WELL, 'B')],
-      aftermath: LONG,
-      isLong: true,
     },
   ]);
 

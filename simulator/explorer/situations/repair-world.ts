@@ -2,6 +2,7 @@
 import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { minutes } from '../../../shared/domain/time.ts';
+import { fieldsOf } from '../../invariants/reading.ts';
 import { clusterEvent, wakeUpOfNode } from '../messages.ts';
 import type { Change, Earlier, Message } from '../situation.ts';
 import { node, nodeClaim, nodePool, nodeRef, patched, ready, START, wait } from './changes.ts';
@@ -33,6 +34,13 @@ export const cluster = (
 /** Node n1 is not ready, n2 is. */
 export const ONE_SICK = cluster(REPAIR, SICK, WELL);
 export const BOTH_SICK = cluster(REPAIR, SICK, SICK);
+
+/** A Node that tells of its boots; no actor gives it another one, so a reboot is not known to have helped. */
+export function booted(manifest: KubernetesManifest): KubernetesManifest {
+  if (manifest.kind !== 'Node') return manifest;
+  const bootID = `boot-of-${manifest.metadata.name}`;
+  return { ...manifest, status: { ...fieldsOf(manifest['status']), nodeInfo: { bootID } } };
+}
 
 export const nodeEvent = (
   name: string,
@@ -96,3 +104,10 @@ export const BEGUN: readonly Earlier[] = [
   wait(2),
 ];
 export const LONG = minutes(TOLERATION + 15);
+/** A pass of the pool and an event of n1, and what follows for long enough that the next action has its turn. */
+export const LONG_STORY = {
+  ...BASE,
+  messages: { A: POOL_WAKE_UP, B: nodeEvent('n1') },
+  aftermath: LONG,
+  isLong: true,
+} as const;

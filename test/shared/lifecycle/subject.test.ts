@@ -64,16 +64,16 @@ describe('the subject of a message', () => {
       { name: 'n1', uid: undefined },
       'here n1 held',
     ],
-    ['is not another object of that name (I10)', [aNode('n1', 'u2')], {}, { name: 'n1', uid: 'u1' }, 'notOurs'],
+    ['is not another object of that name (I10)', [aNode('n1', 'u2')], {}, { name: 'n1', uid: 'u1' }, 'nothing'],
     ['is gone when another object has its name', [aNode('n1', 'u2')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 'gone'],
     ['is gone when nothing has its name', [], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 'gone'],
-    ['is unknown without object and record', [], {}, { name: 'n1', uid: 'u1' }, 'notOurs'],
+    ['is unknown without object and record', [], {}, { name: 'n1', uid: 'u1' }, 'nothing'],
     [
       'is not read without a record, where only what is remembered of it is concerned',
       [aNode('n1', 'u1')],
       {},
       { name: 'n1', uid: 'u1', onlyIfKnown: true },
-      'notOurs',
+      'nothing',
     ],
     [
       'is read with a record, where only what is remembered of it is concerned',
@@ -87,7 +87,7 @@ describe('the subject of a message', () => {
       [aNode('n1', 'u1')],
       { u1: 'n1' },
       { name: 'n1', uid: 'u1', isNoNews: () => true },
-      'notOurs',
+      'nothing',
     ],
   ])('%s', async (_title, nodes, records, sought, expected) => {
     expect(await find(nodes, records, sought)).toBe(expected);
@@ -125,7 +125,7 @@ describe('the subject of a message', () => {
   });
 
   it('is left to the newer version that wrote its record', async () => {
-    expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('notOurs');
-    expect(await find([], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('notOurs');
+    expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('nothing');
+    expect(await find([], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('nothing');
   });
 });

@@ -1,0 +1,116 @@
+/**
+ * The words of the code's own. Kubernetes and AWS have words for most things, and those need no entry; a word that we coined, or use in a
+ * meaning of ours, stands in a glossary for as long as the code has it.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root, sources } from './sources.ts';
+
+/** In the order of the alphabet. A new one is explained in `docs/internals/glossary.md` first, or is a term of Kubernetes after all. */
+const COINED = [
+  'attempt',
+  'basis',
+  'clock',
+  'coalescer',
+  'effort',
+  'episode',
+  'fault',
+  'floor',
+  'gate',
+  'held',
+  'hint',
+  'hold',
+  'illness',
+  'ladder',
+  'ledger',
+  'look',
+  'neighbour',
+  'orphan',
+  'ours',
+  'pass',
+  'place',
+  'ramp',
+  'refusal',
+  'reservation',
+  'resync',
+  'round',
+  'scope',
+  'seen',
+  'settle',
+  'sight',
+  'silence',
+  'speaker',
+  'statement',
+  'stray',
+  'sweep',
+  'tick',
+  'tie',
+  'tries',
+  'turn',
+  'unawaited',
+  'verdict',
+  'veto',
+] as const;
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const PRODUCT = sources.filter(file => /^(functions|shared|forwarder|runtime)\//.test(file));
+
+/** `createHoldOutOfSight` ▶ create, hold, out, of, sight. */
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[\s_-]+/);
+
+const EXPORT = /^export (?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;
+const exportedWords = new Set(
+  PRODUCT.flatMap(file => [...read(file).matchAll(EXPORT)].flatMap(([, name = '']) => wordsOf(name))),
+);
+const isExported = (word: string): boolean => [word, `${word}s`].some(each => exportedWords.has(each));
+
+interface Entry {
+  readonly words: readonly string[];
+  /** Files, or folders, in which the word lives. */
+  readonly places: readonly string[];
+}
+
+/** The rows of a glossary's table: its first column, and the paths in its last one. */
+const entriesOf = (file: string): readonly Entry[] =>
+  read(file)
+    .split('\n')
+    .filter(line => line.startsWith('| ') && !line.startsWith('| word '))
+    .map(line => line.slice(2, -2).split(' | '))
+    .map(columns => ({
+      words: (columns[0] ?? '')
+        .trim()
+        .toLowerCase()
+        .split(/[ ,-]+/),
+      places: [...(columns.at(-1) ?? '').matchAll(/`([^`]+)`/g)].map(([, place = '']) => place),
+    }));
+const internals = entriesOf('docs/internals/glossary.md');
+const users = entriesOf('docs/glossary.md');
+
+/** All code at a place that a glossary names. */
+const codeAt = (place: string): string =>
+  globSync([place, `${place}/**/*.ts`], { cwd: root })
+    .filter(file => file.endsWith('.ts'))
+    .map(read)
+    .join('\n');
+
+describe('a word of our own', () => {
+  it.each(COINED)('%s has an entry in a glossary, and a name of the code has it', word => {
+    const has = ({ words }: Entry): boolean => words.some(each => [word, `${word}s`].includes(each));
+    expect([...internals, ...users].some(has)).toBe(true);
+    expect(isExported(word)).toBe(true);
+  });
+
+  it('that a glossary of the code explains is used where the glossary says', () => {
+    expect(internals.length).toBeGreaterThan(30);
+    const missing = internals.flatMap(({ words, places }) => {
+      const code = places.map(codeAt).join('\n').toLowerCase();
+      return words.some(word => code.includes(word)) ? [] : [`${words.join(' ')}: ${places.join(', ')}`];
+    });
+    expect(missing).toEqual([]);
+  });
+});
