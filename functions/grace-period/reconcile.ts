@@ -124,7 +124,7 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   };
   await deps.holdOutOfSight(() => settle(concern), {
     opened: () => opened?.record,
-    // Of a Node that is there: it is read before anything that may not be served.
+    // The Node is there: it is read before anything that may not be served.
     first: () =>
       opened && {
         subject: { apiVersion: 'v1', kind: 'Node', name: target.name, uid: opened.uid },

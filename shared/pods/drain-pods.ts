@@ -43,7 +43,7 @@ export type PodEnd =
 export type PodAnswer =
   | EvictionAnswer
   | DeletionAnswer
-  /** Of an eviction: it was not granted a moment ago, and is not asked for again yet. */
+  /** An eviction that was not granted a moment ago, and is not asked for again yet. */
   | { readonly kind: 'held'; readonly message: string; readonly until: EpochMs }
   /** 404: it went while it was looked at, or the API server contradicts itself: which of them, the next look tells. */
   | { readonly kind: 'noSuchPod'; readonly until: EpochMs }

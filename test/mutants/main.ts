@@ -1,8 +1,9 @@
 /**
  * `npm run mutants [-- NAME… --seeds A..B --jobs N]`: puts one mistake in at a time, and an example scenario or the swarm must find it.
- * `--list` tells what each breaks and what finds it, and runs nothing.
+ * `--list` tells what each breaks and what finds it, and runs nothing; `--document` writes that to docs/internals/mutants.md.
  * Exit code 0: each was found. 1: one was not. 2: the command line is not valid.
  */
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createProgress } from '../../cli/progress.ts';
@@ -15,6 +16,7 @@ import { findByScenario } from './by-scenario.ts';
 import { findByProperty } from './by-property.ts';
 import type { Mutant } from './mutant.ts';
 import { MUTANTS } from './mutants.ts';
+import { MUTANTS_DOCUMENT, mutantsDocument } from './table.ts';
 
 const MODULE = new URL('mutants.ts', import.meta.url).href;
 const MESSAGE_WIDTH = 110;
@@ -23,6 +25,7 @@ const USAGE = 2;
 interface Command {
   readonly mutants: readonly Mutant[];
   readonly isList: boolean;
+  readonly isDocument: boolean;
   readonly seeds: readonly number[];
   readonly jobs: number;
 }
@@ -81,6 +84,7 @@ function parseCommand(): Command | string {
       options: {
         seeds: { type: 'string', default: `${CI_SEEDS.from}..${CI_SEEDS.to}` },
         list: { type: 'boolean', default: false },
+        document: { type: 'boolean', default: false },
         jobs: { type: 'string', default: String(availableParallelism()) },
       },
     });
@@ -90,7 +94,7 @@ function parseCommand(): Command | string {
     const seeds = parseSeeds({ seeds: values.seeds });
     const jobs = Number(values.jobs);
     if (!Number.isInteger(jobs) || jobs < 1) return '--jobs takes a whole number from 1';
-    return { mutants, isList: values.list, seeds, jobs };
+    return { mutants, isList: values.list, isDocument: values.document, seeds, jobs };
   } catch (error) {
     return messageOf(error);
   }
@@ -98,8 +102,10 @@ function parseCommand(): Command | string {
 
 const command = parseCommand();
 if (typeof command === 'string') {
-  process.stderr.write(`${command}\n\nnpm run mutants [-- NAME… --seeds A..B --jobs N --list]\n`);
+  process.stderr.write(`${command}\n\nnpm run mutants [-- NAME… --seeds A..B --jobs N --list --document]\n`);
   process.exitCode = USAGE;
+} else if (command.isDocument) {
+  writeFileSync(MUTANTS_DOCUMENT, mutantsDocument(MUTANTS));
 } else if (command.isList) {
   process.stdout.write(listOf(command.mutants));
 } else {

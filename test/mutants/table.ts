@@ -1,39 +1,47 @@
-/** The list of mistakes and of what finds each, as a document (`npm run generate` writes it, test/mutants/table.test.ts compares it). */
+/** The list of mistakes and of what finds each, as a document: `npm run mutants -- --document` writes it. */
+import { fileURLToPath } from 'node:url';
 import type { Mutant } from './mutant.ts';
 
-/** What finds the mistake in the gate. */
-function finderOf({ seed, scenario, property }: Mutant): string {
-  if (scenario !== undefined) return `\`${scenario.split('#')[1] ?? scenario}\``;
-  if (property !== undefined) return `two runs: ${property}`;
-  return seed === undefined ? 'nothing' : `seed ${seed}`;
-}
+export const MUTANTS_DOCUMENT = fileURLToPath(new URL('../../docs/internals/mutants.md', import.meta.url));
 
 const isGap = ({ seed, property }: Mutant): boolean => seed === undefined && property === undefined;
+
+/** Cells that can be read. */
+const inRows = (names: readonly string[], size = 20): readonly (readonly string[])[] =>
+  names.length <= size ? [names] : [names.slice(0, size), ...inRows(names.slice(size), size)];
 
 /** Markdown. */
 export function mutantsDocument(mutants: readonly Mutant[]): string {
   const gaps = mutants.filter(isGap);
-  const bySeed = mutants.filter(({ seed }) => seed !== undefined);
-  const rows = (listed: readonly Mutant[]): string =>
-    listed
-      .map(each => `| \`${each.name}\` | ${each.mistake} | ${each.breaks.join(', ')} | ${finderOf(each)} |`)
-      .join('\n');
-  const head = '| mutant | a Curfew that | breaks | found by |\n|---|---|---|---|\n';
   const found = mutants.filter(each => !isGap(each));
+  const bySeed = found.filter(({ seed }) => seed !== undefined).length;
+  const rows = found.map(
+    ({ name, mistake, breaks, seed, property = '' }) =>
+      `| \`${name}\` | ${mistake} | ${breaks.join(', ')} | ${seed === undefined ? property : `seed ${seed}`} |`,
+  );
+  const lists = [...Map.groupBy(gaps, ({ breaks }) => breaks[0] ?? 'none')]
+    .toSorted(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)))
+    .flatMap(([broken, each]) =>
+      inRows(each.map(({ name }) => `\`${name}\``)).map(names => `| ${broken} | ${names.join(', ')} |`),
+    );
   return `# Mistakes that are put in on purpose
 
-**Internals.** Written by \`npm run generate\` from \`test/mutants\`. \`npm run mutants -- NAME\` puts one in and looks for it.
+**Internals.** The command \`npm run mutants -- --document\` writes this page from \`test/mutants\`. The command \`npm run mutants -- --list\` tells what each mistake is.
 
-Of ${mutants.length} mistakes, the swarm finds ${bySeed.length} by a seed of continuous integration, and two runs of one story find ${found.length - bySeed.length}. The other ${gaps.length} are gaps of the swarm.
+The swarm finds ${bySeed} of ${mutants.length} mistakes by a seed of continuous integration. Two runs of one story find ${found.length - bySeed}. The other ${gaps.length} are gaps of the swarm.
 
 ## Found by a seed or by two runs
 
-${head}${rows(found)}
+| mutant | a Curfew that | breaks | found by |
+|---|---|---|---|
+${rows.join('\n')}
 
 ## Gaps: found by a scenario alone
 
-No seed is known for these. A scenario of \`examples/scenarios\` finds each.
+No seed is known for these; a scenario of \`examples/scenarios\` finds each.
 
-${head}${rows(gaps)}
+| breaks first | mutants |
+|---|---|
+${lists.join('\n')}
 `;
 }

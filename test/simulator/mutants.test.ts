@@ -2,12 +2,14 @@
  * The checks can fail: realistic mistakes are put in one at a time, and the swarm finds each. `npm run mutants`
  * tells the first seed for each, among the seeds of continuous integration.
  */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CI_NEWS_SEEDS, CI_SEEDS, CI_MORE_SEEDS } from '../../simulator/swarm/ci.ts';
 import { runTrial, trialOf, type Failure } from '../../simulator/swarm/seed.ts';
 import { findByProperty } from '../mutants/by-property.ts';
 import { findByScenario } from '../mutants/by-scenario.ts';
 import { MUTANTS, mutationOf } from '../mutants/mutants.ts';
+import { MUTANTS_DOCUMENT, mutantsDocument } from '../mutants/table.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
 
 withoutStacks();
@@ -65,6 +67,10 @@ describe('a property of two runs finds a Curfew that', () => {
 });
 
 describe('the mutants', () => {
+  it('stand in a document with what finds each: npm run mutants -- --document', () => {
+    expect(readFileSync(MUTANTS_DOCUMENT, 'utf8')).toBe(mutantsDocument(MUTANTS));
+  });
+
   it('are found, each by a seed, a scenario or a property', () => {
     const unknown = MUTANTS.filter(each => (each.seed ?? each.scenario ?? each.property) === undefined);
     expect(unknown.map(({ name }) => name)).toEqual([]);
