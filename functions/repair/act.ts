@@ -251,26 +251,24 @@ async function afterAct(
         outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, allRungs);
       return { change: { record: next }, time: addDuration(now, seconds(attempt.action === 'Replace' ? 30 : 300)) };
     }
-    case 'unknown':
-      return { change: { record: withMade }, time: settledTime(attempt) };
+    case 'unknown': {
+      const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
+      if (cause === undefined) return { change: { record: withMade }, time: settledTime(attempt) };
+      // It may have taken effect, and is tried again where it has not: ever less often, as what is refused.
+      const failed = { why: messageOf(outcome.error), reason: 'ActionRefused', cause, isCertain: false } as const;
+      const { refusals } = await sayRefused({ granted, before }, failed, seen, { speaker, now });
+      return { change: { record: { ...withMade, refusals } }, time: settledTime(attempt) };
+    }
     case 'calledOff': {
       const kept: NodeRecord = { ...before, number: record.number, ours: look.due?.stale ? record.ours : before.ours };
       return { change: { record: kept, verdict: undefined, isInFlight }, time: addDuration(now, seconds(1)) };
     }
     case 'refused': {
       const { key } = attempt;
-      const claim = attempt.claim && seen.claims.get(attempt.claim.uid);
-      const basis = seen.basisOf(claim);
-      const next = refusedAgain(before.refusals?.[key], { cause: outcome.cause, message: outcome.why, basis, now });
-      const isSaid = next.saidTime === undefined || isToBeSaid(next, now);
-      const keepsTurn = mayPass(next, granted.rung) && before.attempt === undefined;
-      // What cannot be launched is passed over: the pool's pause says when it may be again.
-      const isPassed = attempt.action === 'Replace' && !keepsTurn;
-      const text = isPassed ? outcome.why : textOfRefusal(next);
-      const refused = { node: look.node, attempt, reason: outcome.reason, text };
-      const isKnown = isSaidAlready(before.refusals, key, next, now);
-      if (isSaid) await speaker.sayRefused(refused, { isRepeated: next.saidTime !== undefined, isKnown });
-      const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
+      const { basis, isPassed, keepsTurn, refusals } = await sayRefused({ granted, before }, outcome, seen, {
+        speaker,
+        now,
+      });
       const over = withoutAttempt({ ...before, attempt }, attempt);
       const ours = { ...record.ours, ...over.ours };
       const { illness } = over;
@@ -317,6 +315,37 @@ async function afterAct(
       return { change, time, failure };
     }
   }
+}
+
+interface Failed extends Pick<Extract<Outcome, { kind: 'refused' }>, 'cause' | 'why' | 'reason'> {
+  /** False: it may have taken effect, and is said only when it lasts. */
+  readonly isCertain?: boolean;
+}
+
+/** Says that an act was not carried out, where that is news, and what is to be remembered of it. */
+async function sayRefused(
+  { granted, before }: { readonly granted: Granted; readonly before: NodeRecord },
+  { cause, why, reason, isCertain = true }: Failed,
+  seen: PassObservation,
+  { speaker, now }: { readonly speaker: Speaker; readonly now: EpochMs },
+) {
+  const { look, attempt, rung } = granted;
+  const { key } = attempt;
+  const basis = seen.basisOf(attempt.claim && seen.claims.get(attempt.claim.uid));
+  const next = refusedAgain(before.refusals?.[key], { cause, message: why, basis, now });
+  const isSaid = isToBeSaid(next, now, isCertain);
+  const keepsTurn = mayPass(next, rung) && before.attempt === undefined;
+  // What cannot be launched is passed over: the pool's pause says when it may be again.
+  const isPassed = attempt.action === 'Replace' && !keepsTurn;
+  const text = isPassed ? why : textOfRefusal(next);
+  const isKnown = isSaidAlready(before.refusals, key, next, now);
+  if (isSaid)
+    await speaker.sayRefused(
+      { node: look.node, attempt, reason, text },
+      { isRepeated: next.saidTime !== undefined, isKnown },
+    );
+  const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
+  return { basis, keepsTurn, isPassed, refusals };
 }
 
 /** Another action of the list was refused with the same words within the hour (I11). */

@@ -4,7 +4,7 @@ import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { TERMINATION_TIMESTAMP_ANNOTATION, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
@@ -88,7 +88,8 @@ export async function look(
   const now = deps.clock.now();
   const basisOf = (claim: NodeClaimView | undefined): string =>
     basisOfValues([
-      claim?.annotations,
+      // Each try sets this one, and takes it back.
+      claim && { ...claim.annotations, [TERMINATION_TIMESTAMP_ANNOTATION]: undefined },
       claim?.finalizers,
       rules.pool?.spec,
       rules.policies.policies.map(({ object }) => object.spec),

@@ -20,6 +20,8 @@ const ATTEMPTS = 2;
 const WITHIN = 24 * HOUR;
 /** Tries of a refused deletion in an hour: after 1, 2, 4 … minutes, and what a run that died asked for again. */
 const TRIES = 9;
+/** Of one that fails otherwise: every minute for five minutes, then every five. */
+const TRIES_OF_FAILED = 20;
 const STATUS_WRITES = 12;
 /** Whose Events of repair are counted. */
 const ABOUT: readonly string[] = ['Node', 'NodeClaim'];
@@ -45,6 +47,12 @@ function isRecorded({ run: { calls }, call }: Said): boolean {
         port === 'records' && method === 'put' && outcome.kind === 'answered' && isOfIt(args[0]),
     );
 }
+
+/** The API server was busy or did not answer. */
+const failed = ({ outcome }: PortCall): boolean =>
+  outcome.kind === 'failed' &&
+  dig(outcome.error, 'name') === 'RetryableError' &&
+  dig(outcome.error, 'reason') !== 'Forbidden';
 
 export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate }) => {
   const reboots = new Map<string, PortCall[]>();
@@ -122,7 +130,8 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
       const tries = hour.filter(({ time, outcome }) => time > quiet && outcome.kind !== 'pending');
       deletions.set(name, [...hour, call]);
       const changes = edits.filter(time => time > now() - HOUR).length;
-      if (tries.length <= TRIES + changes) return;
+      const most = tries.some(failed) ? TRIES_OF_FAILED : TRIES;
+      if (tries.length <= most + changes) return;
       violate('I11', `repair deletes nodeclaims ${name} ${tries.length + 1} times in an hour`);
     },
     onAnswer(call, run) {
