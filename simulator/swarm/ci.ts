@@ -17,7 +17,7 @@ export const CI_NEWS_SEEDS: readonly number[] = Array.from({ length: 11 }, (_, i
 export const CI_MORE_SEEDS: readonly number[] = [434, 690, 6870, 9914];
 
 /** Seeds with hardships (`generate/hardships.ts`): 1.1 s of one core each. */
-export const CI_HARDSHIP_SEEDS: readonly number[] = Array.from({ length: 150 }, (_, index) => HARDSHIPS_FROM + index);
+export const CI_HARDSHIP_SEEDS: readonly number[] = Array.from({ length: 130 }, (_, index) => HARDSHIPS_FROM + index);
 
 /** All that the gate runs, besides the regressions. */
 export const ALL_CI_SEEDS: readonly number[] = [
