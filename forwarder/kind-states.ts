@@ -8,7 +8,7 @@ import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import type { GroupVersionKind } from '../shared/domain/kubernetes-object.ts';
 import { notServed } from '../shared/domain/not-served.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
-import type { WatchStatus } from './watch-standing.ts';
+import type { WatchStatus } from './watch-status.ts';
 
 export type KindState = Pick<KindWatch, 'state' | 'message' | 'resource'>;
 

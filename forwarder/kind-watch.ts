@@ -11,7 +11,7 @@ import { customResource, type KindRole, type WatchedResource } from './resources
 import { guardSilence, orAborted } from './silence.ts';
 import type { WantedKind } from './wanted-kinds.ts';
 import type { WatchTimings } from './watch.ts';
-import type { WatchStatus } from './watch-standing.ts';
+import type { WatchStatus } from './watch-status.ts';
 
 /** A list-watch that somebody else puts together. */
 export interface KindWatcher {

@@ -20,7 +20,7 @@ export interface ListenersDeps {
   readonly onRepublish: () => void;
 }
 
-/** By kind. */
+/** Keyed by kind. */
 export function createListeners({ nodes, want, onRepublish }: ListenersDeps): Readonly<Record<string, ObjectListener>> {
   const ofTemplates = [
     createWantedTemplates(templatesOfRepair, (owner, kind) => want(`repair/${owner}`, 'repair', kind)),

@@ -69,7 +69,7 @@ async function run(config: ProcessConfig, signal: AbortSignal): Promise<void> {
           settings: { ...config.lease, ...DEFAULT_LEASE_TIMINGS, identity: `${hostname()}_${randomUUID()}` },
         });
 
-  // Who stands by is ready: it is there to take over.
+  // A standby is ready: it is there to take over.
   const ready = () => working?.ready() ?? { ready: true, reasons: [] };
   const health = await startHealthServer({
     ...(config.healthHost !== undefined && { host: config.healthHost }),

@@ -147,7 +147,7 @@ export const projectPodDisruptionBudget: Project = object => {
   return { parts: { open: typeof allowed === 'number' && allowed > 0 ? true : undefined }, hints: {} };
 };
 
-/** That it is there, is being deleted, or is gone: a termination waits for no more of it. */
+/** Only whether it is there, is being deleted, or is gone: a termination waits for nothing else. */
 export const projectVolumeAttachment: Project = object => {
   const nodeName = textAt(object, 'spec', 'nodeName');
   return { parts: { deletionTimestamp: object.metadata.deletionTimestamp }, hints: hints({ nodeName }) };

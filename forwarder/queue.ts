@@ -103,7 +103,7 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
       const before = waiting && slot.heldUntil;
       slot.waiting = waiting === undefined ? change : merge(waiting, change);
       hold(key, slot);
-      // Who waits knows of a change that is held back, unless it may go sooner now.
+      // The waiting publisher knows of a change that is held back, unless the change may go sooner now.
       const after = slot.heldUntil;
       if (before === undefined || after === undefined || after < before) arrival.open();
       return waiting === undefined ? 'queued' : 'merged';

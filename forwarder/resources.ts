@@ -55,7 +55,7 @@ export interface WatchedResource {
   readonly timedPart?: { readonly name: string; readonly endOf: (object: KubernetesObject) => EpochMs | undefined };
   /** What the first list finds is not published: only what changes from then on. */
   readonly quietAtFirst?: true;
-  /** Of its events on the bus; `<Kind>Changed` without it. */
+  /** The detail-type of its events on the bus; `<Kind>Changed` without it. */
   readonly detailType?: string;
 }
 

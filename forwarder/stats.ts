@@ -1,7 +1,7 @@
 /** The state of a forwarder, as probes, metrics and heartbeats report it. */
 import type { DurationMs } from '../shared/domain/time.ts';
 import type { BusProblem } from './publish.ts';
-import type { WatchState } from './watch-standing.ts';
+import type { WatchState } from './watch-status.ts';
 
 export interface ResourceStats {
   readonly resource: string;

@@ -1,6 +1,6 @@
 import type { SwitchedWatch } from './node-pods.ts';
 import { orAborted } from './silence.ts';
-import type { WatchStatus } from './watch-standing.ts';
+import type { WatchStatus } from './watch-status.ts';
 
 /** A list-watch that starts empty each time it is switched on. `whole`: ends it in any case. */
 export function createSwitchedWatch(

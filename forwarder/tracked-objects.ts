@@ -11,7 +11,7 @@ export interface Tracked {
   readonly fingerprint: Fingerprint;
   readonly hints: Hints;
   readonly interest: 'itself' | 'node';
-  /** Of its timed part. */
+  /** When its timed part ends. */
   readonly endTime: EpochMs | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface TrackedObjects {
   forgetOnNode(nodeName: string): void;
   clear(): void;
   uids(): Iterable<string>;
-  /** Of the newest one with this name. */
+  /** The UID of the newest object with this name. */
   uidNamed(name: string): string | undefined;
   size(): number;
 }

@@ -51,7 +51,7 @@ export interface Tracker {
   clear(): void;
   /** UIDs of all tracked objects. */
   uids(): Iterable<string>;
-  /** Of the newest one with this name. */
+  /** The UID of the newest object with this name. */
   uidNamed(name: string): string | undefined;
   size(): number;
 }
@@ -113,7 +113,7 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
       if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
       const why = interestIn(object);
       if (before === undefined && why === undefined) return undefined;
-      // Whoever empties the node waits for the pod's end and for nothing before it.
+      // A function that empties the node waits for the pod's end and for nothing before it.
       if (before?.interest === 'node' && why === 'node' && resource.awaitsEnd?.(object) === true) return undefined;
 
       const { parts, state } = stateOf(object, why ?? 'node');

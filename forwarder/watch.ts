@@ -20,7 +20,7 @@ import type { MetricName } from './metric-names.ts';
 import type { WatchedResource } from './resources.ts';
 import { guardSilence, guardedMessages } from './silence.ts';
 import { delayAfter, next, START, type WatchPosition, type WatchStep } from './watch-position.ts';
-import { createStanding, type Standing, type WatchStatus } from './watch-standing.ts';
+import { createWatchHealth, type WatchHealth, type WatchStatus } from './watch-status.ts';
 
 /** Receives the objects. Each call may wait (for room in the queue); the supervisor reads on only then. */
 export interface ObjectConsumer {
@@ -64,7 +64,7 @@ export interface WatchSupervisor {
 
 /** One list-watch while it runs. */
 interface Running extends WatchDeps {
-  readonly standing: Standing;
+  readonly health: WatchHealth;
   readonly position: () => WatchPosition;
   readonly on: (step: WatchStep) => void;
   readonly count: (name: MetricName, value?: number) => void;
@@ -73,11 +73,11 @@ interface Running extends WatchDeps {
 /** Its metrics have the dimension `resource`, the plural name. */
 export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   const { clock, log, metrics } = deps;
-  const standing = createStanding(clock, deps.onStatus);
+  const health = createWatchHealth(clock, deps.onStatus);
   let position = START;
   const running: Running = {
     ...deps,
-    standing,
+    health,
     position: () => position,
     on(step) {
       position = next(position, step);
@@ -94,7 +94,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
         clock,
         log,
       }),
-    status: () => standing.status(),
+    status: () => health.status(),
   };
 }
 
@@ -108,19 +108,19 @@ async function listOrWatch(running: Running, signal: AbortSignal): Promise<void>
 
 /** Answers the position to watch from; undefined when the resource is not served. */
 async function list(running: Running, signal: AbortSignal): Promise<string | undefined> {
-  const { log, standing } = running;
+  const { log, health } = running;
   const from = await listAll(running, signal);
   running.on({ kind: 'listed', from });
   const message = from === undefined ? 'resource is not served, waiting for it' : 'listed';
-  if (standing.enter(from === undefined ? 'notServed' : 'synced')) log.info(dimensionsOf(running), message);
+  if (health.enter(from === undefined ? 'notServed' : 'synced')) log.info(dimensionsOf(running), message);
   return from;
 }
 
 /** Reads all pages, and tells the consumer. */
 async function listAll(running: Running, signal: AbortSignal): Promise<string | undefined> {
-  const { consumer, count, standing } = running;
+  const { consumer, count, health } = running;
   running.on({ kind: 'listBegins' });
-  const initial = standing.status().state !== 'synced';
+  const initial = health.status().state !== 'synced';
   const uids = new Set<string>();
   let end: string | undefined;
   for await (const page of listPages(running, signal)) {
@@ -131,7 +131,7 @@ async function listAll(running: Running, signal: AbortSignal): Promise<string | 
     }
   }
   // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
-  const believed = end !== undefined || standing.status().state === 'notServed';
+  const believed = end !== undefined || health.status().state === 'notServed';
   if (believed) count('ObjectsDeletedUnseen', await consumer.onlyPresent(uids, signal));
   if (end !== undefined) count('ListsCompleted');
   return end;
@@ -139,7 +139,7 @@ async function listAll(running: Running, signal: AbortSignal): Promise<string | 
 
 /** Watches until the stream ends. Throws when it ends badly. */
 async function watchOnce(running: Running, from: string, signal: AbortSignal): Promise<void> {
-  const { clock, random, resource, standing, timings } = running;
+  const { clock, random, resource, health, timings } = running;
   const startTime = clock.now();
   const guard = guardSilence(clock, timings.longestSilence, signal, `watching ${resource.type.resource}`);
   running.count('WatchStarted');
@@ -154,7 +154,7 @@ async function watchOnce(running: Running, from: string, signal: AbortSignal): P
     for await (const event of guardedMessages(stream, guard)) {
       messages += 1;
       running.on({ kind: 'messageCame' });
-      standing.contact();
+      health.contact();
       await handle(running, event, signal);
       guard.alive();
     }
@@ -168,7 +168,7 @@ async function watchOnce(running: Running, from: string, signal: AbortSignal): P
     throw new RetryableError('the watch ended as soon as it was opened');
   }
   running.on({ kind: 'watchEnded' });
-  standing.contact();
+  health.contact();
 }
 
 async function handle(running: Running, event: WatchEvent, signal: AbortSignal): Promise<void> {
@@ -201,12 +201,12 @@ async function consume(
 }
 
 async function recover(running: Running, error: unknown, signal: AbortSignal): Promise<void> {
-  const { clock, log, random, standing, timings } = running;
+  const { clock, log, random, health, timings } = running;
   const expired = error instanceof WatchExpired;
   running.on({ kind: 'failed', expired });
   running.count(expired ? 'WatchExpired' : 'WatchFailed');
   const position = running.position();
-  const isNews = standing.failed(error);
+  const isNews = health.failed(error);
   const fields = { ...dimensionsOf(running), error: messageOf(error), failures: position.failures };
   if (isNews) log.warn(fields, 'list or watch failed');
   const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;

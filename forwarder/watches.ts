@@ -16,7 +16,8 @@ import type { ResourceStats } from './stats.ts';
 import { inBackground } from './keep-going.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
-import { createNodeMessages } from './node-messages.ts';
+import type { KindWatcher } from './kind-watch.ts';
+import { createNodeMessages, type NodeMessages } from './node-messages.ts';
 import { createNodePods, type SwitchedWatch } from './node-pods.ts';
 import { queueingConsumer, type ObjectListener } from './queueing-consumer.ts';
 import type { ChangeQueue } from './queue.ts';
@@ -25,7 +26,8 @@ import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 import { createWatchSupervisor, type ObjectConsumer, type WatchSupervisor } from './watch.ts';
-import type { WatchStatus } from './watch-standing.ts';
+import type { WatchStatus } from './watch-status.ts';
+import type { WatchedNodeNames } from './watched-nodes.ts';
 
 export interface WatchesDeps {
   readonly watch: ClusterWatch;
@@ -61,11 +63,92 @@ interface Watch {
   run(signal: AbortSignal): Promise<void>;
 }
 
+interface CreateWatch {
+  /** `watchedNodes`: names of the nodes whose pods are published. */
+  readonly watchedNodes: WatchedNodeNames;
+  readonly toPublish: NodeMessages['toPublish'];
+  readonly listener?: ObjectListener | undefined;
+  readonly onStatus?: ((status: WatchStatus) => void) | undefined;
+  /** It starts and stops while the forwarder runs. */
+  readonly isSwitched?: true;
+  /** The watches that know something now. */
+  readonly running: Set<Watch>;
+}
+
+function createWatch(deps: WatchesDeps, resource: WatchedResource, options: CreateWatch): Watch {
+  const { clock, metrics, queue, settings } = deps;
+  const { listener, onStatus, running, toPublish, watchedNodes } = options;
+  const timings = options.isSwitched === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
+  const tracker = createTracker(resource, { watchedNodes });
+  const consumer = queueingConsumer({ resource, tracker, queue, clock, metrics, listener, toPublish });
+  const supervisor = createWatchSupervisor({ ...commonOf(deps), resource, consumer, timings, onStatus });
+  const watch: Watch = {
+    resource,
+    tracker,
+    consumer,
+    supervisor,
+    async run(signal) {
+      running.add(watch);
+      await supervisor.run(signal);
+      running.delete(watch);
+    },
+  };
+  return watch;
+}
+
+const commonOf = ({ clock, metrics, log, random, watch }: WatchesDeps) => ({ clock, metrics, log, random, watch });
+
+interface Why {
+  readonly changed: readonly string[];
+  readonly resync?: true;
+}
+const EVERYTHING: Why = { changed: [], resync: true };
+
+/** Publishes an object as it was last seen, by whichever of the watches knows it. */
+async function repeat(
+  { clock, metrics, queue }: Pick<WatchesDeps, 'clock' | 'metrics' | 'queue'>,
+  watches: Iterable<Watch>,
+  { uid, why }: { readonly uid: string; readonly why: Why },
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { tracker, resource } of watches) {
+    const change = tracker.repeat(uid, clock.now(), why);
+    if (change === undefined) continue;
+    countRepeat(metrics, resource.type);
+    await queue.offer(change, signal);
+  }
+}
+
+function countRepeat(metrics: MetricSink, { resource }: ResourceType): void {
+  const name: MetricName = 'EventsRepeated';
+  metrics.count(name, 1, { resource });
+}
+
+/** The watch of a custom kind, as `custom-resources.ts` runs it. */
+const kindWatcher = (deps: WatchesDeps, watch: Watch): KindWatcher => ({
+  run: signal => watch.run(signal),
+  allGone: async signal => void (await watch.consumer.onlyPresent(new Set(), signal)),
+  async repeatAll(signal) {
+    for (const uid of watch.tracker.uids()) await repeat(deps, [watch], { uid, why: EVERYTHING }, signal);
+  },
+});
+
+function statsOf({ resource, supervisor, tracker }: Watch, optional: boolean, startTime: EpochMs, now: EpochMs) {
+  const { state, lastContactTime, problem } = supervisor.status();
+  return {
+    resource: resource.type.resource,
+    optional,
+    state,
+    objects: tracker.size(),
+    staleness: durationBetween(lastContactTime ?? startTime, now),
+    problem,
+  };
+}
+
 /** Watches of drains and of custom kinds start and stop by themselves while `run` lasts. */
 export function createWatches(deps: WatchesDeps): Watches {
-  const { clock, metrics, log, random, queue, settings } = deps;
-  const common = { clock, metrics, log, random, watch: deps.watch };
-  /** The watches that know something now. */
+  const { clock, metrics, log, queue, settings } = deps;
+  const common = commonOf(deps);
   const running = new Set<Watch>();
   let whole: AbortSignal | undefined;
   const messages = createNodeMessages({
@@ -73,78 +156,29 @@ export function createWatches(deps: WatchesDeps): Watches {
     nodes: () => nodePods.nodes,
     trackers: () => trackersOf('Node'),
   });
-
-  function createWatch(
-    resource: WatchedResource,
-    options: { listener?: ObjectListener | undefined; onStatus?: (status: WatchStatus) => void; dynamic?: true } = {},
-  ): Watch {
-    const timings = options.dynamic === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
-    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names });
-    const consumer = queueingConsumer({
-      resource,
-      tracker,
-      queue,
-      clock,
-      metrics,
-      listener: options.listener,
+  const create = (resource: WatchedResource, options: Pick<CreateWatch, 'listener' | 'onStatus' | 'isSwitched'>) =>
+    createWatch(deps, resource, {
+      ...options,
+      running,
+      watchedNodes: nodePods.nodes.names,
       toPublish: change => messages.toPublish(change),
     });
-    const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
-    const watch: Watch = {
-      resource,
-      tracker,
-      consumer,
-      supervisor,
-      async run(signal) {
-        running.add(watch);
-        await supervisor.run(signal);
-        running.delete(watch);
-      },
-    };
-    return watch;
-  }
-
-  interface Why {
-    readonly changed: readonly string[];
-    readonly resync?: true;
-  }
-
-  async function repeat(uid: string, why: Why, signal: AbortSignal, watches: Iterable<Watch> = running): Promise<void> {
-    for (const { tracker, resource } of watches) {
-      const change = tracker.repeat(uid, clock.now(), why);
-      if (change === undefined) continue;
-      countRepeat(resource.type);
-      await queue.offer(change, signal);
-    }
-  }
-  function countRepeat({ resource }: ResourceType): void {
-    const name: MetricName = 'EventsRepeated';
-    metrics.count(name, 1, { resource });
-  }
 
   const customResources = createCustomResources({
     ...common,
     timings: { ...settings.watch, ...settings.customResources },
     kindsMax: settings.customResources.kindsMax,
-    watcherOf(resource, onStatus) {
-      const watch = createWatch(resource, { onStatus, dynamic: true });
-      return {
-        run: signal => watch.run(signal),
-        allGone: async signal => void (await watch.consumer.onlyPresent(new Set(), signal)),
-        async repeatAll(signal) {
-          for (const uid of watch.tracker.uids()) await repeat(uid, { changed: [], resync: true }, signal, [watch]);
-        },
-      };
-    },
-    onChange(ownerUid) {
+    watcherOf: (resource, onStatus) => kindWatcher(deps, create(resource, { onStatus, isSwitched: true })),
+    onChange(uid) {
       if (whole === undefined) return;
-      inBackground(repeat(ownerUid, { changed: ['watch'] }, whole), whole, log, 'telling how a watch stands failed');
+      const told = repeat(deps, running, { uid, why: { changed: ['watch'] } }, whole);
+      inBackground(told, whole, log, 'telling how a watch stands failed');
     },
   });
 
   const drainWatches = DRAIN_RESOURCES.map((resource): SwitchedWatch =>
     createSwitchedWatch(
-      onStatus => createWatch(resource, { onStatus, dynamic: true }),
+      onStatus => create(resource, { onStatus, isSwitched: true }),
       () => whole,
     ),
   );
@@ -157,7 +191,7 @@ export function createWatches(deps: WatchesDeps): Watches {
     async onWatched(nodeName, signal) {
       const change = messages.nodeChange(nodeName, 'podsWatched');
       if (change === undefined) return;
-      countRepeat(RESOURCES.Node);
+      countRepeat(metrics, RESOURCES.Node);
       await queue.offer(change, signal);
     },
   });
@@ -166,15 +200,9 @@ export function createWatches(deps: WatchesDeps): Watches {
     want: (owner, role, kind) => customResources.want(owner, role, kind),
     onRepublish: deps.onRepublish,
   });
-  const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
-  const trackers = new Map<string, Tracker[]>();
-  for (const { resource, tracker } of always) {
-    trackers.set(resource.kind, [...(trackers.get(resource.kind) ?? []), tracker]);
-  }
-
-  function trackersOf(kind: string): readonly Tracker[] {
-    return trackers.get(kind) ?? [];
-  }
+  const always = deps.resources.map(resource => create(resource, { listener: listeners[resource.kind] }));
+  const trackersOf = (kind: string): readonly Tracker[] =>
+    always.filter(({ resource }) => resource.kind === kind).map(({ tracker }) => tracker);
 
   return {
     async run(signal) {
@@ -184,19 +212,9 @@ export function createWatches(deps: WatchesDeps): Watches {
       await Promise.all(always.map(watch => watch.run(signal)));
     },
     uids: () => [...running].flatMap(({ tracker }) => [...tracker.uids()]),
-    repeat: (uid, signal) => repeat(uid, { changed: [], resync: true }, signal),
+    repeat: (uid, signal) => repeat(deps, running, { uid, why: EVERYTHING }, signal),
     watchOf: uid => customResources.watchOf(uid),
     stats: (now, startTime) =>
-      [...new Set([...always, ...running])].map(watch => {
-        const { state, lastContactTime, problem } = watch.supervisor.status();
-        return {
-          resource: watch.resource.type.resource,
-          optional: !always.includes(watch),
-          state,
-          objects: watch.tracker.size(),
-          staleness: durationBetween(lastContactTime ?? startTime, now),
-          problem,
-        };
-      }),
+      [...new Set([...always, ...running])].map(watch => statsOf(watch, !always.includes(watch), startTime, now)),
   };
 }

@@ -6,7 +6,7 @@ import {
   type OutOfScope,
   type UnderWay,
   compileSettings,
-  drainPodStanding,
+  podDrainability,
   podRules,
   readUnderWay,
 } from '../../functions/drain/explain.ts';
@@ -131,25 +131,26 @@ function planPod(pod: PodView, situation: Situation): PlannedPod {
     blockers: [],
     ...more,
   });
-  const standing = drainPodStanding(pod, rules, now);
-  if (standing.kind === 'outOfScope') return planned('leave', OUT_OF_SCOPE[standing.because]);
-  if (standing.kind === 'unknown') return planned('unknown', standing.message, { blockers: [standing.message] });
+  const drainability = podDrainability(pod, rules, now);
+  if (drainability.kind === 'outOfScope') return planned('leave', OUT_OF_SCOPE[drainability.because]);
+  if (drainability.kind === 'unknown')
+    return planned('unknown', drainability.message, { blockers: [drainability.message] });
   if (isCustom) return planned('delegate', 'left to the controller of the custom resource');
   if (isTerminating(pod)) {
-    return standing.kind === 'leftBehind'
+    return drainability.kind === 'leftBehind'
       ? planned('ignore', 'does not stop: not waited for')
       : planned('await', 'is stopping');
   }
-  if (standing.mode === 'AllowCompletion') {
-    return standing.kind === 'leftBehind'
+  if (drainability.mode === 'AllowCompletion') {
+    return drainability.kind === 'leftBehind'
       ? planned('ignore', 'is not ready: not waited for')
       : planned('await', 'waited for until it ends by itself');
   }
   const held = protectionOf(pod, observation.protection.policy);
   const protectedUntil = held.kind === 'until' ? ` until ${toExactTimestamp(held.expiry)}` : '';
   const protections = isActive(held, now) ? [`protected${protectedUntil}`] : [];
-  const note = standing.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
-  if (standing.mode === 'DeleteAfterTimeout') {
+  const note = drainability.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
+  if (drainability.mode === 'DeleteAfterTimeout') {
     if (isHeld) {
       const because = `deleted when its time is over, which stands still while the drain is held${note}`;
       return planned('delete', because, { blockers: protections });
@@ -165,7 +166,8 @@ function planPod(pod: PodView, situation: Situation): PlannedPod {
     const because = `evicted at ${toExactTimestamp(held.expiry)}, when its protection ends${note}`;
     return planned('evict', because, { time: held.expiry, blockers: refusal === undefined ? [] : [refusal] });
   }
-  const when = isActive(held, now) ? 'once its protection is taken off' : 'at once';
+  const free = refusal === undefined ? 'at once' : 'once that is allowed';
+  const when = isActive(held, now) ? 'once its protection is taken off' : free;
   return planned('evict', `evicted ${when}${note}`, { blockers });
 }
 

@@ -10,7 +10,7 @@ import { podRules } from './decide.ts';
 import { finish } from './end.ts';
 import type { ActiveDrain } from './record.ts';
 import type { Look } from './observe.ts';
-import { drainPodStanding } from './pods.ts';
+import { podDrainability } from './pods.ts';
 import { saidStuck, sayNew } from './report.ts';
 import { notChanged, safely, save, tryChange, type Parts } from './turn.ts';
 
@@ -43,7 +43,7 @@ async function create(parts: Parts, { active, custom, noted }: Of<'createResourc
   if (!noted) return remember({ ...active, custom });
 
   const podsOf = podRules(active, rules, look.node);
-  const pods = look.pods.filter(pod => drainPodStanding(pod, podsOf, look.now).kind === 'counts');
+  const pods = look.pods.filter(pod => podDrainability(pod, podsOf, look.now).kind === 'counts');
   const made = await createResource(deps, { settings, template, active, custom, nodeName: look.node.name, pods });
   switch (made.kind) {
     case 'exists':

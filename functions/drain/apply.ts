@@ -113,7 +113,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
 const isAnothers = ({ ended }: Parts['run'], { active }: Of<'close'>, { now, armed }: Look): boolean =>
   ended !== active.id && armed !== undefined && !isDue(now, armed);
 
-/** Who gave a place up learns of it before the record forgets it. */
+/** Answers the requests that made room for newer ones, before the record forgets them. */
 async function replaced(
   parts: Parts,
   answers: readonly FinishedDrain[],

@@ -29,7 +29,7 @@ export interface PassResult {
   readonly drained: number;
   /** What it leaves undone. */
   readonly left: PodsLeft;
-  /** That something is refused is to be said once more. */
+  /** A refusal is to be reported once more. */
   readonly isSaidAgain: boolean;
   /** Evictions that are not asked for again for a moment. */
   readonly held: HeldEvictions | undefined;
@@ -77,7 +77,7 @@ export async function carryOutPass(
   };
 }
 
-/** As `drainPodStanding` says it, with the second by which the API server rounds a deletion. */
+/** As `podDrainability` says it, with the second by which the API server rounds a deletion. */
 function stuckAfter({ end: { pod, gracePeriodSeconds } }: EndedPod<PodEnd>, now: EpochMs): EpochMs {
   const own = pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
   const given = gracePeriodSeconds === undefined ? own : seconds(gracePeriodSeconds);

@@ -175,7 +175,7 @@ function conditionsOf(
 /** `TransientFailure` and `PermanentFailure` among them. */
 const FAILURE = /(?:Failed|Failure|Error)$|^(?:Cancelled|Superseded)$/;
 
-/** Of a custom drain that cannot go on. `left`: pods that still run, as far as somebody looked. */
+/** The custom drain cannot go on. `left`: pods that still run, as far as somebody looked. */
 export function fail(
   active: ActiveDrain,
   { fallbackMode }: CustomDrainSettings,

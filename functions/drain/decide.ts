@@ -94,7 +94,7 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
 }
 
-/** Who opens the node takes back what was to follow, too: it would close the node again at once. */
+/** Uncordoning also takes back the requests that wait: they would cordon the node again at once. */
 const withWaiting = (active: ActiveDrain, { record }: DrainObservation): ActiveDrain => ({
   ...active,
   requests: [...active.requests, ...record.requests],
@@ -183,7 +183,7 @@ function idle(observation: DrainObservation): DrainDecision {
   return node.cordonMark === undefined || node.unschedulable ? rest(observation) : { kind: 'disownCordon' };
 }
 
-/** Who opens the node wants it whatever it was drained for: the next cordon is not for that. */
+/** Uncordoning ends all that the node was drained for: the next cordon is about something else. */
 function withoutOpened(seen: DrainObservation): DrainObservation {
   const { node, record } = seen;
   const isOpened = !node.unschedulable && record.active === undefined && !isFree(record);

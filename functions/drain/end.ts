@@ -205,7 +205,7 @@ const targetNode = ({ name, uid }: Target) => ({ name, ...(uid !== undefined && 
 
 const aboutNode = (target: Target): About => ({ apiVersion: 'v1', kind: 'Node', metadata: targetNode(target) });
 
-/** Of a Node that no drain is known of. */
+/** Answers a request whose Node is gone and has no drain. */
 export async function answerGone({ deps, reporter }: GoneParts, target: Target, request: DrainRequest): Promise<void> {
   const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
   await tellAnswers(deps, targetNode(target), [ended]);
@@ -224,8 +224,8 @@ export async function closeGone({ deps, reporter }: GoneParts, target: Target, g
   if (!(await isResourceGone({ deps, reporter }, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
   const { name } = target;
-  const standing = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
-  const ended = asked.map(request => toFinished(request, goneOutcome(name), standing));
+  const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
+  const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
   await tellAnswers(deps, targetNode(target), ended);
   await gone.record.closeGone();
   if (asked.length === 0) return;

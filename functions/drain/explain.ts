@@ -4,5 +4,5 @@ export { parseDrainRequested } from './messages.ts';
 export type { ActiveDrain } from './record.ts';
 export { readAnswer, readUnderWay, requestedId, type Answer, type UnderWay } from './node-annotations.ts';
 export type { DrainRules } from './observation.ts';
-export { FULL, drainPodStanding, type OutOfScope } from './pods.ts';
+export { FULL, podDrainability, type OutOfScope } from './pods.ts';
 export { ALL_PODS, compileSettings } from './settings.ts';

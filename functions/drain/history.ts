@@ -14,11 +14,11 @@ import { bytesOf, newestOf, toStored } from './record-size.ts';
 /** What has ended is remembered at least as long as a message can wait before it comes. */
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;
 
-/** Whole ends, the newest ones. Of JSON. */
+/** How many of the newest ends are kept whole, and in how many bytes of JSON. */
 const WHOLE = { count: 100, maxBytes: 65_536 };
-/** Of whole ends that the Node refers to, beside those. */
+/** The most bytes of older ends that are kept whole because the Node refers to them. */
 const MAX_STANDING_BYTES = 49_152;
-/** Ids, the newest ones: thousands. */
+/** How many ids are kept of other ends, the newest first. */
 const ANSWERED = { count: 5_000, maxBytes: 65_536 };
 
 type Seen = Pick<DrainedNode, 'quarantine' | 'requested' | 'cordonMark' | 'unschedulable'>;
@@ -65,7 +65,7 @@ export function endOf({ finished, answered = [] }: DrainRecord, id: string): Fin
   return answer && answeredBefore(answer);
 }
 
-/** Of an end of which no more is known. */
+/** An end of which only the answer is remembered. */
 const answeredBefore = ({ id, status, endTime }: AnsweredRequest): FinishedDrain => ({
   id,
   status,
@@ -90,16 +90,16 @@ function withFitting(record: DrainRecord, node: Seen): DrainRecord {
   const { finished, answered = [], ...rest } = record;
   const newest = newestOf(finished, WHOLE);
   const older = finished.slice(0, finished.length - newest.length);
-  const standing = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
-  const kept = new Set(standing.map(({ id }) => id));
+  const stillNeeded = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
+  const kept = new Set(stillNeeded.map(({ id }) => id));
   const gone = older.filter(each => !kept.has(each.id));
   if (gone.length === 0) return record;
   // One that asked for nothing is answered alike when it comes again.
   const ids = gone.filter(each => !asksNothing(each)).map(({ id, status, endTime }) => ({ id, status, endTime }));
-  return { ...rest, finished: [...standing, ...newest], answered: fittingIds([...answered, ...ids], node) };
+  return { ...rest, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
 }
 
-/** Of ends that stand for the same fault the one that was said last is enough. */
+/** Keeps one end for each fault: the one that was said last. */
 function withoutRepeats(
   older: readonly FinishedDrain[],
   newest: readonly FinishedDrain[],
@@ -121,8 +121,8 @@ function withoutRepeats(
 }
 
 /** Faults of one check become one: the whole check, which a recovery of all of it ends. None is forgotten while another can be widened. */
-function inBounds(standing: readonly FinishedDrain[]): readonly FinishedDrain[] {
-  let fitting = standing.map(each => ({ ...each, left: [] }));
+function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain[] {
+  let fitting = stillNeeded.map(each => ({ ...each, left: [] }));
   while (bytesOf(fitting) > MAX_STANDING_BYTES) {
     const index = fitting.findIndex((one, at) =>
       fitting.slice(at + 1).some(other => isSameCheck(one.fault, other.fault)),

@@ -3,7 +3,7 @@ import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { DrainRequest, Said } from './record.ts';
 
-/** By at most so much, for two clocks that write whole seconds. */
+/** The most by which two clocks differ that write whole seconds. */
 export const CLOCKS_DIFFER = seconds(5);
 
 /** What a bus event means to the drains of its node. */

@@ -33,7 +33,7 @@ import { newestOf } from './record-size.ts';
 /** Each entity of each check may have one of its own. Of JSON: the newest always fits, since no longer message is read. */
 const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
 
-/** That a quarantine or a fault is over is remembered, whether or not anything was drained for it. */
+/** Remembers that a quarantine or a fault is over, whether or not anything was drained for it. */
 export function withEnds(seen: DrainObservation): DrainObservation {
   const { incoming, record, now } = seen;
   if (incoming?.kind === 'recovered') return { ...seen, record: withRecovery(record, incoming, now) };
@@ -126,7 +126,7 @@ export function rememberEnds(
   return { record: next, until: [...ends, next.staleSaid && staleEnd].reduce<EpochMs | undefined>(earliest, until) };
 }
 
-/** Of old events a Node is told once so long, however many come (I11). */
+/** A Node gets one Event about old HealthEvents in this time, however many come (I11). */
 export const STALE_AGAIN = hours(1);
 
 /** When it was said, by the first clock that says so. */
@@ -150,7 +150,7 @@ export function tooOld(
   const most = oldest(maxEventAge);
   if (age <= most || stillStands(node, request)) return undefined;
   const message = `it is from ${toTimestamp(saidTime)} and came ${wholeSeconds(age)} later; after ${wholeSeconds(most)} nothing begins (maxEventAge)`;
-  // Who has asked for the drain waits for it; an event is only old.
+  // Somebody waits for the answer to a request; a HealthEvent is only old.
   return { status: isRequest === true ? 'Failed' : 'Cancelled', reason: 'StaleEvent', message, left: [] };
 }
 

@@ -72,15 +72,15 @@ export interface DrainObservation {
   readonly rules: DrainRules | undefined;
   /** Nothing begins for an older event. */
   readonly maxEventAge: DurationMs;
-  /** Of drains in the node's pool. */
+  /** The mode in which drains of the node's pool are decided. */
   readonly mode: 'Enforce' | 'Observe';
   /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
   readonly unreadable: string | undefined;
   /** Which kind is not served: what is in force for the node is not known. */
   readonly outOfSight?: string | undefined;
-  /** Of the policy that states a `drain` block for the node's pool. */
+  /** What the policy says whose `drain` block is in force for the node's pool. */
   readonly limits: LimitsInForce;
-  /** Of a drain that waits for its turn: the other nodes of its pool. */
+  /** The other nodes of the pool, read while the drain waits for its turn. */
   readonly neighbours: Neighbours | undefined;
   /** All pods on the node. */
   readonly pods: readonly PodView[];

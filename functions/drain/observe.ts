@@ -61,7 +61,7 @@ export interface Target {
 export interface Look extends DrainObservation {
   readonly object: KubernetesObject;
   readonly store: TimedRecord<DrainRecord>;
-  /** Of changes of Node and custom resource. */
+  /** Changes of Node and custom resource that may be refused. */
   readonly tries: Tries;
   /** When the record's timer is due. */
   readonly armed: EpochMs | undefined;

@@ -25,7 +25,7 @@ import {
 } from '../../shared/domain/time.ts';
 import { CLOCKS_DIFFER } from './incoming.ts';
 import type { ActiveDrain, Return } from './record.ts';
-import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
+import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
 
 export interface PassSituation {
   readonly now: EpochMs;
@@ -40,7 +40,7 @@ export interface PassSituation {
   readonly deleteTime: EpochMs;
   /** UIDs of pods whose owners were warned of that. */
   readonly warned: readonly string[];
-  /** Of the drain: pods that are made after its start have come back. */
+  /** The drain under way: pods that are made after its start have come back. */
   readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
   /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
   readonly forcedBy: EpochMs | undefined;
@@ -67,7 +67,7 @@ type Overridden = Protection | undefined;
 
 export type PodWait = {
   readonly pod: PodView;
-  /** By time alone; undefined: only an event ends it. */
+  /** When it ends by itself; undefined: only an event ends it. */
   readonly until: EpochMs | undefined;
 } & (
   | { readonly because: 'Protected' | 'Terminating' | 'Completion' | 'Deadline' | 'ComesBack' }
@@ -100,25 +100,25 @@ export function planPass(situation: PassSituation): DrainPass {
   let isLeft = false;
   let nextLook: EpochMs | undefined;
   for (const pod of inOrder(situation.pods)) {
-    const standing = drainPodStanding(pod, rules, now);
-    if (standing.kind === 'outOfScope') continue;
-    if (standing.kind === 'unknown') {
-      waits.push({ pod, because: 'Unknown', until: undefined, message: standing.message });
+    const drainability = podDrainability(pod, rules, now);
+    if (drainability.kind === 'outOfScope') continue;
+    if (drainability.kind === 'unknown') {
+      waits.push({ pod, because: 'Unknown', until: undefined, message: drainability.message });
       isLeft = true;
       continue;
     }
-    const planned = actsOn(pod, standing.mode, situation);
+    const planned = actsOn(pod, drainability.mode, situation);
     const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
     if (comesBack?.kind === 'ignored') {
       left.push({ pod, because: 'ComesBack' });
       continue;
     }
-    const counts = standing.kind === 'counts';
+    const counts = drainability.kind === 'counts';
     if (counts) {
       isLeft = true;
       // The instant after: a pod is left behind strictly later.
-      if (standing.until !== undefined) nextLook = earliest(nextLook, addDuration(standing.until, AN_INSTANT));
-    } else left.push({ pod, because: standing.because });
+      if (drainability.until !== undefined) nextLook = earliest(nextLook, addDuration(drainability.until, AN_INSTANT));
+    } else left.push({ pod, because: drainability.because });
     const forced = counts ? forcedEnd(pod, situation) : undefined;
     if (forced !== undefined) {
       nextLook = earliest(nextLook, forced.next);
@@ -128,7 +128,7 @@ export function planPass(situation: PassSituation): DrainPass {
       }
     }
     if (isTerminating(pod)) {
-      if (counts) waits.push({ pod, because: 'Terminating', until: standing.until });
+      if (counts) waits.push({ pod, because: 'Terminating', until: drainability.until });
       continue;
     }
     if (comesBack?.kind === 'waits') {
@@ -191,7 +191,7 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readon
 /** Never 0, which removes the object while its containers run on. */
 const wholeSeconds = (period: DurationMs): number => Math.max(Math.ceil(period / 1000), 1);
 
-/** By namespace and name: what is said stays the same while nothing changes. */
+/** Orders by namespace and name: the text stays the same while nothing changes. */
 function inOrder(pods: readonly PodView[]): readonly PodView[] {
   const keyOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
   return pods.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -216,7 +216,7 @@ function returnKeyOf({ ownerReferences, namespace, name }: Known): string {
   return ownerReferences.find(({ controller }) => controller === true)?.uid ?? `${namespace}/${name}`;
 }
 
-export type Standing =
+export type ReturnState =
   /** It was there when the drain began, or was evicted for this return and is still there. */
   | { readonly kind: 'stays' }
   | { readonly kind: 'waits'; readonly until: EpochMs }
@@ -227,7 +227,7 @@ export type Standing =
 /** How the pods of a node stand, that an act is planned for. */
 export function createReturns({ returns = [], startTime, tried = [] }: Drained, now: EpochMs) {
   const planned = new Map<string, number>();
-  return (pod: Known): Standing => {
+  return (pod: Known): ReturnState => {
     const { creationTime } = pod;
     // Shortly after the cordon the scheduler may not know of it yet.
     const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCKS_DIFFER);

@@ -19,13 +19,13 @@ export type OutOfScope =
 /** Why a pod that should go is not waited for. It is reported, never counted as gone. */
 export type LeftBehind = 'StuckTerminating' | 'NotReady';
 
-export type DrainPodStanding =
+export type PodDrainability =
   | { readonly kind: 'outOfScope'; readonly because: OutOfScope }
   | { readonly kind: 'leftBehind'; readonly because: LeftBehind; readonly mode: DrainMode }
   | {
       readonly kind: 'counts';
       readonly mode: DrainMode;
-      /** By time alone it counts no more from then on. */ readonly until: EpochMs | undefined;
+      /** From then on it no longer counts, even if nothing happens. */ readonly until: EpochMs | undefined;
     }
   /** It may use an entity of the drain, and nothing says whether: unknown blocks (I6). */
   | { readonly kind: 'unknown'; readonly mode: DrainMode; readonly message: string };
@@ -43,8 +43,8 @@ export interface DrainPodRules {
 }
 
 /** How a pod stands in a drain at `now`. */
-export function drainPodStanding(pod: PodView, rules: DrainPodRules, now: EpochMs): DrainPodStanding {
-  const outOfScope = (because: OutOfScope): DrainPodStanding => ({ kind: 'outOfScope', because });
+export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs): PodDrainability {
+  const outOfScope = (because: OutOfScope): PodDrainability => ({ kind: 'outOfScope', because });
   const rule = rules.modeOf(pod);
   if (rule === 'system') return outOfScope('SystemNamespace');
   if (rule === undefined) return outOfScope('NoRule');

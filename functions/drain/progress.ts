@@ -109,7 +109,7 @@ export function withoutHold(record: DrainRecord, now: EpochMs): DrainRecord {
   return { ...rest, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
 }
 
-/** By as long as it was held. Records of before do not say since when. */
+/** Moves an instant on by as long as the drain was held. Older records do not say since when. */
 function movedOn(time: EpochMs | undefined, heldSince: EpochMs | undefined, now: EpochMs): EpochMs {
   if (time === undefined || heldSince === undefined) return now;
   return addDuration(time, durationBetween(latest(time, heldSince), now));

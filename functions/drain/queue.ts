@@ -62,7 +62,7 @@ export function turnOf(
   return { kind: 'wait', until: addDuration(now, delay), message };
 }
 
-/** By age; of the same age in one order for all. */
+/** Orders by age, and requests of the same age in one order for all. */
 function isBefore(one: Waiter, other: Waiter): boolean {
   return one.since < other.since || (one.since === other.since && one.uid < other.uid);
 }

@@ -14,7 +14,7 @@ export function newestOf<Entry>(
   return newest.slice(newest.findLastIndex(each => (bytes += bytesOf(each)) > maxBytes) + 1);
 }
 
-/** Of JSON; the item has names and timer beside it. */
+/** The most bytes of JSON; the item has names and timer besides. */
 const MAX_RECORD_BYTES = 393_216;
 /** UIDs of pods: more than a kubelet runs. */
 const MAX_PODS = 1000;

@@ -47,7 +47,7 @@ const event: z.ZodMiniType<HealthEvent> = z.object({
 });
 
 const said = z.object({
-  /** By the monitor: `generatedTimestamp`. */
+  /** When the monitor made it: `generatedTimestamp`. */
   generatedTime: z.exactOptional(instant),
   /** When NVSentinel stored it: `createdAt`. */
   createdTime: z.exactOptional(instant),
@@ -140,7 +140,7 @@ const active = z.object({
   startTime: instant,
   force: z.boolean(),
   hold: z.exactOptional(hold),
-  /** Of the Node when the drain prepared it: an event of this version says nothing new. */
+  /** The Node's resourceVersion when the drain prepared it: an event of this version says nothing new. */
   nodeVersion: z.exactOptional(z.string()),
   /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
   warned: list(z.string()),
@@ -200,7 +200,7 @@ const finished = z.extend(outcome, {
   endTime: instant,
   /** Which fault the request was about. */
   fault,
-  /** That fault is over. */
+  /** The fault is over. */
   recovered: z.boolean(),
   said: z.exactOptional(said),
 });
@@ -231,7 +231,7 @@ const recovery = z.object({ fault, said, /** When it arrived. */ time: instant }
 /** A word that a fault, or some of its entities, are over: events about it that were said before, and come later, drain nothing. */
 export type Recovery = Readonly<z.output<typeof recovery>>;
 
-/** Of all drains of a node. */
+/** What is remembered of all drains of a node. */
 export const drainSchema = z.object({
   active: z.exactOptional(active),
   /** Wait for the active drain to end, or for a configuration. */
@@ -240,7 +240,7 @@ export const drainSchema = z.object({
   finished: list(finished),
   /** Those that ended before the ones in `finished`, newest last. Absent in records of before. */
   answered: z.exactOptional(list(answered)),
-  /** Of what is held: what was said last. */
+  /** The last thing that was said of a drain that is held. */
   reported: z.exactOptional(z.string()),
   /** Since when drains are held: their time-outs stand still. */
   heldSince: z.exactOptional(instant),
@@ -255,5 +255,5 @@ export type DrainRecord = Readonly<z.output<typeof drainSchema>>;
 
 export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
 
-/** Of the drains of the node with this UID. */
+/** The id of the record of the node with this UID. */
 export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;

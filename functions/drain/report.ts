@@ -53,7 +53,7 @@ export function noticesOf({ waits, left }: DrainPass, refusals: readonly string[
   return notices;
 }
 
-/** Of pods that come and go the name of what makes them. */
+/** Names the controller of pods that come and go. */
 function controllerOf(pod: PodView): string {
   const owner = pod.ownerReferences.find(({ controller }) => controller === true);
   return owner === undefined ? nameOf(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;

@@ -11,7 +11,7 @@ import { bytesOf } from './record-size.ts';
 
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
-/** Of their JSON. A record, with all else that is in it, holds 400 KB. */
+/** The most bytes of their JSON. A record holds 400 KB with everything in it. */
 const MAX_BYTES = 131_072;
 /** Characters of a message that are kept where room is short. */
 const KEPT_OF_MESSAGE = 256;

@@ -29,14 +29,14 @@ export function admit(
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
-  const standing = { now, scope: FULL, drained: 0 };
+  const asOf = { now, scope: FULL, drained: 0 };
   const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
   // Whether the Node shows that it still stands is asked anew when it comes again.
   if (old !== undefined) {
-    return { kind: 'answer', record, answer: toFinished(request, old, standing), repeated: false, isOld: true };
+    return { kind: 'answer', record, answer: toFinished(request, old, asOf), repeated: false, isOld: true };
   }
   const answered = (outcome: DrainOutcome): Admission => {
-    const answer = toFinished(request, outcome, standing);
+    const answer = toFinished(request, outcome, asOf);
     return { kind: 'answer', record: remember(record, [answer], node), answer, repeated: false };
   };
   const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
@@ -45,7 +45,7 @@ export function admit(
   if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
   const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
   if (room.kind === 'covered') return answered(room.outcome);
-  const answers = room.replaced.map(each => toFinished(each, room.outcome, standing));
+  const answers = room.replaced.map(each => toFinished(each, room.outcome, asOf));
   return { ...takenInto(remember(room.record, answers, node), room.request, rules, now), answers };
 }
 

@@ -53,7 +53,7 @@ export function compileSettings(settings: DrainSettings): CompiledSettings {
   };
 }
 
-/** Of a drain that nobody configures: every pod that can be drained is evicted at once. */
+/** The settings where nobody configures drains: every pod that can be drained is evicted at once. */
 export const ALL_PODS: CompiledSettings & { readonly settings: DrainSettings } = {
   settings: {
     systemNamespaces: '',

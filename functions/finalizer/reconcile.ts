@@ -152,7 +152,7 @@ const OF_GOING_NODES: ReadonlySet<string> = new Set([
   'unschedulable',
 ]);
 
-/** Of a FinalizerRule, whose own finalizer alone changed. */
+/** Whether only the FinalizerRule's own finalizer changed. */
 const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';
 
 interface NodeCause {

@@ -9,7 +9,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readNode, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
-import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
+import { isToBeSaid, refusedAgain, textOfRefusal, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import { type EpochMs, addDuration, earliest, seconds } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
@@ -29,7 +29,7 @@ import { failureOf, withoutUndone } from './rule/guards.ts';
 import { illsOf } from './rule/illness.ts';
 import { allRungsOf, isBeforeReboot, keyOf, mayPass, rungsOf, turnOf } from './rule/ladder.ts';
 import { nextPause } from './rule/replacement.ts';
-import type { Seen } from './look.ts';
+import type { PassObservation } from './look.ts';
 import { readableSettings } from './rule/node-verdict.ts';
 import { type PoolRules, loadRules, readClaim } from './observe.ts';
 import type { Speaker } from './say.ts';
@@ -37,7 +37,7 @@ import type { Attempt, AttemptOf, NodeRecord, Ours, PoolRecord } from './rule/re
 import { takeBack } from './take-back.ts';
 import type { NodeLook } from './rule/verdict.ts';
 
-interface Context {
+interface CarryOutContext {
   readonly pool: string | undefined;
   /** As the pass has read them. */
   readonly rules: PoolRules;
@@ -51,7 +51,7 @@ interface Context {
 export async function carryOut(
   deps: PassDeps,
   intended: readonly { readonly granted: Granted; readonly record: NodeRecord }[],
-  context: Context,
+  context: CarryOutContext,
 ): Promise<readonly Carried[]> {
   if (intended.length === 0) return [];
   // Read together with the first nodes, each of which awaits it.
@@ -75,11 +75,11 @@ export async function carryOut(
         launches.findIndex(each => each.granted === granted),
       );
       const room = { claims: living.length + before, unknown: unlaunched.length + before };
-      const parts = { ...context, rules, note, room };
+      const shared = { ...context, rules, note, room };
       const listed = granted.attempt.action === 'Terminate' ? claims.get(granted.attempt.claim?.uid) : undefined;
       const outcome =
-        (listed && (await actOn(deps, { granted, record }, parts, listed))) ??
-        (await actOn(deps, { granted, record }, parts));
+        (listed && (await actOn(deps, { granted, record }, shared, listed))) ??
+        (await actOn(deps, { granted, record }, shared));
       carried.push({ granted, record, made, outcome: outcome ?? { kind: 'calledOff', why: 'it changed' } });
     } catch (error) {
       carried.push({ granted, record, made, outcome: { kind: 'unknown', error } });
@@ -88,7 +88,7 @@ export async function carryOut(
   return carried;
 }
 
-interface Parts extends Omit<Context, 'rules'> {
+interface ActContext extends Omit<CarryOutContext, 'rules'> {
   readonly rules: Promise<PoolRules>;
   readonly note: ActionContext['note'];
   readonly room: ActionContext['room'];
@@ -98,7 +98,7 @@ interface Parts extends Omit<Context, 'rules'> {
 async function actOn(
   deps: PassDeps,
   { granted, record }: { readonly granted: Granted; readonly record: NodeRecord },
-  { rules: wanted, pool, asked, isCounted, note, room }: Parts,
+  { rules: wanted, pool, asked, isCounted, note, room }: ActContext,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, look, message, rung } = granted;
@@ -209,7 +209,7 @@ export interface Outcomes {
 export async function withOutcomes(
   deps: PassDeps,
   carried: readonly Carried[],
-  seen: Seen,
+  seen: PassObservation,
   speaker: Speaker,
 ): Promise<Outcomes> {
   const looks = new Map<string, (look: NodeLook) => NodeLook>();
@@ -233,7 +233,7 @@ interface After {
 async function afterAct(
   deps: PassDeps,
   { granted, record, made, outcome }: Carried,
-  seen: Seen,
+  seen: PassObservation,
   speaker: Speaker,
 ): Promise<After> {
   const { look, attempt, rungs } = granted;
@@ -255,7 +255,7 @@ async function afterAct(
       return { change: { record: withMade }, time: settledTime(attempt) };
     case 'calledOff': {
       const kept: NodeRecord = { ...before, number: record.number, ours: look.due?.stale ? record.ours : before.ours };
-      return { change: { record: kept, verdict: undefined, holds: isInFlight }, time: addDuration(now, seconds(1)) };
+      return { change: { record: kept, verdict: undefined, isInFlight }, time: addDuration(now, seconds(1)) };
     }
     case 'refused': {
       const { key } = attempt;
@@ -268,7 +268,8 @@ async function afterAct(
       const isPassed = attempt.action === 'Replace' && !keepsTurn;
       const text = isPassed ? outcome.why : textOfRefusal(next);
       const refused = { node: look.node, attempt, reason: outcome.reason, text };
-      if (isSaid) await speaker.sayRefused(refused, next.saidTime !== undefined);
+      const isKnown = isSaidAlready(before.refusals, key, next, now);
+      if (isSaid) await speaker.sayRefused(refused, { isRepeated: next.saidTime !== undefined, isKnown });
       const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
       const over = withoutAttempt({ ...before, attempt }, attempt);
       const ours = { ...record.ours, ...over.ours };
@@ -310,13 +311,20 @@ async function afterAct(
         },
         now,
       );
-      const change = { record: left.record, verdict: undefined, holds: isInFlight && turn.kind === 'next' };
+      const change = { record: left.record, verdict: undefined, isInFlight: isInFlight && turn.kind === 'next' };
       // Its place is free: others look at once.
       const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1)));
       return { change, time, failure };
     }
   }
 }
+
+/** Another action of the list was refused with the same words within the hour (I11). */
+const isSaidAlready = (refusals: Refusals | undefined, key: string, { message }: Refusal, now: EpochMs): boolean =>
+  Object.entries(refusals ?? {}).some(
+    ([other, refusal]) =>
+      other !== key && refusal.message === message && refusal.saidTime !== undefined && !isToBeSaid(refusal, now, true),
+  );
 
 const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHaveMade'>): Ours => {
   const { mayHaveMade: _, ...rest } = ours ?? {};
@@ -346,8 +354,8 @@ function poolAfter(
   );
   const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
   const free = new Set(
-    looks.flatMap(({ node, holds }) =>
-      undone.some(each => each.granted.look.node.uid === node.uid) && !holds ? node.uid : [],
+    looks.flatMap(({ node, isInFlight }) =>
+      undone.some(each => each.granted.look.node.uid === node.uid) && !isInFlight ? node.uid : [],
     ),
   );
   const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));

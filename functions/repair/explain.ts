@@ -7,6 +7,6 @@ export { dueClause, illsOf, judgeHealth } from './rule/illness.ts';
 export { ladderTexts, termsText } from './rule/ladder-text.ts';
 export { decideNode, otherAtWork, poolOf, readableSettings, type RepairRules } from './rule/node-verdict.ts';
 export { unwatchedTypes } from './policy-status/watched.ts';
-export type { LookContext } from './rule/seen.ts';
+export type { LookContext } from './rule/judged-node.ts';
 export { effectiveRepair } from './settings/settings.ts';
 export { NEW_POOL } from './rule/record.ts';

@@ -29,9 +29,9 @@ import {
   loadRules,
 } from './observe.ts';
 import { readableSettings } from './rule/node-verdict.ts';
-import type { LookContext } from './rule/seen.ts';
+import type { LookContext } from './rule/judged-node.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
-import type { Place } from './report.ts';
+import type { DecisionScope } from './report.ts';
 import type { NodeLook } from './rule/verdict.ts';
 
 /** What is remembered of a node, and whether an earlier version wrote it. */
@@ -40,10 +40,10 @@ interface HeldNode {
   readonly isOld: boolean;
 }
 
-export interface Seen {
+export interface PassObservation {
   readonly pool: string | undefined;
   readonly rules: PoolRules;
-  readonly place: Place;
+  readonly scope: DecisionScope;
   readonly state: PoolRecord;
   readonly record: TimedRecord<PoolRecord>;
   /** There was a record. */
@@ -68,7 +68,7 @@ export async function look(
   deps: PassWithAsk,
   pool: string | undefined,
   asks: Asked,
-): Promise<Seen | 'newer' | 'nothing'> {
+): Promise<PassObservation | 'newer' | 'nothing'> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [held, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (held.kind === 'newer') return 'newer';
@@ -147,12 +147,12 @@ export async function look(
       looks,
       activity,
     });
-  const place: Place = { pool, source: rules.rules.source, settings: rules.rules.settings };
+  const scope: DecisionScope = { pool, source: rules.rules.source, settings: rules.rules.settings };
   if (held.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
   return {
     pool,
     rules,
-    place,
+    scope,
     state: { ...state, carried },
     record,
     isKnown: held.kind === 'held',

@@ -189,7 +189,7 @@ export async function askEc2(
   const guards = createGuards(surroundings);
   await fewAtATime(doubtful, async ({ view, due }) => {
     const check = due?.decision.terms.confirm;
-    if (view === undefined || check === undefined || guards.hold(view) !== undefined) return;
+    if (view === undefined || check === undefined || guards.blockerOf(view) !== undefined) return;
     try {
       const answer = view.providerID === undefined ? undefined : await instances.checkOf(view.providerID, check);
       answers.set(view.uid, answer ?? 'nothing');

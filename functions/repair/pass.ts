@@ -26,7 +26,7 @@ import type { Carried, PassDeps, PassWithAsk } from './deps.ts';
 import { joinedFailure } from './failure.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
-import { look, type Seen } from './look.ts';
+import { look, type PassObservation } from './look.ts';
 import { askEc2 } from './observe.ts';
 import type { NodeRecord, PoolRecord } from './rule/record.ts';
 import { reportOfLost } from './report.ts';
@@ -56,7 +56,7 @@ export async function runPass(deps: PassWithAsk, pool: string | undefined, scope
   return toDurationMs(Math.max(SPACING, took, isOutage ? OUTAGE_SPACING : 0));
 }
 
-async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
+async function decideAndAct(deps: PassWithAsk, seen: PassObservation): Promise<boolean> {
   const { pool, rules, state, nodes } = seen;
   const { limits } = rules.rules;
   const reserved =
@@ -74,7 +74,7 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
   const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
   const answers = await askEc2(deps, looks, surroundings);
   const decision = deps.decidePool({ now, pool, rules: rules.rules, looks, state, surroundings, answers, gate });
-  const speaker = createSpeaker(deps, seen.place, now);
+  const speaker = createSpeaker(deps, seen.scope, now);
   const cleaned = await cleanUp(deps, seen, decision, speaker);
   const acted = await act(deps, seen, { ...decision, looks: cleaned.looks }, reserved);
   const outcomes = await withOutcomes(deps, acted.carried, seen, speaker);
@@ -101,12 +101,12 @@ async function decideAndAct(deps: PassWithAsk, seen: Seen): Promise<boolean> {
 }
 
 /** Takes back what is not wanted any more, and says what runs that died left unsaid. */
-async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, speaker: Speaker) {
+async function cleanUp(deps: PassDeps, seen: PassObservation, { looks }: PoolDecision, speaker: Speaker) {
   const failures: unknown[] = [];
   const next: NodeLook[] = [];
   let time: EpochMs | undefined;
   for (const each of looks) {
-    if (each.lost !== undefined) await deps.reporter.report(reportOfLost(each.node, each.lost, seen.place));
+    if (each.lost !== undefined) await deps.reporter.report(reportOfLost(each.node, each.lost, seen.scope));
     if (each.found !== undefined) {
       const message = `its run ended before it could say so, and attempt ${each.found.number} counts as carried out`;
       const pods = await loadPodsOnNode(deps, each.node.name);
@@ -114,7 +114,7 @@ async function cleanUp(deps: PassDeps, seen: Seen, { looks }: PoolDecision, spea
     }
     if (each.failedLaunch !== undefined) {
       const { attempt, why } = each.failedLaunch;
-      await speaker.sayRefused({ node: each.node, attempt, reason: 'ReplacementUnavailable', text: why }, false);
+      await speaker.sayRefused({ node: each.node, attempt, reason: 'ReplacementUnavailable', text: why });
     }
     const held = seen.held.get(each.node.uid)?.value;
     const record = each.record ?? (each.takesBack && held ? withoutLast(held) : undefined);
@@ -152,7 +152,12 @@ interface Acted {
 }
 
 /** Reserves the granted attempts, in the pool's record, in the limits and in their nodes' records (I4), and carries them out. */
-async function act(deps: PassDeps, seen: Seen, decision: PoolDecision, reserved: Reserved | undefined): Promise<Acted> {
+async function act(
+  deps: PassDeps,
+  seen: PassObservation,
+  decision: PoolDecision,
+  reserved: Reserved | undefined,
+): Promise<Acted> {
   const nothing = { carried: [], failures: [] };
   const { granted, inFlight } = decision;
   if (granted.length === 0) return nothing;
@@ -195,7 +200,7 @@ async function act(deps: PassDeps, seen: Seen, decision: PoolDecision, reserved:
 /** What an act is going to make stands in the record before it: a run that ends in between leaves something that can be looked for (I7). */
 async function withNames(
   deps: PassDeps,
-  seen: Seen,
+  seen: PassObservation,
   { attempt, rung, look: { view }, message }: Granted,
   record: NodeRecord,
 ): Promise<NodeRecord> {
@@ -234,7 +239,7 @@ async function withNames(
 /** Writes what is to be remembered of nodes. False: some are left for the next pass. */
 async function writeNodes(
   deps: PassDeps,
-  seen: Seen,
+  seen: PassObservation,
   looks: readonly NodeLook[],
   acted: ReadonlySet<string>,
 ): Promise<boolean> {
@@ -261,7 +266,7 @@ async function writeNodes(
 /** Writes the pool's record with the time of the next pass; a pool in which nothing is left to be remembered has none. */
 async function writePool(
   deps: PassDeps,
-  { pool, record, isKnown }: Seen,
+  { pool, record, isKnown }: PassObservation,
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {

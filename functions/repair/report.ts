@@ -11,7 +11,7 @@ import type { End } from './actions/replace.ts';
 import { graceEnd, podsText, replacementOf } from './rule/attempt.ts';
 import type { Rung } from './rule/ladder.ts';
 import type { Attempt, RepairIncident } from './rule/record.ts';
-import type { Basis, NodeName, Rank, Verdict } from './rule/verdict.ts';
+import type { GuardSetting, NodeName, Rank, Verdict } from './rule/verdict.ts';
 
 const aboutNode = ({ name, uid }: NodeName): About => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid } });
 
@@ -22,7 +22,7 @@ const aboutClaim = ({ name, uid }: NodeName): About => ({
 });
 
 /** Where a decision was made. */
-export interface Place {
+export interface DecisionScope {
   readonly pool: string | undefined;
   /** Where the repair block stands. */
   readonly source: string | undefined;
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 /** Nodes without a NodePool have no `nodePool`. */
-const placeOf = ({ pool, source }: Place): JsonObject => ({
+const scopeOf = ({ pool, source }: DecisionScope): JsonObject => ({
   ...(pool !== undefined && { nodePool: pool }),
   ...(source !== undefined && { policy: source }),
 });
@@ -45,19 +45,19 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
 });
 
 /** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
-function decidedBy(place: Place, incident: RepairIncident | undefined, basis?: Basis): JsonObject {
+function decidedBy(scope: DecisionScope, incident: RepairIncident | undefined, setting?: GuardSetting): JsonObject {
   const places = [
-    ...(incident?.field === undefined ? [] : [settingPlace(place.source, incident.field.replace(/\[\d+\]$/, ''))]),
-    ...(basis === undefined ? [] : [settingPlace(basis.source ?? place.source, basis.field)]),
+    ...(incident?.field === undefined ? [] : [settingPlace(scope.source, incident.field.replace(/\[\d+\]$/, ''))]),
+    ...(setting === undefined ? [] : [settingPlace(setting.source ?? scope.source, setting.field)]),
   ].filter(each => each !== undefined);
   return {
-    ...(basis !== undefined && { guard: { ...basis.numbers } }),
+    ...(setting !== undefined && { guard: { ...setting.numbers } }),
     ...(places.length > 0 && { decidedBy: places }),
   };
 }
 
 /** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
-const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
+const metricOf = (decision: string, { pool }: DecisionScope): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
   dimensions: { decision, nodePool: pool ?? 'none' },
 });
@@ -80,22 +80,22 @@ const REASONS = {
 } as const;
 
 /** What a pass says about a node. */
-export function reportOfVerdict(verdict: Verdict, place: Place): Report {
+export function reportOfVerdict(verdict: Verdict, scope: DecisionScope): Report {
   const { kind, node, message } = verdict;
   const decision = kind === 'unclaimed' ? 'ignore' : kind === 'gone' ? 'close' : kind;
   const reason = kind === 'blocked' || kind === 'ignore' ? verdict.reason : REASONS[kind];
   const incident = incidentIn(verdict);
   const attempt = 'attempt' in verdict ? attemptOf(verdict.attempt) : {};
   const details = {
-    ...placeOf(place),
+    ...scopeOf(scope),
     ...(incident !== undefined && kind !== 'blocked' && kind !== 'unclaimed' && incidentOf(incident)),
     ...attempt,
-    ...(kind === 'blocked' ? decidedBy(place, undefined, verdict.basis) : decidedBy(place, incident)),
+    ...(kind === 'blocked' ? decidedBy(scope, undefined, verdict.setting) : decidedBy(scope, incident)),
     ...(kind === 'blocked' && verdict.rank && { rank: { ...verdict.rank } }),
   };
   const event = eventOf(verdict);
   const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
-  return { about, decision, reason, message, details, metric: metricOf(decision, place), ...(event && { event }) };
+  return { about, decision, reason, message, details, metric: metricOf(decision, scope), ...(event && { event }) };
 }
 
 function incidentIn(verdict: Verdict): RepairIncident | undefined {
@@ -185,7 +185,7 @@ export function reportsOfAct(
     readonly rest?: readonly Rung[];
     readonly rank?: Rank;
   },
-  place: Place,
+  scope: DecisionScope,
   protectedPods: readonly string[],
 ): { readonly reports: readonly Report[]; readonly events: readonly ObjectEvent[] } {
   const { claim } = attempt;
@@ -197,14 +197,14 @@ export function reportsOfAct(
   const event = {
     type: 'Warning',
     reason: EVENT_REASONS.nodeRepairStarted,
-    message: `${what}: ${message}${decidedText(place, attempt)}${taken}`,
+    message: `${what}: ${message}${decidedText(scope, attempt)}${taken}`,
   } as const;
   const details = {
-    ...placeOf(place),
+    ...scopeOf(scope),
     ...attemptOf(attempt),
     ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
     ...(rank && { rank: { ...rank } }),
-    ...decidedBy(place, attempt.incident),
+    ...decidedBy(scope, attempt.incident),
   };
   const about = aboutNode(node);
   const first: Report = {
@@ -213,7 +213,7 @@ export function reportsOfAct(
     reason: REASONS.repair,
     message: `${message}${taken}`,
     details: { ...details, ...(protectedPods.length > 0 && { protectedPods: protectedPods.slice(0, PODS_IN_LINE) }) },
-    metric: metricOf('repair', place),
+    metric: metricOf('repair', scope),
   };
   const more: Report[] = [];
   for (let start = PODS_IN_LINE; start < protectedPods.length; start += PODS_IN_LINE) {
@@ -231,7 +231,7 @@ export function reportsOfAct(
 }
 
 /** Which entry decided. */
-const decidedText = ({ source }: Place, { incident: { field } }: Attempt): string =>
+const decidedText = ({ source }: DecisionScope, { incident: { field } }: Attempt): string =>
   field === undefined || source === undefined ? '' : `; by ${field} of ${source}`;
 
 /** The same of an act that mode `Observe` leaves out. */
@@ -268,24 +268,24 @@ export interface Refused {
 /** On the Node, counted by its decision. */
 function reportOn(
   node: NodeName,
-  place: Place,
+  scope: DecisionScope,
   { details, ...said }: Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details'>,
 ): Report {
-  const metric = metricOf(said.decision, place);
-  return { about: aboutNode(node), ...said, details: { ...placeOf(place), ...details }, metric };
+  const metric = metricOf(said.decision, scope);
+  return { about: aboutNode(node), ...said, details: { ...scopeOf(scope), ...details }, metric };
 }
 
 const FAILED = { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed } as const;
 
-export function reportOfRefusal({ node, attempt, reason, text }: Refused, place: Place): Report {
+export function reportOfRefusal({ node, attempt, reason, text }: Refused, scope: DecisionScope): Report {
   const message = `${attempt.action} could not be carried out: ${text}`;
-  return reportOn(node, place, { decision: 'refused', reason, message, details: attemptOf(attempt), event: FAILED });
+  return reportOn(node, scope, { decision: 'refused', reason, message, details: attemptOf(attempt), event: FAILED });
 }
 
 /** What a repair has left that cannot be taken back. */
-export function reportOfLeft(node: NodeName, place: Place, text: string): Report {
+export function reportOfLeft(node: NodeName, scope: DecisionScope, text: string): Report {
   const message = `what the repair has left cannot be taken back: ${text}`;
-  return reportOn(node, place, { decision: 'refused', reason: 'ActionRefused', message, event: FAILED });
+  return reportOn(node, scope, { decision: 'refused', reason: 'ActionRefused', message, event: FAILED });
 }
 
 const ENDS = {
@@ -295,41 +295,41 @@ const ENDS = {
 } as const;
 
 /** What becomes of a replacement at the end of a repair. */
-export function reportOfReplacement(node: NodeName, place: Place, replacement: string, end: End): Report {
+export function reportOfReplacement(node: NodeName, scope: DecisionScope, replacement: string, end: End): Report {
   const { reason, text } = ENDS[end];
   const message = `NodeClaim ${replacement} ${text}`;
-  return reportOn(node, place, { decision: 'release', reason, message, details: { replacement } });
+  return reportOn(node, scope, { decision: 'release', reason, message, details: { replacement } });
 }
 
 /** A clock of the machine that cannot be right. */
-export function reportOfDoubt(node: NodeName, doubt: string, place: Place): Report {
+export function reportOfDoubt(node: NodeName, doubt: string, scope: DecisionScope): Report {
   return {
     about: aboutNode(node),
     decision: 'warn',
     reason: EVENT_REASONS.transitionTimeDoubted,
     message: `${doubt}; the illness counts from the first look`,
-    details: placeOf(place),
+    details: scopeOf(scope),
     event: { type: 'Warning' },
   };
 }
 
 /** Repairs after which no node came. */
-export function reportOfMissing(pool: KubernetesObject, missing: number, place: Place): Report {
+export function reportOfMissing(pool: KubernetesObject, missing: number, scope: DecisionScope): Report {
   const message = `${missing} ${missing === 1 ? 'node that was' : 'nodes that were'} terminated by repairs ${missing === 1 ? 'has' : 'have'} not been replaced: no node of the pool was made since`;
   return {
     about: pool,
     decision: 'warn',
     reason: EVENT_REASONS.nodesNotReplaced,
     message,
-    details: { ...placeOf(place), missing },
+    details: { ...scopeOf(scope), missing },
     event: { type: 'Warning' },
   };
 }
 
 /** An act whose run ended without saying so: its Node is gone by now. */
-export function reportOfLost(node: NodeName, attempt: Attempt, place: Place): Report {
+export function reportOfLost(node: NodeName, attempt: Attempt, scope: DecisionScope): Report {
   const message = `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`;
-  return reportOn(node, place, {
+  return reportOn(node, scope, {
     decision: 'settle',
     reason: REASONS.settle,
     message,

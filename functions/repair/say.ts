@@ -10,7 +10,7 @@ import { addDuration, earliest, hours, isDue, minutes, seconds, type EpochMs } f
 import type { End } from './actions/replace.ts';
 import { isUnbounded } from './rule/attempt.ts';
 import type { Carried, PassDeps } from './deps.ts';
-import type { Seen } from './look.ts';
+import type { PassObservation } from './look.ts';
 import { protectionOf } from './observe.ts';
 import type { Attempt, PoolRecord } from './rule/record.ts';
 import {
@@ -24,7 +24,7 @@ import {
   reportsOfAct,
   vetoFault,
 } from './report.ts';
-import type { Place, Refused } from './report.ts';
+import type { DecisionScope, Refused } from './report.ts';
 import type { NodeLook, NodeName, Verdict } from './rule/verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
@@ -38,13 +38,14 @@ export interface Speaker {
   sayAll(
     looks: readonly NodeLook[],
   ): Promise<{ readonly looks: readonly NodeLook[]; readonly time: EpochMs | undefined }>;
-  sayRefused(refused: Refused, isRepeated: boolean): Promise<void>;
+  /** @param isKnown the Event stands there already, with the same words */
+  sayRefused(refused: Refused, options?: { readonly isRepeated?: boolean; readonly isKnown?: boolean }): Promise<void>;
   sayLeft(node: NodeName, text: string, isRepeated: boolean): Promise<void>;
   /** A replacement is deleted, or stays for good. */
   sayReplacement(node: NodeName, replacement: string, end: End): Promise<void>;
   /** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
   sayMissing(
-    seen: Seen,
+    seen: PassObservation,
     state: PoolRecord,
     nodes: readonly NodeView[],
   ): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }>;
@@ -52,7 +53,7 @@ export interface Speaker {
   count(before: PoolRecord, after: PoolRecord, looks: readonly NodeLook[]): Promise<void>;
 }
 
-export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speaker {
+export function createSpeaker(deps: PassDeps, scope: DecisionScope, now: EpochMs): Speaker {
   const { reporter } = deps;
   return {
     async sayAll(looks) {
@@ -63,7 +64,7 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
         const { verdict, record } = look;
         const code = verdict && codeOf(verdict);
         if (verdict === undefined || code === undefined) {
-          if (verdict !== undefined && verdict.kind !== 'repair') await sayVerdict(deps, verdict, place, {});
+          if (verdict !== undefined && verdict.kind !== 'repair') await sayVerdict(deps, verdict, scope, {});
           next.push(look);
           continue;
         }
@@ -82,25 +83,28 @@ export function createSpeaker(deps: PassDeps, place: Place, now: EpochMs): Speak
           continue;
         }
         left -= 1;
-        await sayVerdict(deps, verdict, place, { isRepeated: isKnown, isSilent: isRecent });
+        await sayVerdict(deps, verdict, scope, { isRepeated: isKnown, isSilent: isRecent });
         if (hasEvent(verdict)) time = earliest(time, addDuration(isRecent ? last : now, REPEAT_AFTER));
         next.push(withSaid(look, code, isRecent ? last : now, now));
       }
       return { looks: next.map(worthKeeping), time };
     },
-    sayRefused: (refused, isRepeated) => reporter.report({ ...reportOfRefusal(refused, place), isRepeated }),
-    sayLeft: (node, text, isRepeated) => reporter.report({ ...reportOfLeft(node, place, text), isRepeated }),
-    sayReplacement: (node, replacement, end) => reporter.report(reportOfReplacement(node, place, replacement, end)),
+    async sayRefused(refused, { isRepeated = false, isKnown = false } = {}) {
+      const { event, ...report } = reportOfRefusal(refused, scope);
+      await reporter.report({ ...report, isRepeated, ...(event && !isKnown && { event }) });
+    },
+    sayLeft: (node, text, isRepeated) => reporter.report({ ...reportOfLeft(node, scope, text), isRepeated }),
+    sayReplacement: (node, replacement, end) => reporter.report(reportOfReplacement(node, scope, replacement, end)),
     async sayMissing({ rules: { pool } }, state, nodes) {
       const { time, missing } = missingOf(state, nodes, now);
       if (pool === undefined || missing === 0) return { state: {}, time };
       const next = state.missingTime && addDuration(state.missingTime, REPEAT_AFTER);
       if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
-      await reporter.report({ ...reportOfMissing(pool, missing, place), isRepeated: next !== undefined });
+      await reporter.report({ ...reportOfMissing(pool, missing, scope), isRepeated: next !== undefined });
       return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPEAT_AFTER)) };
     },
     async count(before, after, looks) {
-      const nodePool = place.pool ?? 'none';
+      const nodePool = scope.pool ?? 'none';
       const held = looks.flatMap(({ verdict }) =>
         verdict?.kind === 'blocked' || verdict?.kind === 'vetoed' ? verdict : [],
       );
@@ -198,14 +202,14 @@ const hasEvent = (verdict: Verdict): boolean => verdict.kind !== 'tolerate' && e
 async function sayVerdict(
   deps: PassDeps,
   verdict: Verdict,
-  place: Place,
+  scope: DecisionScope,
   { isRepeated = false, isSilent = false }: { readonly isRepeated?: boolean; readonly isSilent?: boolean },
 ): Promise<void> {
   if (isRepeated && !hasEvent(verdict)) return;
   if (verdict.kind === 'tolerate' && !isRepeated) {
-    for (const doubt of verdict.doubts) await deps.reporter.report(reportOfDoubt(verdict.node, doubt, place));
+    for (const doubt of verdict.doubts) await deps.reporter.report(reportOfDoubt(verdict.node, doubt, scope));
   }
-  const { event, ...report } = reportOfVerdict(verdict, place);
+  const { event, ...report } = reportOfVerdict(verdict, scope);
   await deps.reporter.report({ ...report, isRepeated, ...(event && !isSilent && { event }) });
   const fault = isRepeated ? undefined : vetoFault(verdict);
   if (fault !== undefined) await deps.events.record(fault);
@@ -220,12 +224,12 @@ type Acted = {
 };
 
 /** Writes down that an act was carried out, and tells of it (I2, I9). */
-export async function sayActed(deps: PassDeps, seen: Seen, acted: Carried | Acted): Promise<void> {
+export async function sayActed(deps: PassDeps, seen: PassObservation, acted: Carried | Acted): Promise<void> {
   const found = 'granted' in acted ? ofCarried(acted) : acted;
   if (found === undefined) return;
   const { attempt, pods } = found;
   const protectedPods = protectedBy(attempt, pods, seen, deps.clock.now());
-  const { reports, events } = reportsOfAct(found, seen.place, protectedPods);
+  const { reports, events } = reportsOfAct(found, seen.scope, protectedPods);
   for (const report of reports) await deps.reporter.report(report);
   deps.metrics.count(REPAIR_METRICS.started, 1, {
     nodePool: seen.pool ?? 'none',
@@ -242,7 +246,12 @@ function ofCarried({ granted: { look, message, rest, rank }, outcome }: Carried)
 }
 
 /** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */
-function protectedBy(attempt: Attempt, pods: readonly PodView[], { rules }: Seen, now: EpochMs): readonly string[] {
+function protectedBy(
+  attempt: Attempt,
+  pods: readonly PodView[],
+  { rules }: PassObservation,
+  now: EpochMs,
+): readonly string[] {
   const { action } = attempt;
   if ((action !== 'Terminate' && action !== 'Reboot') || isUnbounded(attempt)) return [];
   const { policy } = protectionOf(rules);

@@ -123,7 +123,7 @@ async function configurationOf(
   return inForce ?? DEFAULT_CONFIGURATION;
 }
 
-/** Of what the lines are: faults of the template stand in another key. */
+/** Names what the line numbers refer to: faults of the template stand in another key. */
 const nameOf = (faults: readonly ConfigFault[]): string =>
   faults.some(({ file }) => file === undefined) ? CONFIG_MAP.key : CONFIG_MAP.name;
 
@@ -138,7 +138,7 @@ interface Refusal {
   readonly save: (next: State, version: number) => Promise<PutOutcome>;
 }
 
-/** Of all runs that see the same text, the one that writes first reports; another one only when that one has died meanwhile. */
+/** The run that writes first reports the refused text. Another run reports it only if that one has died. */
 async function reportOnce(deps: ConfigurationDeps, refusal: Refusal): Promise<void> {
   const { state, record, save } = refusal;
   const hash = createHash('sha256').update(canonical(refusal.data)).digest('hex');
@@ -183,7 +183,7 @@ function dataOf(configMap: KubernetesObject): Readonly<Record<string, string>> |
   return parsed.success ? parsed.data.data : undefined;
 }
 
-/** By function: what was parsed of a record that has not changed is not parsed again. */
+/** One codec for each function: a record that has not changed is not parsed again. */
 const codecs = new Map<FunctionName, RecordCodec<State>>();
 
 function recordOf(codec: ReturnType<typeof codecOf>, { metadata }: KubernetesObject, value: State): NewRecord {

@@ -29,7 +29,7 @@ export const keptPolicyCodec = (owner: FunctionName): RecordCodec<KeptPolicy> =>
 const recordId = (uid: string, block: Block): string => `kept-policy/${block}/${uid}`;
 /** A deletion whose event was lost is noticed after this long. */
 const CHECK = hours(24);
-/** Of one version, in bytes of JSON: an item has at most 400 KB. A larger one is in force while it can be read, and is not kept. */
+/** The most bytes of JSON of a kept policy: an item has at most 400 KB. A larger policy is in force while it can be read, and is not kept. */
 const MAX_KEPT_BYTES = 250_000;
 
 /** What is wrong with selector, mode or block of a policy, for its author; undefined when nothing is. */

@@ -54,7 +54,7 @@ export const clusterEventSchema = z.object({
     providerID: z.optional(z.string()),
     /** With `podsWatched` and `pods`: the one function that waits for them; absent where several do. */
     podsFor: z.optional(z.string()),
-    /** Of the custom resource of a hook: the key of its call. */
+    /** The key of the call, on the custom resource of a hook. */
     hookKey: z.optional(z.string()),
   }),
   /** Orders and groups on a bus that can: node name or UID. */

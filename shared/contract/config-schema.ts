@@ -51,9 +51,9 @@ export interface ConfigFault {
   readonly file?: string;
   /** From 1. */
   readonly line: number;
-  /** Of the key, from 1. */
+  /** The column of the key, from 1. */
   readonly column?: number;
-  /** Of its value, where that stands on the line of the key. */
+  /** The column of the value, if it stands on the line of the key. */
   readonly valueColumn?: number;
   /** `customDrain.timeout`, `userNamespaces[0].mode`; empty for the text as a whole. */
   readonly key: string;

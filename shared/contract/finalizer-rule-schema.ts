@@ -91,7 +91,7 @@ const carriedSchema = z.madeOnce(() =>
   }),
 );
 
-/** Whose finalizer a rule put on what, where no more than that can be read of it. */
+/** Which finalizer a rule put on which kind, when nothing else of the rule can be read. */
 export interface CarriedFinalizer {
   readonly group: string;
   readonly version: string;

@@ -27,7 +27,7 @@ const anyText = z.pipe(
 
 export interface NamedNumber {
   readonly number: number;
-  /** Of a name that has no number here. */
+  /** The name, if it has no number here. */
   readonly name?: string;
 }
 

@@ -96,7 +96,7 @@ interface Layers {
   /** What stores the event calls it by this. */
   readonly storedId?: unknown;
   readonly createdAt?: unknown;
-  /** Of the CloudEvent. */
+  /** From the CloudEvent. */
   readonly exported?: { readonly id: unknown; readonly time: unknown };
   readonly clusters: readonly unknown[];
 }

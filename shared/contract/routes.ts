@@ -34,7 +34,7 @@ export interface EventPattern {
   /** Absent: from anybody. */
   readonly source?: readonly string[];
   readonly 'detail-type': readonly string[];
-  /** Of cluster events: those of this cluster only. */
+  /** Selects cluster events of this cluster only. */
   readonly detail?: FieldsPattern;
 }
 

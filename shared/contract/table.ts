@@ -20,7 +20,7 @@ export const TABLE = {
 } as const;
 
 /** What every partition key of one owner starts with; infra lets a function touch these items only (one writer per record type). */
-/** Of the records of NodePools that are remembered: the finalizer function writes them, others may read them. */
+/** The records of remembered NodePools: the finalizer function writes them, others may read them. */
 export const KNOWN_POOLS = { owner: 'finalizer', idPrefix: 'known-pool/' } as const satisfies {
   owner: FunctionName;
   idPrefix: string;

@@ -8,7 +8,7 @@ export const MAX_KEY_PARTS = 16;
 export interface TomlPlace {
   readonly line: number;
   readonly column: number;
-  /** Of the value, where it stands on the line of its key. */
+  /** The column of the value, if it stands on the line of its key. */
   readonly valueColumn?: number;
 }
 
@@ -23,7 +23,7 @@ type Path = readonly (string | number)[];
 
 /** Finds the place of every key. Never throws: in a text that the parser does not take, line 1 is the place of everything. */
 export function tomlPlaces(text: string): TomlPlaces {
-  /** By path, as JSON. */
+  /** Keyed by path, as JSON. */
   const places = new Map<string, TomlPlace>();
   let tooDeep: TomlPlaces['tooDeep'];
 

@@ -17,9 +17,9 @@ function ofTextsAndLists<Check extends ReturnType<typeof mini.minLength> | Retur
   return check;
 }
 
-/** Of texts and lists; any other value passes, for its own type to refuse. */
+/** Checks texts and lists. Any other value passes: its own type refuses it. */
 export const minLength: typeof mini.minLength = (minimum, params) => ofTextsAndLists(mini.minLength(minimum, params));
-/** Of texts and lists; any other value passes, for its own type to refuse. */
+/** Checks texts and lists. Any other value passes: its own type refuses it. */
 export const maxLength: typeof mini.maxLength = (maximum, params) => ofTextsAndLists(mini.maxLength(maximum, params));
 
 /** What its first use makes, and is kept: a schema of a hundred parts costs a start 3 ms, and only some messages need it. */

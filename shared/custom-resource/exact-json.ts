@@ -16,7 +16,7 @@ export function exactJson(value: unknown): unknown {
   );
 }
 
-/** Of ECMAScript's source text access, which the compiler's library does not declare yet. */
+/** Part of ECMAScript's source text access, which the compiler's library does not declare yet. */
 const json = JSON as unknown as {
   rawJSON(text: string): unknown;
   parse(

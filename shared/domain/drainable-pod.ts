@@ -34,12 +34,12 @@ export type PassedOver =
 export const DRAIN_GROUPS = ['NonCritical', 'NonCriticalDaemon', 'Critical', 'CriticalDaemon'] as const;
 export type DrainGroup = (typeof DRAIN_GROUPS)[number];
 
-export type DrainStanding =
+export type Drainability =
   | { readonly kind: 'passedOver'; readonly because: PassedOver }
   | { readonly kind: 'counts'; readonly group: DrainGroup };
 
 /** How a pod stands in a drain of its node at `now`. */
-export function drainStanding(pod: PodView, now: EpochMs): DrainStanding {
+export function drainabilityOf(pod: PodView, now: EpochMs): Drainability {
   if (isFinished(pod)) return { kind: 'passedOver', because: 'Finished' };
   if (isStatic(pod)) return { kind: 'passedOver', because: 'Static' };
   if (toleratesDisruption(pod)) return { kind: 'passedOver', because: 'ToleratesDisruption' };

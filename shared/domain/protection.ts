@@ -50,7 +50,7 @@ export interface ProtectionPolicy {
   readonly compatibility: Compatibility | 'Unknown';
   /** No protection lasts longer than this from the pod's start. */
   readonly maxDuration: DurationMs | undefined;
-  /** By namespace, in place of `maxDuration`. */
+  /** Keyed by namespace, in place of `maxDuration`. */
   readonly maxDurations: ReadonlyMap<string, DurationMs>;
   /** A warning Event this long before each expiry; absent: none. */
   readonly warnBefore: DurationMs | undefined;

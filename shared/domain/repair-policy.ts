@@ -101,9 +101,9 @@ export interface RepairAction {
 
 /** A policy's `repairLimits`: repairs under way at the same time, whatever the pool. Undefined: no limit. */
 export interface RepairLimits {
-  /** Of the nodes of one zone, in the whole cluster. */
+  /** The limit among the nodes of one zone, in the whole cluster. */
   readonly maxConcurrentRepairsPerZone?: NodeCount | undefined;
-  /** Of all nodes. */
+  /** The limit among all nodes. */
   readonly maxConcurrentRepairsPerCluster?: NodeCount | undefined;
 }
 

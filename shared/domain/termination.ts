@@ -55,7 +55,7 @@ export function idleHooks(hooks: readonly Pick<TerminationHook, 'name' | 'at'>[]
 export interface GracePeriod {
   readonly period: DurationMs;
   readonly source: string;
-  /** Of that object: one that is made again under its name is another (I10). */
+  /** The UID of that object: one that is made again under its name is another (I10). */
   readonly sourceUid?: string;
 }
 
@@ -64,7 +64,7 @@ export interface TerminationSettings {
   readonly scope: TerminationScope;
   readonly builtin: Builtin;
   readonly hooks: readonly TerminationHook[];
-  /** Of NodePool or policy; a NodeClaim's own comes first. */
+  /** From NodePool or policy; a NodeClaim's own comes first. */
   readonly gracePeriod: GracePeriod | undefined;
 }
 

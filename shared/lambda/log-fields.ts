@@ -8,7 +8,7 @@ const storage = new AsyncLocalStorage<LogFields>();
 /** Runs `work`; lines that it writes, now or later, have these fields. */
 export const withLogFields = <Result>(fields: LogFields, work: () => Result): Result => storage.run(fields, work);
 
-/** Of the message at work; none outside of one. */
+/** The fields of the message at work; none between messages. */
 export const logFields = (): LogFields => storage.getStore() ?? NONE;
 
 const NONE: LogFields = {};

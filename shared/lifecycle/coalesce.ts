@@ -41,7 +41,7 @@ export interface Coalescer {
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
-/** Of the subject of a coalescer's record: no object of the cluster. */
+/** The kind in the subject of a coalescer's record: no object of the cluster. */
 export const ROUND_KIND = 'Round';
 const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name });
 

@@ -9,7 +9,7 @@ export type Scopes = readonly string[] | 'all';
 
 export interface RoundState {
   readonly waiting: Scopes;
-  /** Of the round at work; none: no round is. */
+  /** What the round at work is about; empty: no round is at work. */
   readonly underWay: Scopes;
   /** No round begins earlier. */
   readonly nextTime: EpochMs;

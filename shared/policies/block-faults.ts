@@ -9,7 +9,7 @@ import type { PolicySet } from './policy-set.ts';
 export interface ReadBlock {
   readonly name: (typeof TIED_BLOCKS)[number];
   readonly parse: (block: unknown, path: string) => Parsed<unknown>;
-  /** Of the Event when frame or block cannot be read. */
+  /** The reason of the Event when frame or block cannot be read. */
   readonly reason: string;
   /** What holds until it can be read. */
   readonly effect: string;

@@ -28,7 +28,7 @@ const UNREADABLE: ProtectionPolicy = { ...DEFAULT_PROTECTION_POLICY, compatibili
 
 const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
 const hasBlock = (object: KubernetesObject): boolean => states(object, 'protection');
-/** Of a policy that cannot be read as a whole: its mode alone can. */
+/** Whether the mode is `Observe`, asked of a policy that cannot be read as a whole. */
 const isObserved = ({ spec }: KubernetesObject): boolean => spec?.['mode'] === 'Observe';
 
 /** The protection policy for the nodes of a pool; `undefined` stands for nodes without a NodePool. */

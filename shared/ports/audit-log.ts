@@ -1,7 +1,7 @@
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 
-/** Of the fields that a line of the log has. It goes up when one goes or changes its meaning, not when one comes or a new decision is said. */
+/** The version of the fields of a line. It goes up when a field goes or changes its meaning, not when a field or a decision is added. */
 export const AUDIT_VERSION = 1;
 
 /** One line per decision: who looked at what, what was decided, why, on which numbers. */

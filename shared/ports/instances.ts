@@ -14,7 +14,7 @@ export interface Instance {
 export interface LaunchedInstance {
   readonly providerID: string;
   readonly state: InstanceState;
-  /** Of its last start. */
+  /** When it started last. */
   readonly launchTime: EpochMs;
 }
 

@@ -70,7 +70,7 @@ export type EvictOutcome =
 export type ObjectPatch =
   /** RFC 7386. `metadata.uid` and `metadata.resourceVersion` in the body act as preconditions. */
   | { readonly type: 'merge'; readonly body: JsonObject }
-  /** Of a built-in kind: lists that have a key are merged by it, such as the conditions of a Node by their type. */
+  /** For built-in kinds: lists that have a key are merged by it, such as the conditions of a Node by their type. */
   | { readonly type: 'strategic'; readonly body: JsonObject }
   | { readonly type: 'json'; readonly body: readonly JsonObject[] };
 

@@ -11,13 +11,13 @@ import { HARDSHIPS_FROM } from './generate/hardships.ts';
 /** 1.3 s of one core each (measured over seeds 1 to 150): some two minutes on two cores. */
 export const CI_SEEDS = { from: 1, to: 150 } as const;
 /** Seeds that draw news over days (`generate/drain-news.ts`), which those from 1 on do not. */
-export const CI_NEWS_SEEDS: readonly number[] = Array.from({ length: 11 }, (_, index) => 20_000 + 4 * index);
+const CI_NEWS_SEEDS: readonly number[] = Array.from({ length: 11 }, (_, index) => 20_000 + 4 * index);
 
 /** Seeds beyond those that alone show a mistake: what is readable last, a recovery while a drain ends, a try that dies. */
-export const CI_MORE_SEEDS: readonly number[] = [434, 690, 6870, 9914];
+const CI_MORE_SEEDS: readonly number[] = [434, 690, 6870, 9914];
 
 /** Seeds with hardships (`generate/hardships.ts`): 1.1 s of one core each. */
-export const CI_HARDSHIP_SEEDS: readonly number[] = Array.from({ length: 130 }, (_, index) => HARDSHIPS_FROM + index);
+const CI_HARDSHIP_SEEDS: readonly number[] = Array.from({ length: 130 }, (_, index) => HARDSHIPS_FROM + index);
 
 /** All that the gate runs, besides the regressions. */
 export const ALL_CI_SEEDS: readonly number[] = [

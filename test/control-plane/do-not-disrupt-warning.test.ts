@@ -2,12 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { parseDoNotDisrupt } from '../../shared/domain/protection.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
+import { createHttpClient } from '../contract/api-server/http-client.ts';
 import { APPLIED, podWith, TOO_LONG, WRAPPED_VECTORS } from '../fixtures/do-not-disrupt-manifests.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
@@ -38,7 +39,10 @@ const apply = (manifests: readonly KubernetesManifest[]): string =>
 const warnings = (output: string): readonly string[] => output.split('\n').filter(line => line.startsWith('Warning: '));
 
 beforeAll(async () => {
-  plane = await startControlPlane({ log: line => process.stderr.write(`${line}\n`) });
+  plane = await startControlPlane({
+    users: [{ name: 'author', groups: ['system:masters'] }],
+    log: line => process.stderr.write(`${line}\n`),
+  });
   kubectl(['apply', '-f', POLICY]);
   const deadline = systemClock.now() + IN_FORCE_WITHIN;
   while (warnings(apply([podWith('probe', '4d')])).length === 0) {
@@ -60,18 +64,26 @@ describe('do-not-disrupt-warning.curfew.dev', () => {
     expect(said).toEqual([expect.stringContaining('has more than 256 characters')]);
   });
 
-  it('answers every vector as the grace-period function does', () => {
+  // By a request each: kubectl would take a tenth of a second for it, on three releases.
+  it('answers every vector as the grace-period function does', async () => {
+    const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor('author') });
+    onTestFinished(() => http.close());
     const judged = vectors.filter(({ id }) => !WRAPPED_VECTORS.includes(id));
-    const verdicts = judged.map(({ id, input }) => {
-      const said = warnings(apply([podWith('vector', input)]));
-      return `${id} ${said.length === 0 ? 'good' : 'bad'}`;
-    });
+    const verdicts = await Promise.all(
+      judged.map(async ({ id, input }, index) => {
+        const body = podWith(`vector-${index}`, input);
+        const answer = await http.call('POST', '/api/v1/namespaces/default/pods', { body, query: { dryRun: 'All' } });
+        expect({ id, status: answer.status, text: answer.text }).toMatchObject({ status: 201 });
+        return `${id} ${answer.headers['warning'] === undefined ? 'good' : 'bad'}`;
+      }),
+    );
     const expected = judged.map(({ id, input }) => {
       const isBad = parseDoNotDisrupt(input, 'Design').kind === 'invalid';
       return `${id} ${isBad ? 'bad' : 'good'}`;
     });
     expect(verdicts).toEqual(expected);
-  }, 120_000);
+    expect(new Set(verdicts.map(verdict => verdict.split(' ').at(-1)))).toEqual(new Set(['good', 'bad']));
+  });
 
   it('has no complaint of the type checker', () => {
     const status = kubectl(['get', 'validatingadmissionpolicies', '-o', 'jsonpath={.items[0].status.typeChecking}']);

@@ -1,6 +1,6 @@
 /** The summary counts contract cases by server. */
 import { describe, expect, it } from 'vitest';
-import { countContractCases, formatSummary } from './summary-reporter.ts';
+import { countContractCases, formatSummary, formatTimes } from './summary-reporter.ts';
 
 const counted = countContractCases([
   { suites: ['reading', 'API server: embedded'], state: 'passed' },
@@ -37,4 +37,21 @@ describe('summary', () => {
     const lines = formatSummary({}, new Map(), [{ id: 'some-difference', what: 'It differs.', why: 'For a reason.' }]);
     expect(lines.at(-1)).toBe('  some-difference: It differs. For a reason.');
   });
+});
+
+it('says where the time of a run goes', () => {
+  const files = [
+    { release: 'main', file: 'a.test.ts', ms: 1200 },
+    { release: 'main', file: 'b.test.ts', ms: 9800 },
+    { release: 'oldest', file: 'b.test.ts', ms: 4000 },
+  ];
+  expect(formatTimes(files)).toEqual([
+    '',
+    'Times',
+    '    11 s  main: 2 files',
+    '     4 s  oldest: 1 files',
+    '    10 s  b.test.ts (main)',
+    '     4 s  b.test.ts (oldest)',
+    '     1 s  a.test.ts (main)',
+  ]);
 });

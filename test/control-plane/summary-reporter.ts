@@ -72,6 +72,25 @@ export function formatSummary(
   return lines;
 }
 
+const SLOWEST = 12;
+
+/** The files that take longest, and all of each release: where the time of a run goes. */
+export function formatTimes(
+  files: readonly { readonly release: string; readonly file: string; readonly ms: number }[],
+): readonly string[] {
+  const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+  const line = (ms: number, what: string): string => `  ${seconds(ms).padStart(6)}  ${what}`;
+  const releases = [...new Set(files.map(({ release }) => release))].map(release => {
+    const own = files.filter(each => each.release === release);
+    return line(
+      own.reduce((sum, { ms }) => sum + ms, 0),
+      `${release}: ${own.length} files`,
+    );
+  });
+  const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+  return ['', 'Times', ...releases, ...slowest.map(({ release, file, ms }) => line(ms, `${file} (${release})`))];
+}
+
 const suitesOf = (test: TestCase): readonly string[] => {
   const names: string[] = [];
   for (let parent = test.parent; parent.type === 'suite'; parent = parent.parent) names.push(parent.name);
@@ -100,6 +119,12 @@ export default class SummaryReporter implements Reporter {
       etcd: versions.etcd,
       "Karpenter's CRDs": versions.karpenter,
     };
-    process.stdout.write(`${formatSummary(named, counted, DIFFERENCES).join('\n')}\n`);
+    const times = modules.map(module => ({
+      release: module.project.name,
+      file: module.relativeModuleId,
+      ms: module.diagnostic().duration,
+    }));
+    const lines = [...formatSummary(named, counted, DIFFERENCES), ...formatTimes(times)];
+    process.stdout.write(`${lines.join('\n')}\n`);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FIRST_LOOK, nextKind, type KindStep, type NextKind } from '../../forwarder/kind-states.ts';
-import type { WatchStatus } from '../../forwarder/watch-standing.ts';
+import type { WatchStatus } from '../../forwarder/watch-status.ts';
 import { RetryableError } from '../../shared/errors.ts';
 
 const KIND = { group: 'example.com', version: 'v1', kind: 'ManagedDatabase' };

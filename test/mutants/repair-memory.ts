@@ -113,7 +113,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
       ...rules,
       lookAt(context, node, held) {
         const look = rules.lookAt(context, node, held);
-        return look.verdict?.kind === 'stuck' ? { ...look, holds: true } : look;
+        return look.verdict?.kind === 'stuck' ? { ...look, isInFlight: true } : look;
       },
     })),
   },

@@ -59,7 +59,9 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: poolSeeing(seen => ({
       ...seen,
-      looks: seen.looks.map(look => (look.record?.attempt?.phase === 'accepted' ? { ...look, holds: false } : look)),
+      looks: seen.looks.map(look =>
+        look.record?.attempt?.phase === 'accepted' ? { ...look, isInFlight: false } : look,
+      ),
       state: { ...seen.state, inFlight: {} },
     })),
   },

@@ -216,7 +216,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     scenario: `${BUDGETS}#repair-budget-all`,
     mutation: guardsSeeing(({ budget, ...surroundings }) => ({
       ...surroundings,
-      budget: budget && { ...budget, hold: uid => budget.hold(uid, budget.disrupted) },
+      budget: budget && { ...budget, blockerOf: uid => budget.blockerOf(uid, budget.disrupted) },
     })),
   },
   {

@@ -9,7 +9,7 @@ export interface HeldInstances {
   readonly byNodes: ReadonlySet<string | undefined>;
 }
 
-/** By providerID. undefined: NodeClaims are not served, so that nobody can say whose an instance is (I6). Throws as `list` does. */
+/** What has which instance, by providerID. Undefined: NodeClaims are not served, so nobody can say whose an instance is (I6). Throws as `list` does. */
 export async function listHeldInstances({
   kubernetes,
 }: Pick<TerminationDeps, 'kubernetes'>): Promise<HeldInstances | undefined> {

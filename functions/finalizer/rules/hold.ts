@@ -28,7 +28,7 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
   const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
   const save = (next: LedgerEntry): Promise<Saved> => saveEntry(look, next, addDuration(now, LEDGER_CHECK));
   if (isCarrying(object, inForce)) return save(value);
-  // That it was refused stays known until it is not: a run may die here.
+  // Keep the refusal in the record until the change succeeds: a run may die here.
   const { refusals } = entry ?? {};
   const saved = await save({ ...value, ...(refusals !== undefined && { refusals }) });
   if (!saved.written) return saved;

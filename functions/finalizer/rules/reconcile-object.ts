@@ -20,7 +20,7 @@ import { observeObject, type ObjectLook } from './observe-object.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 import { isKeepingRefused } from './rule-record.ts';
-import { loadRules, rulesOver, standingOf } from './rule-set.ts';
+import { loadRules, rulesOver, acceptanceOf } from './rule-set.ts';
 import { isAnswered, keepWithoutRule, type WorkerAnswer } from './without-rule.ts';
 
 export interface RuleParts {
@@ -114,8 +114,8 @@ async function applyUnlessRefused(
 function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): string {
   const object = all.find(({ metadata }) => metadata.name === rule);
   if (object === undefined) return `FinalizerRule ${rule} is gone`;
-  const standing = standingOf(object, all);
-  return `FinalizerRule ${rule} is not what it was${standing.kind === 'invalid' ? `: ${standing.message}` : ''}`;
+  const acceptance = acceptanceOf(object, all);
+  return `FinalizerRule ${rule} is not what it was${acceptance.kind === 'invalid' ? `: ${acceptance.message}` : ''}`;
 }
 
 /** Writes the answer in hand down; undefined: there is none that anybody waits for. */

@@ -19,7 +19,7 @@ import type { Saved, UsedWakeUp } from '../../../shared/lifecycle/timed-record.t
 import type { RuleParts } from './reconcile-object.ts';
 import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './rule-finalizer.ts';
 import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './rule-record.ts';
-import { cleanUpOf, loadRules, standingOf, type Standing } from './rule-set.ts';
+import { cleanUpOf, loadRules, acceptanceOf, type RuleAcceptance } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../cluster/set-condition.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
@@ -31,7 +31,7 @@ export interface RuleMessage {
   readonly watch?: KindWatch | undefined;
   /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
   readonly concernsObjects?: boolean;
-  /** That of a rule which is being deleted, or of which a change was refused. */
+  /** Brings back a rule that is being deleted, or whose change was refused. */
   readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
 }
 
@@ -45,7 +45,7 @@ export async function reconcileRule(parts: RuleEndParts, name: string, message: 
   const { timer } = message;
   const recordOf = openRuleRecords(deps, timer?.wakeUp);
   const tries = createTries(deps.clock);
-  await settle<Look, Standing>({
+  await settle<Look, RuleAcceptance>({
     what: `FinalizerRule ${name}`,
     async observe() {
       const all = await loadRules(deps);
@@ -55,8 +55,8 @@ export async function reconcileRule(parts: RuleEndParts, name: string, message: 
       if (object === undefined || !isTimed) return { kind: 'over' };
       return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
     },
-    decide: ({ object, all }) => standingOf(object, all),
-    apply: (standing, look) => applyUnlessRefused({ ...parts, tries }, look, standing, message),
+    decide: ({ object, all }) => acceptanceOf(object, all),
+    apply: (acceptance, look) => applyUnlessRefused({ ...parts, tries }, look, acceptance, message),
   });
 }
 
@@ -64,7 +64,7 @@ export async function reconcileRule(parts: RuleEndParts, name: string, message: 
 async function applyUnlessRefused(
   parts: RuleEndParts & { readonly tries: Tries },
   look: Look,
-  standing: Standing,
+  acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
   const { deps, tries, reporter } = parts;
@@ -75,7 +75,7 @@ async function applyUnlessRefused(
   const { watch = before.watch, timer } = message;
   const change = {
     stored: before.refusals,
-    restsOn: [object, standing.kind],
+    restsOn: [object, acceptance.kind],
     say: warn(reporter, object, EVENT_REASONS.changeRefused),
   };
   const remember = async (until: EpochMs): Promise<Saved> => {
@@ -87,12 +87,12 @@ async function applyUnlessRefused(
     const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
     return await record.save({ subject, value, wakeTime: until });
   };
-  const kept = await tries.make({ ...change, key: KEEPING }, () => keepRule(deps, object, standing));
+  const kept = await tries.make({ ...change, key: KEEPING }, () => keepRule(deps, object, acceptance));
   if (kept === 'changed') return CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
   if (isRefusal(kept)) await remember(kept.until);
   const outcome = await tries.make({ ...change, key: 'rule' }, () =>
-    applyRule(parts, look, standing, { ...message, watch }),
+    applyRule(parts, look, acceptance, { ...message, watch }),
   );
   if (!isRefusal(kept) && !isRefusal(outcome)) {
     // Nothing of it waits any more, unless it is being deleted.
@@ -109,14 +109,19 @@ async function applyUnlessRefused(
   return saved;
 }
 
-async function applyRule(parts: RuleEndParts, look: Look, standing: Standing, message: RuleMessage): Promise<Turn> {
+async function applyRule(
+  parts: RuleEndParts,
+  look: Look,
+  acceptance: RuleAcceptance,
+  message: RuleMessage,
+): Promise<Turn> {
   const { deps } = parts;
   const { object } = look;
   const { watch, timer } = message;
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
-  const accepted = await withCarriers(deps, acceptedOf(standing), current, standing);
+  const accepted = await withCarriers(deps, acceptedOf(acceptance), current, acceptance);
   const news = watch !== undefined && isNews(watch, current) ? watch : undefined;
   const watching = news && watchingOf(news);
   const resource = news?.state === 'Watching' ? await resourceOf(deps, current) : undefined;
@@ -130,8 +135,8 @@ async function applyRule(parts: RuleEndParts, look: Look, standing: Standing, me
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
   if (status === 'changed') return CHANGED;
-  const turn = await lookAtObjects(parts, look, standing, { ...message, resource });
-  // Of a rule that ends nobody reads it any more.
+  const turn = await lookAtObjects(parts, look, acceptance, { ...message, resource });
+  // Nobody reads the status of a rule that is being deleted.
   if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
   return turn;
 }
@@ -157,11 +162,11 @@ async function resourceOf(
 async function lookAtObjects(
   { deps, rules }: RuleEndParts,
   look: Look,
-  standing: Standing,
+  acceptance: RuleAcceptance,
   { concernsObjects = false, timer, resource }: RuleMessage & { readonly resource: string | undefined },
 ): Promise<Turn> {
   const { name, deletionTimestamp } = look.object.metadata;
-  const cleaning = cleanUpOf(standing);
+  const cleaning = cleanUpOf(acceptance);
   if (cleaning === undefined) return endUnused(deps, look);
   const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
   // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
@@ -181,14 +186,14 @@ async function lookAtObjects(
 const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);
 
 /**
- * The other rules whose standing is not what their status says: the older one of their kind went, or was edited.
+ * The other rules whose acceptance is not what their status says: the older one of their kind went, or was edited.
  *
  * @param name the rule that changed
  */
 export async function reconcileOtherRules(parts: RuleEndParts, name: string): Promise<void> {
   const all = await loadRules(parts.deps);
   const moved = all.filter(
-    other => other.metadata.name !== name && !hasCondition(other, acceptedOf(standingOf(other, all))),
+    other => other.metadata.name !== name && !hasCondition(other, acceptedOf(acceptanceOf(other, all))),
   );
   await oneByOne(moved, other => reconcileRule(parts, other.metadata.name, { concernsObjects: true }));
 }
@@ -202,14 +207,14 @@ function isNews(watch: KindWatch, { status }: KubernetesObject): boolean {
   return typeof since !== 'string' || isLater(watch, { since });
 }
 
-function acceptedOf(standing: Standing): Condition {
-  switch (standing.kind) {
+function acceptedOf(acceptance: RuleAcceptance): Condition {
+  switch (acceptance.kind) {
     case 'inForce':
       return { type: 'Accepted', status: 'True', reason: 'Valid', message: '' };
     case 'invalid':
-      return { type: 'Accepted', status: 'False', reason: 'Invalid', message: standing.message };
+      return { type: 'Accepted', status: 'False', reason: 'Invalid', message: acceptance.message };
     case 'conflict': {
-      const message = `FinalizerRule ${standing.with} is older and has this kind`;
+      const message = `FinalizerRule ${acceptance.with} is older and has this kind`;
       return { type: 'Accepted', status: 'False', reason: 'Conflict', message };
     }
   }
@@ -224,10 +229,10 @@ async function withCarriers(
   { kubernetes }: Pick<RuleParts['deps'], 'kubernetes'>,
   accepted: Condition,
   object: KubernetesObject,
-  standing: Standing,
+  acceptance: RuleAcceptance,
 ): Promise<Condition> {
   const carried =
-    standing.kind === 'invalid' && standing.cleansUp === undefined ? carriedFinalizerOf(object.spec) : undefined;
+    acceptance.kind === 'invalid' && acceptance.cleansUp === undefined ? carriedFinalizerOf(object.spec) : undefined;
   const type = carried && (await kubernetes.resolve(carried));
   if (carried === undefined || type === undefined) return accepted;
   const found = await orNotKnown(

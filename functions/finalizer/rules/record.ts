@@ -16,7 +16,7 @@ const entry = {
    */
   phase: z.enum(['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned']),
   attempts: z.int().check(z.minimum(0)),
-  /** Of the last change of phase. */
+  /** When the phase changed last. */
   time: instant,
   /** When the next call may be made: a place in the rule's queue. */
   slotTime: z.exactOptional(instant),

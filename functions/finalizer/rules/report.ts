@@ -7,7 +7,7 @@ export interface ObjectReport {
   /** Also the metric's name. */
   readonly reason: string;
   readonly message: string;
-  /** Of the Event; absent: none is recorded. */
+  /** The type of the Event; absent: no Event is recorded. */
   readonly type?: 'Normal' | 'Warning';
   readonly attempts?: number;
   /** Said before: the Event alone is recorded again. */

@@ -10,7 +10,7 @@ import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
 import { setConditions, type Condition } from '../cluster/set-condition.ts';
-import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type Standing } from './rule-set.ts';
+import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
 import { objectsOf } from './wake-ups.ts';
 import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
@@ -28,10 +28,10 @@ export const CHANGED = again('somebody changed it');
 export async function keepRule(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   object: KubernetesObject,
-  standing: Standing,
+  acceptance: RuleAcceptance,
 ): Promise<'kept' | 'changed'> {
   const { uid, resourceVersion, name, finalizers = [], deletionTimestamp } = object.metadata;
-  if (cleanUpOf(standing) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
+  if (cleanUpOf(acceptance) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
   if (deletionTimestamp !== undefined) return 'kept';
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
@@ -55,7 +55,7 @@ export async function endWhenFree(
 ): Promise<Turn> {
   const { kind, apiVersion, metadata } = object;
   const left = await findLeft(deps, inForce);
-  // Of a kind that nobody ever granted nothing carries a finalizer of ours, and nobody will grant it for the end of its rule.
+  // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
   if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return endUnused(deps, { object, record });
   const now = deps.clock.now();
   // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.

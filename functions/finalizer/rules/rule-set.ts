@@ -24,16 +24,16 @@ export interface RuleInForce {
 export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
 
-export type Standing =
+export type RuleAcceptance =
   | { readonly kind: 'inForce'; readonly value: RuleInForce }
   /** `cleansUp`: what carries its finalizer is still cleaned up by it. Absent: its clean-up or name cannot be used. */
   | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: RuleInForce | undefined }
   /** An older rule has the kind. */
   | { readonly kind: 'conflict'; readonly with: string; readonly cleansUp: RuleInForce };
 
-/** By what the objects that carry the rule's finalizer are cleaned up; undefined: by nothing. */
-export const cleanUpOf = (standing: Standing): RuleInForce | undefined =>
-  standing.kind === 'inForce' ? standing.value : standing.cleansUp;
+/** The clean-up of the objects that carry the rule's finalizer; undefined: there is none. */
+export const cleanUpOf = (acceptance: RuleAcceptance): RuleInForce | undefined =>
+  acceptance.kind === 'inForce' ? acceptance.value : acceptance.cleansUp;
 
 /** @throws {OutOfSight} when the definition of FinalizerRules is not served: which rules there are is not known */
 export async function loadRules({
@@ -43,7 +43,7 @@ export async function loadRules({
 }
 
 /** How one rule stands among all: for each kind the oldest counts, ties by name. */
-export function standingOf(object: KubernetesObject, all: readonly KubernetesObject[]): Standing {
+export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesObject[]): RuleAcceptance {
   const own = parseFinalizerRule(object.spec);
   const resource = object.status?.['resource'];
   const inForce = (rule: FinalizerRule, holdsNew: boolean): RuleInForce => {
@@ -79,7 +79,7 @@ function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: Kubernetes
  */
 export function rulesOver(group: string, kind: string, all: readonly KubernetesObject[]): readonly RuleInForce[] {
   const found = all
-    .map(object => cleanUpOf(standingOf(object, all)))
+    .map(object => cleanUpOf(acceptanceOf(object, all)))
     .filter(each => each !== undefined)
     .filter(({ rule }) => rule.group === group && rule.kind === kind)
     .toSorted((a, b) => Number(b.holdsNew) - Number(a.holdsNew));

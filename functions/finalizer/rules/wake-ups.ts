@@ -9,7 +9,7 @@ import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { isOutOfSight } from './hidden.ts';
-import { cleanUpOf, isCarrying, loadRules, standingOf, type RuleInForce } from './rule-set.ts';
+import { cleanUpOf, isCarrying, loadRules, acceptanceOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -30,7 +30,7 @@ async function concernedByRules(deps: Deps, scopes: Scopes): Promise<readonly Su
   const subjects: Subject[] = [];
   for (const object of all) {
     if (scopes !== 'all' && !scopes.includes(object.metadata.name)) continue;
-    const rule = cleanUpOf(standingOf(object, all));
+    const rule = cleanUpOf(acceptanceOf(object, all));
     if (rule === undefined) continue;
     const found = await objectsOf(deps, rule);
     // The forwarder says when they can be seen again, each by itself.

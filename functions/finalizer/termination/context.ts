@@ -55,7 +55,7 @@ export interface RunMemory {
   readonly ownHooks: Set<string>;
   /** What was answered to hooks, by hook name, until it is in the record. */
   readonly answers: Map<string, ResourceAnswer>;
-  /** Of changes and steps that are refused. */
+  /** Changes and steps that may be refused. */
   readonly tries: Tries;
   /** Writes of steps that were not made, because the object had changed or gone. */
   lostRaces: number;

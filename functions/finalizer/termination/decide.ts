@@ -44,7 +44,7 @@ export interface TerminationObservation {
     /** The brake alone makes it `Observe`. */
     readonly isBraked: boolean;
   };
-  /** Of the termination under way. */
+  /** The deadline of the termination under way. */
   readonly storedDeadline: Deadline | undefined;
   /** The NodePool or policy that set it was edited and sets none any more. */
   readonly takesBackDeadline: boolean;
@@ -179,7 +179,7 @@ function resolveDeadline(observation: TerminationObservation): {
       : deletion === undefined || grace === undefined
         ? undefined
         : endOf(grace, deletion);
-  // Who takes the annotation off takes back what it asked for; one that cannot be read does not.
+  // Removing the annotation takes back what it asked for. An unreadable annotation does not.
   const isTakenBack =
     observation.takesBackDeadline ||
     (claim !== undefined && storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);

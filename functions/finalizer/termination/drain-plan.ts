@@ -5,7 +5,7 @@
 import {
   DRAIN_GROUPS,
   drainGroupOf,
-  drainStanding,
+  drainabilityOf,
   stuckTime,
   type DrainGroup,
   type PassedOver,
@@ -64,15 +64,15 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
   const passedOver: { pod: PodView; because: PassedOver }[] = [];
   const counted: { pod: PodView; group: DrainGroup }[] = [];
   for (const pod of pods) {
-    const standing = drainStanding(pod, now);
+    const drainability = drainabilityOf(pod, now);
     const isWaitedFor =
-      standing.kind === 'passedOver' &&
-      standing.because === 'ToleratesDisruption' &&
+      drainability.kind === 'passedOver' &&
+      drainability.because === 'ToleratesDisruption' &&
       protectedWait(protectionOf(pod, protection), now) !== undefined;
-    // That it may stay on a tainted Node does not mean that it may end with the instance (I2).
+    // A pod that may stay on a tainted Node may still not end with the instance (I2).
     if (isWaitedFor) counted.push({ pod, group: drainGroupOf(pod) });
-    else if (standing.kind === 'passedOver') passedOver.push({ pod, because: standing.because });
-    else counted.push({ pod, group: standing.group });
+    else if (drainability.kind === 'passedOver') passedOver.push({ pod, because: drainability.because });
+    else counted.push({ pod, group: drainability.group });
   }
   // Forced pods of all groups go at once; the order is for those that still have a choice.
   const graceful = counted.filter(({ pod }) => !isForced(pod, deadline, now));

@@ -91,7 +91,7 @@ export async function carryOut(
       isLast: forced,
       describe: step => describe(context, node, step),
       say: async (step, text, isRepeated) => {
-        // Of evictions the wait of the drain says it.
+        // The drain's own wait reports refused evictions.
         if (step.kind === 'delete') await sayNotDeleted(context, step.pod, text, isRepeated);
         else isSaidAgain ||= isRepeated;
       },

@@ -24,7 +24,7 @@ import type { ResourceAnswer } from './answers.ts';
 import type { HookProgress } from './record.ts';
 import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource } from './hook-resource.ts';
-import { standingOfHooks } from './hook-standing.ts';
+import { hookModeOf } from './hook-mode.ts';
 import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
 import { hookLook, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
@@ -41,21 +41,21 @@ export function hooksAt(point: HookPoint) {
       // One that is at work goes on, whatever became of the NodeClaim meanwhile.
       const begun = hooks.filter(({ name }) => progressOf(context, name) !== undefined);
       if (hooks.every(hook => isOver(context, hook))) return stepDone;
-      const standing = await standingOfHooks(context, point);
+      const mode = await hookModeOf(context, point);
       const { hookOwner: owner } = context;
-      if (standing.kind !== 'never' && owner.kind === 'over') return stepDone;
-      if (standing.kind !== 'never' && owner.kind === 'underWay') {
+      if (mode.kind !== 'never' && owner.kind === 'over') return stepDone;
+      if (mode.kind !== 'never' && owner.kind === 'underWay') {
         const on = `the hooks are called in the termination of ${owner.of}`;
         return context.forced ? stepDone : waitFor(on, safetyLook(context));
       }
-      if (standing.kind === 'forced' || standing.kind === 'once') {
-        return await callAll(context, point, standing.kind, hooks);
+      if (mode.kind === 'forced' || mode.kind === 'once') {
+        return await callAll(context, point, mode.kind, hooks);
       }
-      for (const hook of standing.kind === 'never' ? begun : hooks) {
+      for (const hook of mode.kind === 'never' ? begun : hooks) {
         const outcome = await runHook(context, hook);
         if (outcome.kind !== 'done') return outcome;
       }
-      // Of those that nobody waited for, whoever called them may not have got to say it.
+      // The run that called an unawaited hook may have died before it reported the outcome.
       await sayUnawaited(context, point, hooks);
       return stepDone;
     },

@@ -27,7 +27,7 @@ const hookProgress = z.object({
    */
   phase: z.enum(['intended', 'pending', 'succeeded', 'failed', 'timedOut', 'passed']),
   firstInvokedTime: instant,
-  /** Of the last call or heartbeat. */
+  /** When the last call or heartbeat was. */
   lastSeenTime: instant,
   attempts: z.int().check(z.positive()),
   message: z.exactOptional(z.string()),
@@ -98,7 +98,7 @@ const schema = z.object({
   launchTime: z.exactOptional(instant),
   /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
   keyUid: z.exactOptional(z.string()),
-  /** Of a Node: the UID of the NodeClaim in whose termination the hooks of their instance are called. */
+  /** A Node's record only: the UID of the NodeClaim whose termination calls the hooks of their instance. */
   hooksOf: z.exactOptional(z.string()),
   /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
@@ -110,9 +110,9 @@ const schema = z.object({
   settings: z.exactOptional(
     z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.readonly(z.array(hook)) }),
   ),
-  /** That it is past its time was reported. */
+  /** It was reported that the termination is past its time. */
   overdue: z.exactOptional(z.boolean()),
-  /** Of records before there was a ledger of instances: the object went before its termination was over, and since when that is known. */
+  /** Older records only, before there was a ledger of instances: when the object was found gone before its termination was over. */
   orphanedTime: z.exactOptional(instant),
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),

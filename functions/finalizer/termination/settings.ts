@@ -37,7 +37,7 @@ type TerminationInForce =
       readonly kind: 'invalid';
       readonly message: string;
       readonly source: string;
-      /** Of the NodePool, which comes before what cannot be read; undefined: it has none, or it cannot be read. */
+      /** The NodePool's own block, which comes before a policy that cannot be read. Undefined: it has none, or it cannot be read. */
       readonly gracePeriod: GracePeriod | undefined;
     }
   | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly source: string };

@@ -144,7 +144,7 @@ export async function terminate(
 }
 
 const STARTED = 'started';
-/** Of a value that cannot be read. */
+/** How much of an unreadable value is shown. */
 const SHOWN_CHARS = 64;
 
 /**

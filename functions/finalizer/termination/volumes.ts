@@ -4,7 +4,7 @@
  */
 import type { TerminationDeps } from '../cluster/deps.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { drainStanding } from '../../../shared/domain/drainable-pod.ts';
+import { drainabilityOf } from '../../../shared/domain/drainable-pod.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -75,8 +75,8 @@ async function volumesThatStay(
 ): Promise<ReadonlySet<string>> {
   const pods = (await inParallel([...nodeNames].map(name => loadPodsOnNode(deps, name)))).flat();
   const staying = pods.filter(pod => {
-    const standing = drainStanding(pod, now);
-    return standing.kind === 'passedOver' && standing.because !== 'Finished';
+    const drainability = drainabilityOf(pod, now);
+    return drainability.kind === 'passedOver' && drainability.because !== 'Finished';
   });
   const volumes = await inParallel(
     staying.flatMap(pod => pod.volumeClaims.map(claim => volumeOfClaim(deps, pod, claim))),

@@ -131,7 +131,7 @@ function accepted({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
   return { type: 'Accepted', status: 'False', reason: 'Invalid', message: `${fault}; ${kept}` };
 }
 
-interface Standing {
+interface PolicyReach {
   readonly selected: readonly PoolFacts[];
   readonly repaired: readonly PoolFacts[];
   readonly isInForce: boolean;
@@ -141,7 +141,7 @@ interface Standing {
 function active(
   { fault, acceptedGeneration }: PolicyFacts,
   own: PolicySet['policies'][number] | undefined,
-  { selected, repaired, isInForce, gateOpen }: Standing,
+  { selected, repaired, isInForce, gateOpen }: PolicyReach,
 ): PolicyCondition {
   const not = (reason: string, message: string): PolicyCondition => ({
     type: 'Active',

@@ -18,13 +18,13 @@ import {
   type Guards,
   type Surroundings,
   advanceRamp,
-  budgetHold,
+  budgetBlocker,
   createGuards,
   failureOf,
   futility,
   nextRamp,
   rampAllows,
-  rampHold,
+  rampBlocker,
   rampAt,
   rampTime,
   withoutUndone,
@@ -34,7 +34,7 @@ import { type DueNode, type RepairRules, readableSettings } from './node-verdict
 import { nextPause, pauseAt } from './replacement.ts';
 import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
-import type { Candidate, Gate, Hold, NodeLook, Rank, Verdict } from './verdict.ts';
+import type { Candidate, Gate, Blocker, NodeLook, Rank, Verdict } from './verdict.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
 const MOST_ACTS = 100;
@@ -102,11 +102,11 @@ export function decidePool(observation: PoolObservation): PoolDecision {
   });
   const guards = createGuards(surroundings);
   const held = new Set<string>();
-  const holds = new Map<Candidate, Hold | undefined>();
+  const blockers = new Map<Candidate, Blocker | undefined>();
   for (const candidate of candidates) {
-    const hold = guards.hold(candidate.look.view);
-    holds.set(candidate, hold);
-    if (hold?.guard !== undefined) held.add(hold.guard);
+    const blocker = guards.blockerOf(candidate.look.view);
+    blockers.set(candidate, blocker);
+    if (blocker?.guard !== undefined) held.add(blocker.guard);
   }
   const isObserving = rules.mode === 'Observe';
   const ramp = nextRamp(
@@ -114,7 +114,7 @@ export function decidePool(observation: PoolObservation): PoolDecision {
     { held: [...held], isAnythingDue: candidates.length > 0 },
     now,
   );
-  const outcomes = grant(candidates, { observation, surroundings, guards, holds, inFlight, ramp, isObserving });
+  const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp, isObserving });
   const byUid = new Map(outcomes.map(outcome => [outcome.look.node.uid, outcome]));
   const granted = outcomes.flatMap(({ grant: each }) => each ?? []);
   const next = looks.map(look => byUid.get(look.node.uid)?.look ?? look);
@@ -129,11 +129,11 @@ export function decidePool(observation: PoolObservation): PoolDecision {
 
 /** How many a run that died had granted and not carried out. */
 function undoneOf(looks: readonly NodeLook[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
-  return looks.filter(({ node: { uid }, view, record, holds }) => {
+  return looks.filter(({ node: { uid }, view, record, isInFlight }) => {
     const since = inFlight[uid];
     if (view === undefined || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
     const isSettled = isDue(now, addDuration(since, RUN_SETTLES_AFTER));
-    return isSettled && !holds && record?.attempt?.phase !== 'accepted';
+    return isSettled && !isInFlight && record?.attempt?.phase !== 'accepted';
   }).length;
 }
 
@@ -145,14 +145,14 @@ function inFlightOf(looks: readonly NodeLook[], state: PoolRecord, now: EpochMs)
     .map(([uid]) => uid);
   const quiet = new Set(looks.filter(isSettledOtherwise).map(({ node }) => node.uid));
   return new Set([
-    ...looks.filter(({ holds }) => holds).map(({ node }) => node.uid),
+    ...looks.filter(({ isInFlight }) => isInFlight).map(({ node }) => node.uid),
     ...begun.filter(uid => !quiet.has(uid)),
   ]);
 }
 
 /** What the record says of it is over: nobody is about to act on it. */
-const isSettledOtherwise = ({ holds, verdict }: NodeLook): boolean =>
-  !holds &&
+const isSettledOtherwise = ({ isInFlight, verdict }: NodeLook): boolean =>
+  !isInFlight &&
   (verdict?.kind === 'recovered' ||
     verdict?.kind === 'stuck' ||
     verdict?.kind === 'exhausted' ||
@@ -162,7 +162,7 @@ interface Granting {
   readonly observation: PoolObservation;
   readonly surroundings: Surroundings;
   readonly guards: Guards;
-  readonly holds: ReadonlyMap<Candidate, Hold | undefined>;
+  readonly blockers: ReadonlyMap<Candidate, Blocker | undefined>;
   readonly inFlight: ReadonlySet<string>;
   readonly ramp: PoolRecord['ramp'];
   readonly isObserving: boolean;
@@ -175,7 +175,7 @@ interface Outcome {
 
 /** One outcome each, ranked. A node whose repair is in flight goes on in its place and takes none anew. */
 function grant(candidates: readonly Candidate[], granting: Granting): readonly Outcome[] {
-  const { observation, surroundings, guards, holds, inFlight, ramp, isObserving } = granting;
+  const { observation, surroundings, guards, blockers, inFlight, ramp, isObserving } = granting;
   const { now, state } = observation;
   const { settings, scope, poolNodes } = surroundings;
   const budget = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
@@ -188,28 +188,28 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   return ranked(candidates, now).map((candidate, index): Outcome => {
     const { look, due, rung, rungs, rest, stale } = candidate;
     const rank = { place: index + 1, of: candidates.length, score: Math.round(score(due) * 100) / 100 };
-    const heldBy = (of: Candidate, hold: Hold): Outcome => heldAs(of, hold, rank);
+    const blockedBy = (of: Candidate, blocker: Blocker): Outcome => blocked(of, blocker, rank);
     const { view } = look;
     const needsPlace = !inFlight.has(view.uid);
-    const held = holds.get(candidate);
-    if (held !== undefined) return heldBy(candidate, held);
+    const guarded = blockers.get(candidate);
+    if (guarded !== undefined) return blockedBy(candidate, guarded);
     const settles = settling(candidate, guards, now);
     const record: NodeRecord = { ...(look.record ?? newNode(view.name, observation.pool)), illness: settles.illness };
     const settled = { ...candidate, look: { ...look, record } };
-    if (settles.hold !== undefined) return heldBy(settled, settles.hold);
+    if (settles.blocker !== undefined) return blockedBy(settled, settles.blocker);
     const futile =
       rung.type === 'Terminate' || rung.type === 'Replace'
         ? futility(surroundings, failureOf(due.incident), view, state.terminations)
         : undefined;
-    if (futile !== undefined) return heldBy(settled, futile);
+    if (futile !== undefined) return blockedBy(settled, futile);
     const doubted = unconfirmed(due, observation.answers?.get(view.uid), now);
-    if (doubted !== undefined) return heldBy(settled, doubted);
-    if (needsPlace && count >= limit) return heldBy(settled, budgetHold(scope, count, limit, now));
+    if (doubted !== undefined) return blockedBy(settled, doubted);
+    if (needsPlace && count >= limit) return blockedBy(settled, budgetBlocker(scope, count, limit, now));
     const isDisruptive = rung.type !== 'CustomResource';
-    const budgeted = isDisruptive ? surroundings.budget?.hold(view.uid, disrupted) : undefined;
-    if (budgeted !== undefined) return heldBy(settled, budgeted);
+    const budgeted = isDisruptive ? surroundings.budget?.blockerOf(view.uid, disrupted) : undefined;
+    if (budgeted !== undefined) return blockedBy(settled, budgeted);
     const full = needsPlace ? gate?.take(view) : undefined;
-    if (full !== undefined) return heldBy(settled, full);
+    if (full !== undefined) return blockedBy(settled, full);
     if (isObserving) {
       if (needsPlace) count += 1;
       if (isDisruptive) disrupted.add(view.uid);
@@ -217,7 +217,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
       const verdict: Verdict = { kind: 'wouldRepair', node: view, attempt, rest, message: due.message };
       return { look: { ...settled.look, verdict, time: addDuration(now, FOLLOW_CHECK) } };
     }
-    if (ramp !== undefined && granted >= rampAllows(ramp)) return heldBy(settled, rampHold(ramp, now));
+    if (ramp !== undefined && granted >= rampAllows(ramp)) return blockedBy(settled, rampBlocker(ramp, now));
     if (granted >= MOST_ACTS) return { look: { ...settled.look, time: addDuration(now, seconds(1)) } };
     granted += 1;
     if (needsPlace) count += 1;
@@ -233,7 +233,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         ...settled.look,
         record: { ...base, attempt, number: attempt.number },
         verdict,
-        holds: true,
+        isInFlight: true,
         isFollowed: true,
       },
       grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message, rank },
@@ -260,15 +260,15 @@ function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) 
   return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
 }
 
-function heldAs({ look, due }: Candidate, hold: Hold, rank: Rank): Outcome {
-  const { reason, message, basis, until } = hold;
+function blocked({ look, due }: Candidate, blocker: Blocker, rank: Rank): Outcome {
+  const { reason, message, setting, until } = blocker;
   const { incident } = due;
-  const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident, message, basis, rank };
+  const verdict: Verdict = { kind: 'blocked', node: look.view, reason, incident, message, setting, rank };
   const { record } = look;
   // A node that was drained for its reboot does not stay closed meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
-    return { look: { ...look, record: opened, verdict, time: until, takesBack: true, holds: false } };
+    return { look: { ...look, record: opened, verdict, time: until, takesBack: true, isInFlight: false } };
   }
   // What an attempt before has set waits for nothing here.
   const takesBack = look.takesBack || record?.ours?.annotation !== undefined;
@@ -280,13 +280,13 @@ function settling(
   { look, due }: Candidate,
   guards: Guards,
   now: EpochMs,
-): { readonly illness: Illness | undefined; readonly hold?: Hold } {
+): { readonly illness: Illness | undefined; readonly blocker?: Blocker } {
   const illness = look.record?.illness;
   const { totalMs: total = 0, since } = illness?.settling ?? {};
   const spent = total + (since === undefined ? 0 : now - since);
   const toleration = toDurationMs(Math.max(0, due.incident.dueTime - due.incident.lastTransitionTime));
-  const hold = spent >= LONGEST_SETTLED ? undefined : guards.settle(look.view, toleration);
-  if (hold === undefined) {
+  const blocker = spent >= LONGEST_SETTLED ? undefined : guards.settle(look.view, toleration);
+  if (blocker === undefined) {
     const { settling: _, ...rest } = illness ?? { type: due.incident.conditionType, taken: [] };
     return { illness: spent === 0 ? rest : { ...rest, settling: { totalMs: spent } } };
   }
@@ -294,7 +294,7 @@ function settling(
   const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
   return {
     illness: { ...(illness ?? { type: due.incident.conditionType, taken: [] }), settling: settled },
-    hold: { ...hold, until: earliest(hold.until, last) ?? hold.until },
+    blocker: { ...blocker, until: earliest(blocker.until, last) ?? blocker.until },
   };
 }
 
@@ -308,13 +308,13 @@ function unconfirmed(
   { terms: { confirm }, incident: { field = '' } }: DueNode,
   answer: string | undefined,
   now: EpochMs,
-): Hold | undefined {
+): Blocker | undefined {
   if (confirm === undefined || answer === CONFIRMED) return undefined;
   const says = answer ?? 'nothing';
   return {
     reason: 'NotConfirmed',
     message: `EC2 says ${says} of ${confirm}, and confirm waits for ${CONFIRMED}`,
-    basis: { field: `${field}.confirm`, numbers: { check: confirm, says } },
+    setting: { field: `${field}.confirm`, numbers: { check: confirm, says } },
     until: addDuration(now, CONFIRM_CHECK),
   };
 }
@@ -353,7 +353,7 @@ function remembered(
     counts: { held: looks.filter(isHeld).length, repairing: looks.filter(isRepairing).length },
   };
   const begun = seen
-    .filter(({ node, holds }) => !holds && inFlight.has(node.uid))
+    .filter(({ node, isInFlight }) => !isInFlight && inFlight.has(node.uid))
     .map(({ node }) => addDuration(since(node.uid), RUN_SETTLES_AFTER));
   const isOutage = held.some(guard => guard !== 'threshold') && looks.some(({ due }) => due !== undefined);
   const oldest = next.terminations[0];

@@ -10,15 +10,15 @@ import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import { resolveNodeCount, type DisruptionBudgets, type NodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { isMarkedForDisruption, isRebooting } from './node-verdict.ts';
-import { HOLD_CHECK } from './times.ts';
-import type { Hold, NodeLook } from './verdict.ts';
+import { BLOCKED_CHECK } from './times.ts';
+import type { Blocker, NodeLook } from './verdict.ts';
 
 /** What the NodePool allows now. */
 export interface DisruptionBudget {
   /** UIDs of the nodes that are being disrupted, by whomever. */
   readonly disrupted: ReadonlySet<string>;
   /** What holds one more; undefined: it may begin. @param disrupted with those of this pass, without the node itself */
-  hold(uid: string, disrupted: ReadonlySet<string>): Hold | undefined;
+  blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
 }
 
 /** Whether a schedule is in force, and when that changes; undefined: it cannot be read (`shared/contract/budget-schedule.ts`). */
@@ -69,18 +69,18 @@ export function disruptionBudgetOf({
   const { name } = pool.metadata;
   return {
     disrupted: new Set(disrupted),
-    hold(uid, all) {
+    blockerOf(uid, all) {
       const count = [...all].filter(each => each !== uid && inside.has(each)).length;
       if (!inside.has(uid) || count < allowed) return undefined;
       return {
         reason: 'DisruptionBudget',
         message: `${count} ${count === 1 ? 'node' : 'nodes'} of NodePool ${name} ${count === 1 ? 'is' : 'are'} being disrupted, spec.disruption.budgets[${index}] allows ${allowed} of ${counted.length}${said}`,
-        basis: {
+        setting: {
           source: `NodePool ${name}`,
           field: `spec.disruption.budgets[${index}]`,
           numbers: { disrupted: count, allowed, of: counted.length },
         },
-        until: earliest(until, addDuration(now, HOLD_CHECK)) ?? addDuration(now, HOLD_CHECK),
+        until: earliest(until, addDuration(now, BLOCKED_CHECK)) ?? addDuration(now, BLOCKED_CHECK),
       };
     },
   };
@@ -142,7 +142,7 @@ function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
 /** A termination of ours that is stuck holds nobody any more, nor does what leaves the node in its place. */
 function isDisrupted(node: NodeView, claim: NodeClaimView | undefined, look: NodeLook | undefined): boolean {
   if (look?.verdict?.kind === 'stuck') return false;
-  const attempt = look?.holds === true ? look.record?.attempt : undefined;
+  const attempt = look?.isInFlight === true ? look.record?.attempt : undefined;
   return (
     claim?.deletionTime !== undefined ||
     node.deletionTime !== undefined ||

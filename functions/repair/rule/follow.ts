@@ -10,11 +10,11 @@ import { WELL_FOR, clocksOf, illnessAt, illsOf, nextEpisodes } from './illness.t
 import { on, stuckBy } from './gone.ts';
 import { actsOf, allRungsOf, awaitsReboot, hasTime, isBeforeReboot, isInPlace, rungsOf } from './ladder.ts';
 import { decideNode, endsBy, otherAtWork, readableSettings } from './node-verdict.ts';
-import { replacementSeen, standingOf, unmarkTime } from './replacement.ts';
+import { replacementSeen, replacementStatusOf, unmarkTime } from './replacement.ts';
 import { lookAtReplacing } from './replacing.ts';
-import { IN_FLIGHT, QUIET, type LookContext, type Partly, type NodeSeen } from './seen.ts';
+import { IN_FLIGHT, QUIET, type LookContext, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
-import { FOLLOW_CHECK, HOLD_CHECK } from './times.ts';
+import { FOLLOW_CHECK, BLOCKED_CHECK } from './times.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
 
@@ -52,7 +52,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
     ...(other && { others: known.others?.what === other.what ? known.others : { what: other.what, time: now } }),
   };
   const { replacement } = known.ours ?? {};
-  const seen: NodeSeen = {
+  const seen: JudgedNode = {
     context,
     node,
     record: replacement
@@ -72,7 +72,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const otherEnds = countsOther && record.others ? addDuration(record.others.time, other.countsFor) : undefined;
   return {
     ...look,
-    holds: look.holds || (isOn && countsOther),
+    isInFlight: look.isInFlight || (isOn && countsOther),
     time: earliest(look.time, otherEnds),
   };
 }
@@ -101,7 +101,7 @@ function endOf({ illness, acts }: NodeRecord): Pick<NodeRecord, 'before'> | unde
 }
 
 /** The node with what can still end: the illness after a while, a termination by its stuck time. */
-function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): NodeLook {
+function withEnds(look: LookResult, { node, record, context: { now } }: JudgedNode): NodeLook {
   const wellTime = look.record?.illness?.wellTime ?? record.illness?.wellTime;
   const wellEnds = wellTime === undefined || look.record === undefined ? undefined : addDuration(wellTime, WELL_FOR);
   const isOver = wellEnds !== undefined && isDue(now, wellEnds);
@@ -123,7 +123,7 @@ function withEnds(look: Partly, { node, record, context: { now } }: NodeSeen): N
   };
 }
 
-function lookAtAttempt(seen: NodeSeen): Partly {
+function lookAtAttempt(seen: JudgedNode): LookResult {
   const { context, record, isOn } = seen;
   const { attempt } = record;
   if (attempt === undefined) return isOn ? lookAtTurn(seen, undefined) : lookWhileOff(seen);
@@ -162,7 +162,7 @@ function wasCarriedOut(attempt: Attempt, context: LookContext, { annotations }: 
     case 'CustomResource':
       return false;
     case 'Replace':
-      return attempt.replacement !== undefined && standingOf(attempt.replacement, context).kind !== 'gone';
+      return attempt.replacement !== undefined && replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
       // Without a NodeClaim the instance was looked at before (`pass.ts`), and had not been ended.
       if (attempt.claim === undefined) return false;
@@ -175,7 +175,7 @@ function wasCarriedOut(attempt: Attempt, context: LookContext, { annotations }: 
 }
 
 /** Not carried out by a run that ended: taken over where it is still wanted, else taken back. */
-function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtStale(seen: JudgedNode, attempt: Attempt): LookResult {
   const { isOn, context } = seen;
   const record = withoutAttempt(seen.record, attempt);
   // Its replacement may be open by now.
@@ -187,13 +187,13 @@ function lookAtStale(seen: NodeSeen, attempt: Attempt): Partly {
   return { ...otherwise, takesBack: true, isFollowed: true };
 }
 
-function lookAtAccepted(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtAccepted(seen: JudgedNode, attempt: Attempt): LookResult {
   if (attempt.action === 'Replace') return lookAtReplacing(seen, attempt);
   return isInPlace(attempt) ? lookAtInPlace(seen, attempt) : lookAtTermination(seen, attempt);
 }
 
 /** The Node is still there. */
-function lookAtTermination(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtTermination(seen: JudgedNode, attempt: Attempt): LookResult {
   const { context, node, isIll } = seen;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
@@ -224,7 +224,7 @@ function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
   return ours?.resources !== undefined || ours?.mayHaveMade !== undefined || (isClaimGone && ours?.drain !== undefined);
 }
 
-function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
+function lookAtInPlace(seen: JudgedNode, attempt: Attempt): LookResult {
   const { context, node, isIll, isOn } = seen;
   const { now, rules } = context;
   const record = { ...seen.record, attempt };
@@ -251,7 +251,7 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
   if (attempt.answer?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const verdict: Verdict = { kind: 'exhausted', node, message };
-    return { ...QUIET, record, verdict, time: addDuration(now, HOLD_CHECK), isFollowed: true, takesBack };
+    return { ...QUIET, record, verdict, time: addDuration(now, BLOCKED_CHECK), isFollowed: true, takesBack };
   }
   if (!isOn) return { ...IN_FLIGHT, record, time: addDuration(now, FOLLOW_CHECK), takesBack };
   const turn = lookAtTurn({ ...seen, record }, undefined);
@@ -262,11 +262,11 @@ function lookAtInPlace(seen: NodeSeen, attempt: Attempt): Partly {
     return { ...next, ...IN_FLIGHT, takesBack };
   }
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
-  return { ...turn, holds: isLeft, isFollowed: true, takesBack };
+  return { ...turn, isInFlight: isLeft, isFollowed: true, takesBack };
 }
 
 /** It counts as not taken, and begins anew when it may. */
-function callOff(seen: NodeSeen, attempt: Attempt): Partly {
+function callOff(seen: JudgedNode, attempt: Attempt): LookResult {
   const record = calledOff({ ...seen.record, attempt }, attempt);
   const rest = { ...seen, record };
   return { ...(seen.isOn ? lookAtTurn(rest, undefined) : lookWhileOff(rest)), takesBack: true };

@@ -20,7 +20,7 @@ interface Limit {
   readonly most: number;
   readonly said: string;
   /** Absent: no policy says so. */
-  readonly basis?: { readonly source: string; readonly field: string };
+  readonly setting?: { readonly source: string; readonly field: string };
 }
 
 const CLUSTER = 'cluster';
@@ -45,13 +45,13 @@ export function createGate(
       const zone = labels[ZONE_LABEL];
       const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
       known.set(zone, limitsThere);
-      for (const { key, scope, most, said, basis } of limitsThere) {
+      for (const { key, scope, most, said, setting } of limitsThere) {
         const count = taken.get(key) ?? 0;
         if (count < most) continue;
         return {
           reason: key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget',
           message: `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}`,
-          ...(basis && { basis: { ...basis, numbers: { underWay: count, allowed: most } } }),
+          ...(setting && { setting: { ...setting, numbers: { underWay: count, allowed: most } } }),
           until: addDuration(now, FULL_CHECK),
         };
       }
@@ -69,14 +69,14 @@ function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: 
     if (zone !== undefined && perZone !== undefined) {
       const most = resolveNodeCount(perZone, inZone);
       const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
-      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
-      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, basis });
+      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
+      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, setting });
     }
     if (perCluster !== undefined) {
       const most = resolveNodeCount(perCluster, nodes.length);
       const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
-      const basis = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
-      found.push({ key: CLUSTER, scope: 'the cluster', most, said, basis });
+      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
+      found.push({ key: CLUSTER, scope: 'the cluster', most, said, setting });
     }
   }
   const by = (key: string): readonly Limit[] =>

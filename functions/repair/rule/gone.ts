@@ -1,7 +1,7 @@
 /** What becomes of a repair whose Node is gone. Pure. */
 import { addDuration, earliest, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 import { accepted, settledTime, withoutAttempt } from './attempt.ts';
-import type { LookContext } from './seen.ts';
+import type { LookContext } from './judged-node.ts';
 import type { NodeRecord } from './record.ts';
 import { FOLLOW_CHECK } from './times.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
@@ -13,7 +13,7 @@ export function lookAtGone(
 ): NodeLook {
   const { attempt } = held;
   const node = { name: held.name, uid };
-  const base = { node, view: undefined, holds: false, isFollowed: false, takesBack: held.ours !== undefined };
+  const base = { node, view: undefined, isInFlight: false, isFollowed: false, takesBack: held.ours !== undefined };
   const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
   if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
   const settled = settledTime(attempt);

@@ -30,8 +30,8 @@ import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disr
 import { readLastReboot } from './ladder.ts';
 import { isStopped, vetoOf } from './node-verdict.ts';
 import type { PoolRecord, Ramp } from './record.ts';
-import { HOLD_CHECK } from './times.ts';
-import type { Hold, NodeLook } from './verdict.ts';
+import { BLOCKED_CHECK } from './times.ts';
+import type { Blocker, NodeLook } from './verdict.ts';
 
 /** Freeze and zone are those of other pools too, whose changes wake nobody here. */
 const OUTAGE_CHECK = minutes(1);
@@ -120,9 +120,9 @@ function isJustRebooted(node: NodeView, now: EpochMs): boolean {
 
 export interface Guards {
   /** Freeze, then the zone's outage, then the threshold. */
-  hold(node: NodeView): Hold | undefined;
+  blockerOf(node: NodeView): Blocker | undefined;
   /** The same by a count with those that came back within the toleration. */
-  settle(node: NodeView, toleration: DurationMs): Hold | undefined;
+  settle(node: NodeView, toleration: DurationMs): Blocker | undefined;
 }
 
 export function createGuards(surroundings: Surroundings): Guards {
@@ -142,10 +142,10 @@ export function createGuards(surroundings: Surroundings): Guards {
   );
   const touchable = surroundings.poolNodes.filter(node => mayBeTouched(node, surroundings, isIll));
   const counts = (isAffected: (node: NodeView, of: 'freeze' | 'ill') => boolean) => {
-    const zones = new Map<string, Hold | undefined>();
+    const zones = new Map<string, Blocker | undefined>();
     const frozen = freeze(surroundings, counted, node => isAffected(node, 'freeze'));
     const blocked = threshold(surroundings, touchable, node => isAffected(node, 'ill'));
-    return (node: NodeView): Hold | undefined => {
+    return (node: NodeView): Blocker | undefined => {
       const zone = node.labels[ZONE_LABEL];
       if (frozen !== undefined) return frozen;
       if (zone !== undefined && settings.zoneOutage !== undefined && !zones.has(zone)) {
@@ -157,11 +157,11 @@ export function createGuards(surroundings: Surroundings): Guards {
       return (zone === undefined ? undefined : zones.get(zone)) ?? blocked;
     };
   };
-  const hold = counts((node, of) => (of === 'freeze' ? isDark(node) : isIll(node)));
+  const blockerOf = counts((node, of) => (of === 'freeze' ? isDark(node) : isIll(node)));
   const settles = new Map<DurationMs, ReturnType<typeof counts>>();
   const returnTimes = new Map<DurationMs, EpochMs>();
   return {
-    hold,
+    blockerOf,
     settle(node, toleration) {
       const window = toDurationMs(Math.min(toleration, LONGEST_SETTLING));
       if (!settles.has(window)) {
@@ -182,11 +182,11 @@ export function createGuards(surroundings: Surroundings): Guards {
       const held = settles.get(window)?.(node);
       const until = returnTimes.get(window);
       if (held === undefined || until === undefined) return undefined;
-      const { basis, message } = held;
+      const { setting, message } = held;
       return {
         reason: 'Settling',
         message: `others have just come back, and count until they have been well for ${Math.round(window / 1000)} s: with them ${message}`,
-        ...(basis && { basis }),
+        ...(setting && { setting }),
         until,
       };
     },
@@ -228,14 +228,14 @@ function freeze(
   { settings: { freeze: rule }, now, nodes }: Surroundings,
   counted: readonly NodeView[],
   isDark: (node: NodeView) => boolean,
-): Hold | undefined {
+): Blocker | undefined {
   if (rule === undefined || nodes === undefined) return undefined;
   const unknown = counted.filter(isDark).length;
   if (!isOutage(rule, unknown, counted.length)) return undefined;
   return {
     reason: 'ClusterFreeze',
     message: `${unknown} of ${counted.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${rule.minNodes} nodes and ${rule.share}% on`,
-    basis: {
+    setting: {
       field: 'spec.repair.freeze',
       numbers: { unknown, of: counted.length, minNodes: rule.minNodes, share: rule.share },
     },
@@ -249,7 +249,7 @@ function zoneOutage(
   zone: string,
   counted: readonly NodeView[],
   isIll: (node: NodeView) => boolean,
-): Hold | undefined {
+): Blocker | undefined {
   if (rule === undefined) return undefined;
   const there = counted.filter(({ labels }) => labels[ZONE_LABEL] === zone);
   const unhealthy = there.filter(isIll).length;
@@ -257,7 +257,7 @@ function zoneOutage(
   return {
     reason: 'ZoneOutage',
     message: `${unhealthy} of ${there.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${rule.minNodes} nodes and ${rule.share}% on`,
-    basis: {
+    setting: {
       field: 'spec.repair.zoneOutage',
       numbers: { zone, unhealthy, of: there.length, minNodes: rule.minNodes, share: rule.share },
     },
@@ -270,7 +270,7 @@ function threshold(
   { settings, scope, now }: Surroundings,
   touchable: readonly NodeView[],
   isIll: (node: NodeView) => boolean,
-): Hold | undefined {
+): Blocker | undefined {
   const unhealthy = touchable.filter(isIll).length;
   const total = touchable.length;
   const allowed = resolveNodeCount(settings.maxUnhealthy, total);
@@ -278,8 +278,8 @@ function threshold(
   return {
     reason: 'UnhealthyThreshold',
     message: `${unhealthy} of ${total} nodes of ${scope} are unhealthy, repair stops above ${allowed} (maxUnhealthy)`,
-    basis: { field: 'spec.repair.maxUnhealthy', numbers: { unhealthy, of: total, allowed } },
-    until: addDuration(now, HOLD_CHECK),
+    setting: { field: 'spec.repair.maxUnhealthy', numbers: { unhealthy, of: total, allowed } },
+    until: addDuration(now, BLOCKED_CHECK),
     guard: 'threshold',
   };
 }
@@ -326,7 +326,7 @@ export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochM
 export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
   ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
 
-export function rampHold(ramp: Ramp, now: EpochMs): Hold {
+export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
   const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, STEP);
   return {
     reason: 'RampUp',
@@ -336,12 +336,12 @@ export function rampHold(ramp: Ramp, now: EpochMs): Hold {
 }
 
 /** What holds a node back where so many repairs are in flight as may be. */
-export function budgetHold(scope: string, inFlight: number, limit: number, now: EpochMs): Hold {
+export function budgetBlocker(scope: string, inFlight: number, limit: number, now: EpochMs): Blocker {
   return {
     reason: 'ConcurrencyBudget',
     message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
-    basis: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
-    until: addDuration(now, HOLD_CHECK),
+    setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
+    until: addDuration(now, BLOCKED_CHECK),
   };
 }
 
@@ -358,7 +358,7 @@ export function futility(
   failure: string,
   { creationTime }: Pick<NodeView, 'creationTime'>,
   terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
-): Hold | undefined {
+): Blocker | undefined {
   if (rule === undefined || creationTime === undefined) return undefined;
   const before = terminations
     .filter(({ condition, time }) => condition === failure && time <= creationTime && time + rule.window > now)
@@ -370,7 +370,7 @@ export function futility(
   return {
     reason: 'FutileRepairs',
     message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
-    basis: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
+    setting: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
     until,
   };
 }

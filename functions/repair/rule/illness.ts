@@ -48,7 +48,7 @@ export interface Ill extends UnhealthyMatch {
   readonly doubt?: 'behind' | 'ahead' | undefined;
 }
 
-export interface Look {
+export interface IllnessObservation {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
   readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
@@ -59,7 +59,7 @@ export interface Look {
 }
 
 /** Every statement that holds of the node, with its clock. */
-export function illsOf(node: Pick<NodeView, 'conditions' | 'creationTime'>, look: Look): readonly Ill[] {
+export function illsOf(node: Pick<NodeView, 'conditions' | 'creationTime'>, look: IllnessObservation): readonly Ill[] {
   return matchStatements(node, statementsOf(look.settings)).map((match): Ill => {
     const key = keyOfStatement(match.statement);
     const kept = look.record?.clocks[key];
@@ -79,7 +79,7 @@ export function illsOf(node: Pick<NodeView, 'conditions' | 'creationTime'>, look
  * The clock of a statement that held at the last look. Its time may move although the status stayed: that is certain where a change of the
  * node is told of at once, and nobody saw it well in between. Else it may have been well for a while (I3): undefined, it starts anew.
  */
-function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: Look): Clock | undefined {
+function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: IllnessObservation): Clock | undefined {
   const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
   const { first } = kept;
   if (kept.stated === undefined || stated <= kept.stated) {
@@ -92,7 +92,7 @@ function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: Look): Clock
 function startOf(
   { statement, condition }: UnhealthyMatch,
   { creationTime }: Pick<NodeView, 'creationTime'>,
-  { now, observedTime }: Look,
+  { now, observedTime }: IllnessObservation,
 ): Pick<Ill, 'start' | 'doubt'> {
   const { lastTransitionTime: stated } = condition;
   if (stated === undefined) return { start: undefined };

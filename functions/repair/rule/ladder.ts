@@ -138,7 +138,7 @@ export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
 }
 
 /** When the action may be taken again; undefined: now. */
-function heldByAllowance(rung: Rung, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
+function allowanceReturns(rung: Rung, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
   if (rung.type === 'Terminate') return undefined;
   const kind = kindOf(keyOf(rung));
   // A drain that no reboot may follow is none.
@@ -165,7 +165,7 @@ export function takenBefore(
   const index = rungs.findIndex(rung => keyOf(rung) === last);
   const rung = rungs[index];
   if (rung === undefined) return [];
-  const isLeft = rung.type === 'Terminate' || heldByAllowance(rung, acts, now) === undefined;
+  const isLeft = rung.type === 'Terminate' || allowanceReturns(rung, acts, now) === undefined;
   const previous = rungs[index - 1];
   const first = previous !== undefined && isBeforeReboot({ key: keyOf(previous) }) ? index - 1 : index;
   return rungs.slice(0, isLeft ? first : index + 1).map(keyOf);
@@ -180,7 +180,7 @@ export type Turn =
   /** Nothing is left. @param until an allowance returns */
   | { readonly kind: 'exhausted'; readonly until: EpochMs | undefined };
 
-interface Place {
+interface LadderState {
   readonly rungs: readonly Rung[];
   readonly taken: readonly string[];
   readonly acts: readonly Act[];
@@ -196,8 +196,8 @@ interface Place {
 }
 
 /** Whose turn it is. */
-export function turnOf(place: Place, now: EpochMs): Turn {
-  const { rungs, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = place;
+export function turnOf(state: LadderState, now: EpochMs): Turn {
+  const { rungs, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = state;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
   let launch: Rung | undefined;
   let returns: EpochMs | undefined;
@@ -209,7 +209,7 @@ export function turnOf(place: Place, now: EpochMs): Turn {
     isUndrained = false;
     // Pods that have time are not rebooted without it.
     if (taken.includes(key) || isReboot) continue;
-    const allowed = heldByAllowance(rung, acts, now);
+    const allowed = allowanceReturns(rung, acts, now);
     if (allowed !== undefined) {
       returns = earliest(returns, allowed);
       isUndrained = isBeforeReboot({ key });
@@ -253,7 +253,7 @@ function tryTime(refusal: Refusal, rung: Rung): EpochMs {
 }
 
 /** Until when a refused act waits; undefined: it may be tried. */
-export function heldByRefusal(
+export function refusedUntil(
   { refusals, basis }: { readonly refusals: Refusals | undefined; readonly basis: string },
   key: string,
   rung: Rung,

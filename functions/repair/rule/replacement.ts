@@ -16,18 +16,18 @@ export function replacementName(pool: string, illClaimUid: string, attempt: numb
 }
 
 /** `gone`: Karpenter has given it up, or somebody has deleted it. */
-export type Standing =
+export type ReplacementStatus =
   | { readonly kind: 'gone' }
   | { readonly kind: 'launching' }
   /** @param isReleased its taint is off */
   | { readonly kind: 'ready' | 'unready'; readonly node: NodeView; readonly isReleased: boolean };
 
-export interface Seen {
+export interface PoolObjects {
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
 }
 
-export function standingOf(replacement: Replacement, { claims, nodesByName }: Seen): Standing {
+export function replacementStatusOf(replacement: Replacement, { claims, nodesByName }: PoolObjects): ReplacementStatus {
   const claim = claimOf(replacement, claims);
   if (claim === undefined || claim.deletionTime !== undefined) return { kind: 'gone' };
   const node = claim.nodeName === undefined ? undefined : nodesByName.get(claim.nodeName);
@@ -41,16 +41,16 @@ export function standingOf(replacement: Replacement, { claims, nodesByName }: Se
 }
 
 /** Known by its UID once that is recorded, before by its name and mark. */
-const claimOf = ({ uid, name }: Replacement, claims: Seen['claims']): NodeClaimView | undefined =>
+const claimOf = ({ uid, name }: Replacement, claims: PoolObjects['claims']): NodeClaimView | undefined =>
   uid === undefined
     ? [...claims.values()].find(each => each.name === name && each.annotations[REPLACES_ANNOTATION] !== undefined)
     : claims.get(uid);
 
 /** With what is seen of it: its UID, and when its taint was off for the first time. */
-export function replacementSeen(replacement: Replacement, seen: Seen, now: EpochMs): Replacement {
+export function replacementSeen(replacement: Replacement, seen: PoolObjects, now: EpochMs): Replacement {
   const uid = replacement.uid ?? claimOf(replacement, seen.claims)?.uid;
-  const standing = standingOf(replacement, seen);
-  const isReleased = 'isReleased' in standing && standing.isReleased;
+  const status = replacementStatusOf(replacement, seen);
+  const isReleased = 'isReleased' in status && status.isReleased;
   const releasedTime = replacement.releasedTime ?? (isReleased ? now : undefined);
   return { ...replacement, ...(uid !== undefined && { uid }), ...(releasedTime !== undefined && { releasedTime }) };
 }

@@ -2,21 +2,22 @@
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, seconds, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
 import { withoutAttempt } from './attempt.ts';
-import { heldByRefusal, terminationAfter } from './ladder.ts';
-import { standingOf, type Standing } from './replacement.ts';
-import { IN_FLIGHT, QUIET, type NodeSeen, type Partly } from './seen.ts';
+import { refusedUntil, terminationAfter } from './ladder.ts';
+import { replacementStatusOf, type ReplacementStatus } from './replacement.ts';
+import { IN_FLIGHT, QUIET, type JudgedNode, type LookResult } from './judged-node.ts';
 import type { AttemptOf } from './record.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 
 /** Karpenter's news of a NodeClaim reach nobody here: it is looked at. */
 const LAUNCH_CHECK = seconds(30);
 
-export function lookAtReplacing(seen: NodeSeen, attempt: AttemptOf<'Replace'>): Partly {
+export function lookAtReplacing(seen: JudgedNode, attempt: AttemptOf<'Replace'>): LookResult {
   const { context, node, isIll, isOn } = seen;
   const { now, rules } = context;
   const replacement = seen.record.ours?.replacement ?? attempt.replacement;
-  const standing: Standing = replacement === undefined ? { kind: 'gone' } : standingOf(replacement, context);
-  const isReleased = 'isReleased' in standing && standing.isReleased;
+  const status: ReplacementStatus =
+    replacement === undefined ? { kind: 'gone' } : replacementStatusOf(replacement, context);
+  const isReleased = 'isReleased' in status && status.isReleased;
   const stays = isReleased
     ? `NodeClaim ${attempt.replacement?.name ?? ''} stays beside it`
     : 'its replacement is not needed';
@@ -32,13 +33,13 @@ export function lookAtReplacing(seen: NodeSeen, attempt: AttemptOf<'Replace'>): 
     const rest = { ...seen, record: over };
     return { ...(isOn ? lookAtTurn(rest, undefined) : lookWhileOff(rest)), takesBack: true };
   }
-  if (standing.kind === 'gone')
+  if (status.kind === 'gone')
     return giveUp(
       seen,
       attempt,
       `NodeClaim ${replacement?.name ?? ''} is gone: Karpenter has no capacity for it, or it was deleted`,
     );
-  if (standing.kind !== 'ready') {
+  if (status.kind !== 'ready') {
     if (isDue(now, attempt.until) && !isReleased) {
       const had = formatDuration(toDurationMs(attempt.until - attempt.time));
       return giveUp(seen, attempt, `NodeClaim ${replacement?.name ?? ''} is not ready after ${had}`);
@@ -53,7 +54,7 @@ export function lookAtReplacing(seen: NodeSeen, attempt: AttemptOf<'Replace'>): 
   if (decision.kind !== 'due') return { ...waits, ...heldBack(seen, record) };
   const rung = terminationAfter(attempt.key, rungs);
   if (rung === undefined) return giveUp(seen, attempt, 'its list has no such action any more');
-  const until = heldByRefusal(
+  const until = refusedUntil(
     { refusals: record.refusals, basis: context.basisOf(decision.claim) },
     attempt.key,
     rung,
@@ -63,17 +64,17 @@ export function lookAtReplacing(seen: NodeSeen, attempt: AttemptOf<'Replace'>): 
     const message = `${decision.message}; the termination was refused: it is tried again at ${toTimestamp(until)}`;
     return { ...waits, verdict: { kind: 'retry', node, message }, time: until };
   }
-  const found = { ...replacement, name: replacement?.name ?? '', node: standing.node.name };
+  const found = { ...replacement, name: replacement?.name ?? '', node: status.node.name };
   return { ...waits, due: { decision, rung, rungs, rest: [], stale: undefined, replacement: found } };
 }
 
-function heldBack(seen: NodeSeen, record: NodeSeen['record']): Pick<Partly, 'verdict' | 'time'> {
+function heldBack(seen: JudgedNode, record: JudgedNode['record']): Pick<LookResult, 'verdict' | 'time'> {
   const { verdict, time } = lookAtTurn({ ...seen, record }, undefined);
   return { verdict, ...(time !== undefined && { time }) };
 }
 
 /** It is not taken: the next action follows at once, and the pool launches nothing for a while. */
-function giveUp(seen: NodeSeen, attempt: AttemptOf<'Replace'>, why: string): Partly {
+function giveUp(seen: JudgedNode, attempt: AttemptOf<'Replace'>, why: string): LookResult {
   const { illness } = seen.record;
   const failed = withoutAttempt({ ...seen.record, attempt }, attempt);
   const passed = [...new Set([...(illness?.passed ?? []), attempt.key])];

@@ -9,7 +9,7 @@ export const RUN_SETTLES_AFTER = RUN_ENDS_WITHIN;
 export const FOLLOW_CHECK = minutes(5);
 
 /** A hold that ends with a change elsewhere is looked at again after this long. */
-export const HOLD_CHECK = minutes(5);
+export const BLOCKED_CHECK = minutes(5);
 
 export const OTHERS_CHECK = minutes(1);
 

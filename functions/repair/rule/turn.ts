@@ -4,22 +4,22 @@ import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import { keyOf, takenBefore, turnOf } from './ladder.ts';
 import { readableSettings } from './node-verdict.ts';
-import { QUIET, type Partly, type NodeSeen } from './seen.ts';
+import { QUIET, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
-import { FAULT_CHECK, FOLLOW_CHECK, HOLD_CHECK, KEPT_FOR, OTHERS_CHECK } from './times.ts';
+import { FAULT_CHECK, FOLLOW_CHECK, BLOCKED_CHECK, KEPT_FOR, OTHERS_CHECK } from './times.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Nothing of it is under way: what the node's own state says, and whose turn it is. */
-export function lookAtTurn(seen: NodeSeen, stale: Attempt | undefined): Partly {
+export function lookAtTurn(seen: JudgedNode, stale: Attempt | undefined): LookResult {
   const { decision, node, record, context, rungs, ills } = seen;
   const { now } = context;
   switch (decision.kind) {
     case 'ignore':
       if (decision.reason !== 'NoNodeClaim') return lookAtNothing(seen);
-      return hold(
+      return waiting(
         seen,
         { kind: 'unclaimed', node, incident: decision.incident, message: decision.message },
-        HOLD_CHECK,
+        BLOCKED_CHECK,
       );
     case 'refuse':
       return lookAtNothing(seen);
@@ -41,20 +41,20 @@ export function lookAtTurn(seen: NodeSeen, stale: Attempt | undefined): Partly {
     }
     case 'blocked': {
       const { reason, incident, message } = decision;
-      return hold(
+      return waiting(
         seen,
         { kind: 'blocked', node, reason, incident, message },
-        reason === 'BeingDisrupted' ? OTHERS_CHECK : HOLD_CHECK,
+        reason === 'BeingDisrupted' ? OTHERS_CHECK : BLOCKED_CHECK,
       );
     }
     case 'vetoed': {
       const { until } = decision.veto;
-      const check = addDuration(now, HOLD_CHECK);
-      const look = hold(seen, { kind: 'vetoed', node, decision, message: decision.message }, HOLD_CHECK);
+      const check = addDuration(now, BLOCKED_CHECK);
+      const look = waiting(seen, { kind: 'vetoed', node, decision, message: decision.message }, BLOCKED_CHECK);
       return { ...look, time: until === undefined ? check : earliest(until, check) };
     }
     case 'finishing':
-      return hold(seen, { kind: 'finishing', node, message: decision.message }, FOLLOW_CHECK);
+      return waiting(seen, { kind: 'finishing', node, message: decision.message }, FOLLOW_CHECK);
     case 'due': {
       const { incident } = decision;
       const taken = record.illness?.taken ?? takenBefore(record, incident.conditionType, rungs, now);
@@ -98,18 +98,18 @@ export function lookAtTurn(seen: NodeSeen, stale: Attempt | undefined): Partly {
         ...QUIET,
         record,
         verdict: { kind: 'exhausted', node, message },
-        time: earliest(turn.until, addDuration(now, HOLD_CHECK)),
+        time: earliest(turn.until, addDuration(now, BLOCKED_CHECK)),
       };
     }
   }
 }
 
-function hold({ record, context: { now } }: NodeSeen, verdict: Verdict, check: typeof HOLD_CHECK): Partly {
+function waiting({ record, context: { now } }: JudgedNode, verdict: Verdict, check: typeof BLOCKED_CHECK): LookResult {
   return { ...QUIET, record, verdict, time: addDuration(now, check) };
 }
 
 /** Well, or not to be judged. */
-function lookAtNothing(seen: NodeSeen): Partly {
+function lookAtNothing(seen: JudgedNode): LookResult {
   const { decision, node, record, held, context } = seen;
   const { now, rules } = context;
   if (decision.kind === 'refuse') {
@@ -136,7 +136,7 @@ function lookAtNothing(seen: NodeSeen): Partly {
 }
 
 /** What is worth remembering of a node that is not ill; undefined: nothing. */
-function kept({ record, context: { now } }: NodeSeen): NodeRecord | undefined {
+function kept({ record, context: { now } }: JudgedNode): NodeRecord | undefined {
   const { illness, acts, ours, episodes, clocks, attempt, said } = record;
   const isActed = acts.some(({ time }) => !isDue(now, addDuration(time, KEPT_FOR)));
   const isAny =
@@ -151,7 +151,7 @@ function kept({ record, context: { now } }: NodeSeen): NodeRecord | undefined {
 }
 
 /** Nothing may be repaired: what is under way is followed, and what was begun is known when it may be again. */
-export function lookWhileOff(seen: NodeSeen): Partly {
+export function lookWhileOff(seen: JudgedNode): LookResult {
   const { record } = seen;
   const look = lookAtNothing(seen);
   const isLeft = record.ours?.annotation !== undefined || record.ours?.drain !== undefined;

@@ -5,7 +5,7 @@ import type { Rung } from './ladder.ts';
 import type { DueNode, NodeDecision } from './node-verdict.ts';
 import type { Attempt, NodeRecord, RepairIncident, Replacement } from './record.ts';
 
-export type HoldReason =
+export type BlockedReason =
   | 'ClusterFreeze'
   | 'ZoneOutage'
   | 'UnhealthyThreshold'
@@ -22,7 +22,7 @@ export type HoldReason =
   | 'ReplacementUnavailable';
 
 /** What a guard rests on. */
-export interface Basis {
+export interface GuardSetting {
   /** Where the setting stands, e.g. `NodeLifecyclePolicy limits`; undefined: where the repair block stands. */
   readonly source?: string;
   /** Dotted, from the top of the object: `spec.repair.zoneOutage`. */
@@ -39,11 +39,11 @@ export interface Rank {
   readonly score: number;
 }
 
-export interface Hold {
-  readonly reason: HoldReason;
+export interface Blocker {
+  readonly reason: BlockedReason;
   readonly message: string;
   /** The setting that holds, and the numbers that it met; absent: no setting does. */
-  readonly basis?: Basis;
+  readonly setting?: GuardSetting;
   /** When to look again if nothing changes before. */
   readonly until: EpochMs;
   /** Set for freeze, zone and threshold, whose end is followed by a ramp. */
@@ -62,9 +62,9 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'refuse' }
   | {
       readonly kind: 'blocked';
-      readonly reason: HoldReason;
+      readonly reason: BlockedReason;
       readonly incident: RepairIncident;
-      readonly basis?: Basis | undefined;
+      readonly setting?: GuardSetting | undefined;
       readonly rank?: Rank | undefined;
     }
   | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
@@ -123,7 +123,7 @@ export interface NodeLook {
   /** When to look again. */
   readonly time?: EpochMs | undefined;
   /** A repair is in flight, which counts until it ends or is stuck. */
-  readonly holds: boolean;
+  readonly isInFlight: boolean;
   /** Something is still to be followed, though it holds nobody. */
   readonly isFollowed: boolean;
   /** What the repair made is to be taken back. */
@@ -137,7 +137,7 @@ export interface NodeLook {
 /** Whether a limit lets one more repair begin. */
 export interface Gate {
   /** undefined: it may begin, and takes its place. */
-  take(node: Spot): Hold | undefined;
+  take(node: Spot): Blocker | undefined;
 }
 
 export type Spot = Pick<NodeView, 'uid' | 'labels'>;

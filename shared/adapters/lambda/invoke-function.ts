@@ -5,7 +5,7 @@ import { TerminalError } from '../../errors.ts';
 import { awsErrorCode, CLIENT_DEFAULTS, fromAwsError, INVOKE_TIMEOUT } from '../aws-errors.ts';
 import type { InvokeFunction } from '../hooks/hooks.ts';
 
-/** Of a client that invokes functions. */
+/** The settings of a client that invokes functions. */
 export const INVOKE_CLIENT_DEFAULTS = {
   ...CLIENT_DEFAULTS,
   // A repeated call runs the function again: the caller's own retry does that, and notes it down.

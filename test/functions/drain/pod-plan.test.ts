@@ -13,25 +13,30 @@ const made = (name: string, time: EpochMs, owner?: string) =>
     }),
   });
 const at = (count: number): EpochMs => addDuration(NOW, seconds(count));
-const standing = (name: string, time: EpochMs, now: EpochMs, returns: readonly Return[] = [], tried: string[] = []) =>
-  createReturns({ startTime: NOW, returns, tried }, now)(made(name, time, 'rs'));
+const returnState = (
+  name: string,
+  time: EpochMs,
+  now: EpochMs,
+  returns: readonly Return[] = [],
+  tried: string[] = [],
+) => createReturns({ startTime: NOW, returns, tried }, now)(made(name, time, 'rs'));
 
 it('leaves pods alone that were there, or came before the scheduler knew of the cordon', () => {
-  expect(standing('a', at(-60), at(0))).toEqual({ kind: 'stays' });
-  expect(standing('a', at(5), at(6))).toEqual({ kind: 'stays' });
+  expect(returnState('a', at(-60), at(0))).toEqual({ kind: 'stays' });
+  expect(returnState('a', at(5), at(6))).toEqual({ kind: 'stays' });
 });
 
 it('evicts the first return after ten seconds, the second after a minute, and waits for no third', () => {
-  expect(standing('a', at(20), at(20))).toEqual({ kind: 'waits', until: at(30) });
-  expect(standing('a', at(20), at(30))).toEqual({ kind: 'due' });
+  expect(returnState('a', at(20), at(20))).toEqual({ kind: 'waits', until: at(30) });
+  expect(returnState('a', at(20), at(30))).toEqual({ kind: 'due' });
   const once = withReturned([], [made('a', at(20), 'rs')], at(30));
   expect(once).toEqual([{ of: 'rs', times: 1, time: at(30) }]);
   // What was evicted for it, and is blocked by a budget, is tried on.
-  expect(standing('a', at(20), at(31), once, ['uid-a'])).toEqual({ kind: 'stays' });
-  expect(standing('b', at(40), at(40), once)).toEqual({ kind: 'waits', until: at(90) });
-  expect(standing('b', at(40), at(90), once)).toEqual({ kind: 'due' });
+  expect(returnState('a', at(20), at(31), once, ['uid-a'])).toEqual({ kind: 'stays' });
+  expect(returnState('b', at(40), at(40), once)).toEqual({ kind: 'waits', until: at(90) });
+  expect(returnState('b', at(40), at(90), once)).toEqual({ kind: 'due' });
   const twice = withReturned(once, [made('b', at(40), 'rs')], at(90));
-  expect(standing('c', at(100), at(100), twice)).toEqual({ kind: 'ignored' });
+  expect(returnState('c', at(100), at(100), twice)).toEqual({ kind: 'ignored' });
 });
 
 it('knows a pod without a controller by its name', () => {

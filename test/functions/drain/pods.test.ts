@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  drainPodStanding,
+  podDrainability,
   FULL,
   covers,
   scopeOf,
   type DrainPodRules,
-  type DrainPodStanding,
+  type PodDrainability,
   type DrainScope,
 } from '../../../functions/drain/pods.ts';
 import type { Entity } from '../../../shared/domain/health-event.ts';
@@ -24,8 +24,8 @@ const RULES: DrainPodRules = {
   notReadyTimeout: minutes(5),
   kubeletSilentSince: undefined,
 };
-const standing = (pod: Partial<PodView>, rules: Partial<DrainPodRules> = {}): DrainPodStanding =>
-  drainPodStanding(aPod(undefined, pod), { ...RULES, ...rules }, NOW);
+const drainability = (pod: Partial<PodView>, rules: Partial<DrainPodRules> = {}): PodDrainability =>
+  podDrainability(aPod(undefined, pod), { ...RULES, ...rules }, NOW);
 const owner = (kind: string, apiVersion = 'apps/v1') => ({ apiVersion, kind, name: 'x', uid: 'u' });
 const devices = (value: unknown): PodView['annotations'] => ({ 'dgxc.nvidia.com/devices': JSON.stringify(value) });
 const gpu = (...uuids: string[]): PodView['annotations'] => devices({ devices: { 'nvidia.com/gpu': uuids } });
@@ -33,12 +33,15 @@ const ON_GPU: DrainScope = { kind: 'entities', entities: ['GPU-123'] };
 
 describe('a pod in a drain', () => {
   it('counts with the mode of its rule', () => {
-    expect(standing({})).toEqual({ kind: 'counts', mode: 'AllowCompletion', until: undefined });
+    expect(drainability({})).toEqual({ kind: 'counts', mode: 'AllowCompletion', until: undefined });
   });
 
   it('4: counts as Immediate in a forced drain, which takes no more pods', () => {
-    expect(standing({}, { force: true })).toMatchObject({ mode: 'Immediate' });
-    expect(standing({}, { force: true, modeOf: () => undefined })).toEqual({ kind: 'outOfScope', because: 'NoRule' });
+    expect(drainability({}, { force: true })).toMatchObject({ mode: 'Immediate' });
+    expect(drainability({}, { force: true, modeOf: () => undefined })).toEqual({
+      kind: 'outOfScope',
+      because: 'NoRule',
+    });
   });
 
   it.each<[string, Partial<PodView>, Partial<DrainPodRules>, string]>([
@@ -53,39 +56,39 @@ describe('a pod in a drain', () => {
     ['7: on another GPU', { annotations: gpu('GPU-456') }, { scope: ON_GPU }, 'OtherEntity'],
     ['7: on no GPU', {}, { scope: ON_GPU }, 'OtherEntity'],
   ])('%s is none of its business', (_, pod, rules, because) => {
-    expect(standing(pod, rules)).toEqual({ kind: 'outOfScope', because });
+    expect(drainability(pod, rules)).toEqual({ kind: 'outOfScope', because });
   });
 
   it('3: with devices counts where only those are drained', () => {
-    expect(standing({ annotations: devices({}) }, { gpuPodsOnly: true })).toMatchObject({ kind: 'counts' });
+    expect(drainability({ annotations: devices({}) }, { gpuPodsOnly: true })).toMatchObject({ kind: 'counts' });
   });
 
   it('that is being stopped counts until its grace period has passed once more', () => {
     const deletionTime = at('2024-01-01T11:59:30Z');
-    expect(standing({ deletionTime })).toEqual({ kind: 'counts', mode: 'AllowCompletion', until: NOW });
-    expect(standing({ deletionTime: at('2024-01-01T11:59:29Z') })).toEqual({
+    expect(drainability({ deletionTime })).toEqual({ kind: 'counts', mode: 'AllowCompletion', until: NOW });
+    expect(drainability({ deletionTime: at('2024-01-01T11:59:29Z') })).toEqual({
       kind: 'leftBehind',
       because: 'StuckTerminating',
       mode: 'AllowCompletion',
     });
-    expect(standing({ deletionTime, terminationGracePeriod: seconds(10) })).toMatchObject({ kind: 'leftBehind' });
+    expect(drainability({ deletionTime, terminationGracePeriod: seconds(10) })).toMatchObject({ kind: 'leftBehind' });
   });
 
   it('that is not ready counts for the time that the configuration says', () => {
-    const since = (text: string): DrainPodStanding => standing({ ready: false, notReadySince: at(text) });
+    const since = (text: string): PodDrainability => drainability({ ready: false, notReadySince: at(text) });
     expect(since('2024-01-01T11:55:00Z')).toEqual({ kind: 'counts', mode: 'AllowCompletion', until: NOW });
     expect(since('2024-01-01T11:54:59Z')).toEqual({ kind: 'leftBehind', because: 'NotReady', mode: 'AllowCompletion' });
-    expect(standing({ ready: false })).toMatchObject({ kind: 'counts', until: undefined });
+    expect(drainability({ ready: false })).toMatchObject({ kind: 'counts', until: undefined });
   });
 
   it('that is not ready and is being stopped is waited for like any other', () => {
     const pod = { ready: false, notReadySince: at('2024-01-01T10:00:00Z'), deletionTime: at('2024-01-01T12:00:10Z') };
-    expect(standing(pod)).toMatchObject({ kind: 'counts' });
+    expect(drainability(pod)).toMatchObject({ kind: 'counts' });
   });
 });
 
 describe('a pod in a partial drain', () => {
-  const partial = (pod: Partial<PodView>): DrainPodStanding => standing(pod, { scope: ON_GPU });
+  const partial = (pod: Partial<PodView>): PodDrainability => drainability(pod, { scope: ON_GPU });
 
   it('6: counts when it uses the GPU', () => {
     expect(partial({ annotations: gpu('GPU-9', 'GPU-123') })).toMatchObject({ kind: 'counts' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { drainGroupOf, drainStanding, toleratesDisruption } from '../../../shared/domain/drainable-pod.ts';
+import { drainGroupOf, drainabilityOf, toleratesDisruption } from '../../../shared/domain/drainable-pod.ts';
 import type { JsonObject, KubernetesObject, OwnerReference } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView, Toleration } from '../../../shared/domain/pod.ts';
 import { readPod } from '../../../shared/domain/pod.ts';
@@ -32,7 +32,7 @@ describe('a drain passes over', () => {
     ],
     ['pods that ended more than 60 s ago and are still there', { deletionTime: ago(60_001) }, 'StuckTerminating'],
   ])('%s', (_, overrides, because) => {
-    expect(drainStanding(aPod(undefined, overrides), NOW)).toEqual({ kind: 'passedOver', because });
+    expect(drainabilityOf(aPod(undefined, overrides), NOW)).toEqual({ kind: 'passedOver', because });
   });
 });
 
@@ -59,7 +59,7 @@ describe('a drain counts', () => {
     ],
   ])('%s', (_, overrides, group) => {
     const pod = aPod(undefined, overrides);
-    expect(drainStanding(pod, NOW)).toEqual({ kind: 'counts', group });
+    expect(drainabilityOf(pod, NOW)).toEqual({ kind: 'counts', group });
     expect(drainGroupOf(pod)).toBe(group);
   });
 });
@@ -133,8 +133,8 @@ describe('a pod as the API server has it', () => {
     ['is static where the Node owns it', ownedBy('v1', 'Node'), stays('Static')],
     ['is not where something else of the core group does', ownedBy('v1', 'ReplicationController'), counts],
     ['is not where a Node of another group does', ownedBy('example.com/v1', 'Node'), counts],
-  ])('%s', (_, object, standing) => {
-    expect(drainStanding(readPod(object), NOW)).toEqual(standing);
+  ])('%s', (_, object, drainability) => {
+    expect(drainabilityOf(readPod(object), NOW)).toEqual(drainability);
   });
 
   it('has the resources that some container is limited to more than none of', () => {

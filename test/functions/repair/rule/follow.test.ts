@@ -53,7 +53,7 @@ describe('an attempt of which no run said how it ended', () => {
     for (const rules of [someRules(OPEN), someRules(OPEN, { mode: 'Observe' }), someRules({}, { gateOpen: false })]) {
       const decision = after(intended, { ...early, rules });
       expect(verdictsOf(decision)).toEqual(['settle n1']);
-      expect(decision.looks).toMatchObject([{ holds: true, takesBack: false, record: { attempt: intended } }]);
+      expect(decision.looks).toMatchObject([{ isInFlight: true, takesBack: false, record: { attempt: intended } }]);
       expect(decision.granted).toEqual([]);
     }
     expect(after(intended, early).wakeTime).toBe(SETTLED);
@@ -137,7 +137,7 @@ describe('a reboot under way', () => {
   it('is not over where the node looks well with the boot ID of before', () => {
     const decision = after(reboot, { rules, nodes: [WELL], now: addDuration(NOW, minutes(2)) });
     expect(verdictsOf(decision)).toEqual([]);
-    expect(decision.looks).toMatchObject([{ holds: true, record: { attempt: { action: 'Reboot' } } }]);
+    expect(decision.looks).toMatchObject([{ isInFlight: true, record: { attempt: { action: 'Reboot' } } }]);
   });
 
   it('is not interrupted by a veto, a closed gate or mode Observe, and nothing follows it there', () => {
@@ -149,7 +149,7 @@ describe('a reboot under way', () => {
     ];
     for (const given of cases) {
       const early = after(reboot, { ...given, now: addDuration(NOW, minutes(5)) });
-      expect(early.looks).toMatchObject([{ holds: true, takesBack: false }]);
+      expect(early.looks).toMatchObject([{ isInFlight: true, takesBack: false }]);
       expect(after(reboot, { ...given, now: until }).granted).toEqual([]);
     }
   });
@@ -183,7 +183,7 @@ describe('a drain under way', () => {
       rules: rules({ settings: { invalid: 'a typo' } }),
       now: addDuration(NOW, minutes(5)),
     });
-    expect(looks).toMatchObject([{ holds: true, takesBack: false, record: { attempt: { action: 'Drain' } } }]);
+    expect(looks).toMatchObject([{ isInFlight: true, takesBack: false, record: { attempt: { action: 'Drain' } } }]);
   });
 
   it('is followed by the termination at once when it has ended, and by nothing when a person took it back', () => {
@@ -219,7 +219,7 @@ describe('a termination', () => {
 
   it('goes on where the node is well by now: its NodeClaim is on its way', () => {
     const decision = after(termination, { claims: [going], nodes: [WELL], now: addDuration(NOW, minutes(5)) });
-    expect(decision.looks).toMatchObject([{ holds: true }]);
+    expect(decision.looks).toMatchObject([{ isInFlight: true }]);
     expect(decision.granted).toEqual([]);
   });
 });

@@ -97,7 +97,7 @@ it('says which policy holds it, by what numbers, and that it looks again after h
   expect(gate.take(second)).toEqual({
     reason: 'ZoneConcurrencyBudget',
     message: '1 repair is under way in zone a, maxConcurrentRepairsPerZone of NodeLifecyclePolicy p0 allows 1',
-    basis: {
+    setting: {
       source: 'NodeLifecyclePolicy p0',
       field: 'spec.repairLimits.maxConcurrentRepairsPerZone',
       numbers: { underWay: 1, allowed: 1 },
@@ -107,7 +107,7 @@ it('says which policy holds it, by what numbers, and that it looks again after h
   expect(gate.take(nodeIn('n'))).toMatchObject({
     reason: 'ClusterConcurrencyBudget',
     message: '1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy p1 allows 0',
-    basis: { numbers: { underWay: 1, allowed: 0 } },
+    setting: { numbers: { underWay: 1, allowed: 0 } },
   });
 });
 

@@ -1,7 +1,7 @@
 /** When an illness starts, by which entry, and when it ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clocksOf, illnessAt, illsOf, type Look } from '../../../../functions/repair/rule/illness.ts';
+import { clocksOf, illnessAt, illsOf, type IllnessObservation } from '../../../../functions/repair/rule/illness.ts';
 import type { Clock, Illness } from '../../../../functions/repair/rule/record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
@@ -22,7 +22,7 @@ interface Given {
   readonly kept?: readonly [start: number, stated: number, first?: number];
   /** When the forwarder saw the change of this very node. */
   readonly own?: number;
-  readonly settings?: Look['settings'];
+  readonly settings?: IllnessObservation['settings'];
 }
 
 const ready = (since: number): NodeCondition => aCondition('Ready', 'False', at(since));

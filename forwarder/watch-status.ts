@@ -16,7 +16,7 @@ export interface WatchStatus {
   readonly forbidden: boolean;
 }
 
-export interface Standing {
+export interface WatchHealth {
   status(): WatchStatus;
   /** A sign of life: nothing is wrong at the moment. */
   contact(): void;
@@ -27,7 +27,10 @@ export interface Standing {
 }
 
 /** @param onStatus called after each list, each failure, and the first sign of life after one. Must not throw. */
-export function createStanding(clock: Clock, onStatus: (status: WatchStatus) => void = () => undefined): Standing {
+export function createWatchHealth(
+  clock: Clock,
+  onStatus: (status: WatchStatus) => void = () => undefined,
+): WatchHealth {
   let status: WatchStatus = { state: 'starting', lastContactTime: undefined, problem: undefined, forbidden: false };
   const well = () => ({ lastContactTime: clock.now(), problem: undefined, forbidden: false });
   return {

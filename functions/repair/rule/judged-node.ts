@@ -34,7 +34,7 @@ export interface LookContext {
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
 }
 
-export interface NodeSeen {
+export interface JudgedNode {
   readonly context: LookContext;
   readonly node: NodeView;
   readonly record: NodeRecord;
@@ -49,8 +49,8 @@ export interface NodeSeen {
   readonly allRungs: readonly Rung[];
 }
 
-export type Partly = Omit<NodeLook, 'node' | 'view'>;
+export type LookResult = Omit<NodeLook, 'node' | 'view'>;
 
-export const QUIET = { holds: false, isFollowed: false, takesBack: false } as const;
+export const QUIET = { isInFlight: false, isFollowed: false, takesBack: false } as const;
 /** Its repair is under way. */
-export const IN_FLIGHT = { holds: true, isFollowed: true, takesBack: false } as const;
+export const IN_FLIGHT = { isInFlight: true, isFollowed: true, takesBack: false } as const;

@@ -13,11 +13,11 @@ import type { TerminationContext } from './context.ts';
  * `awaited`: called in order, each within its own deadline; `once`: called once, and nothing waits for it; `forced`: the same at the
  * deadline; `never`: no instance ends with this termination, and nothing is called.
  */
-export type HookStanding =
+export type HookMode =
   { readonly kind: 'awaited' | 'once' | 'forced' } | { readonly kind: 'never'; readonly because: string };
 
 /** How the hooks of one point stand now. Looks at the instance where no NodeClaim ends it. */
-export async function standingOfHooks(context: TerminationContext, point: HookPoint): Promise<HookStanding> {
+export async function hookModeOf(context: TerminationContext, point: HookPoint): Promise<HookMode> {
   const because = await whyNever(context);
   if (because !== undefined) return { kind: 'never', because };
   if (context.forced) return { kind: 'forced' };
