@@ -11,13 +11,13 @@ import type { WatchedNodes } from './watched-nodes.ts';
 const changedOnly = (parts: readonly string[], { change, changed }: ObjectChange): boolean =>
   change === 'Modified' && changed.length > 0 && changed.every(part => parts.includes(part));
 
-/** A pod that is about to go: who empties its node waits until it is gone. */
+/** A pod that is about to go: a function that empties its node waits until it is gone. */
 const isOnItsWay = (change: ObjectChange): boolean => changedOnly(['deletionTimestamp'], change);
 
 const isOfProtectionAlone = (change: ObjectChange): boolean =>
   change.subject.kind === 'Node' && changedOnly(['protection'], change);
 
-/** What drains alone write and read: their marks, and the cordon. One message, in place of one for each function. */
+/** Parts that only drains write and read: their marks, and the cordon. They cost one message instead of one for each function. */
 const PARTS_OF_DRAINS: readonly string[] = ['drain', 'unschedulable'];
 const isOfDrainsAlone = (change: ObjectChange): boolean =>
   change.subject.kind === 'Node' && changedOnly(PARTS_OF_DRAINS, change);
@@ -25,22 +25,22 @@ const isOfDrainsAlone = (change: ObjectChange): boolean =>
 export interface NodeMessagesDeps {
   readonly clock: Clock;
   readonly nodes: () => WatchedNodes;
-  /** Of the Nodes. */
+  /** The trackers of Nodes. */
   readonly trackers: () => readonly Tracker[];
 }
 
 export interface NodeMessages {
   /** What is published of a change. */
   toPublish(change: ObjectChange): readonly ObjectChange[];
-  /** For the functions that wait for its pods. undefined: the Node is not there. */
+  /** The change of a Node for the functions that wait for its pods; undefined: the Node is not there. */
   nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined;
 }
 
 /** `nodes` and `trackers` are read at each call, so they may be made after this. */
 export function createNodeMessages({ clock, nodes, trackers }: NodeMessagesDeps): NodeMessages {
   /**
-   * Of many pods that go together, each function that waits for them gets a few events, as one change of their node. A pod with an
-   * annotation concerns the protections everywhere, and the functions that empty nodes only on a watched one.
+   * Many pods that go together become a few changes of their node, for each function that waits for them. An annotated pod always concerns
+   * the protections; it concerns the functions that empty nodes only on a watched node.
    */
   function toPublish(change: ObjectChange): readonly ObjectChange[] {
     const { interest, subject, hints } = change;

@@ -120,7 +120,7 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
       running.set(name, child);
       void begin(name, child.signal);
     },
-    // The others know all; this one has missed what was said to them alone.
+    // A function that joins has missed what was published to the others alone.
     joined(name) {
       const child = running.get(name);
       if (child === undefined) return;

@@ -31,14 +31,27 @@ export function propsOf(scope: Construct, config: CurfewConfig): CurfewProps {
 
 /** By CloudFormation parameters without a default, which must be given to the deployment. */
 function askForCluster(scope: Construct): CurfewCluster {
-  const ask = (id: string, description: string) =>
-    new CfnParameter(scope, id, { type: 'String', minLength: 1, description }).valueAsString;
+  const ask = (id: string, description: string, allowedPattern: string, constraintDescription: string) =>
+    new CfnParameter(scope, id, { type: 'String', minLength: 1, description, allowedPattern, constraintDescription })
+      .valueAsString;
   return {
-    name: ask(CLUSTER_PARAMETERS.name, 'Name of the EKS cluster'),
-    endpoint: ask(CLUSTER_PARAMETERS.endpoint, 'URL of its API server: cluster.endpoint of `aws eks describe-cluster`'),
+    name: ask(
+      CLUSTER_PARAMETERS.name,
+      'Name of the EKS cluster',
+      '^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$',
+      'must be the name of an EKS cluster',
+    ),
+    endpoint: ask(
+      CLUSTER_PARAMETERS.endpoint,
+      'URL of its API server: cluster.endpoint of `aws eks describe-cluster`',
+      '^https://[A-Za-z0-9.:-]+/?$',
+      'must be a URL that begins with https://',
+    ),
     certificateAuthority: ask(
       CLUSTER_PARAMETERS.certificateAuthority,
       'cluster.certificateAuthority.data of `aws eks describe-cluster`',
+      '^[A-Za-z0-9+/]+={0,2}$',
+      'must be base64, as `aws eks describe-cluster` prints it',
     ),
   };
 }

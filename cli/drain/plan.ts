@@ -166,7 +166,8 @@ function planPod(pod: PodView, situation: Situation): PlannedPod {
     const because = `evicted at ${toExactTimestamp(held.expiry)}, when its protection ends${note}`;
     return planned('evict', because, { time: held.expiry, blockers: refusal === undefined ? [] : [refusal] });
   }
-  const when = isActive(held, now) ? 'once its protection is taken off' : 'at once';
+  const free = refusal === undefined ? 'at once' : 'once that is allowed';
+  const when = isActive(held, now) ? 'once its protection is taken off' : free;
   return planned('evict', `evicted ${when}${note}`, { blockers });
 }
 

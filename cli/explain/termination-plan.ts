@@ -41,7 +41,8 @@ function planStep(step: PodStep, budgets: NodeObservation['budgets'], deadline: 
   }
   if (step.kind === 'evict') {
     const refusal = evictionRefusal(step.pod, budgets);
-    return planned('evict', `evicted at once${force}`, refusal === undefined ? [] : [refusal]);
+    const when = refusal === undefined ? 'at once' : 'once that is allowed';
+    return planned('evict', `evicted ${when}${force}`, refusal === undefined ? [] : [refusal]);
   }
   const { until } = step;
   switch (step.because) {

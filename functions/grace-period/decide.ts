@@ -101,7 +101,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
 
   const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
   const next = sooner(sooner(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
-  // The memory of pods that are gone goes with the next write that is due anyway.
+  // Pods that are gone are forgotten with the next write.
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
   const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
@@ -115,7 +115,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
 }
 
-/** The last of those that belong to the first one: with pods that end one shortly after the other, all of them are due by then. */
+/** The end of the group that the first instant begins: pods that end shortly after one another are all due by then. */
 function lastOfFirst(instants: readonly EpochMs[]): EpochMs | undefined {
   const first = instants.reduce(earliest, undefined);
   if (first === undefined) return undefined;

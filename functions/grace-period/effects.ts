@@ -28,7 +28,7 @@ type AnnotateOutcome = { readonly kind: 'ok' | 'changed' };
 type Memory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter; readonly tries: Tries };
 
-/** As `Remembered`; without a time of its own the record was to be closed. */
+/** As `Remembered`; without `wakeTime` the record was to be closed. */
 type Intent = Pick<Remembered, 'record'> & { readonly wakeTime: EpochMs | undefined };
 
 type Changed =
@@ -60,7 +60,7 @@ export async function changeNode(
   return rememberRefused(deps, seen, before, outcome);
 }
 
-/** The next look waits with the change, and sees to the rest. */
+/** Remembers the refusal, so that the next look waits with this change and does the rest. */
 async function rememberRefused({ tries }: Deps, seen: Look, before: Intent, refused: Refused): Promise<Changed> {
   const { effort, refusals }: Memory = seen.held ?? {};
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));

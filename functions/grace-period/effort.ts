@@ -1,4 +1,4 @@
-/** How long it waits to put an annotation back that somebody keeps removing: no patch war, no message a minute. Pure. */
+/** How long to wait before an annotation is put back that somebody keeps removing: no patch war, no message a minute. Pure. */
 import type { Effort } from './record.ts';
 import type { NodeChange } from './node-change.ts';
 import { addDuration, hours, isDue, minutes, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
@@ -22,7 +22,7 @@ export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now:
 
 /** The memory after a change of the Node was made. */
 export function effortAfter(before: Effort | undefined, change: NodeChange, now: EpochMs): Effort | undefined {
-  // What was undone and stays for twice the longest wait was no quarrel.
+  // An annotation that then stays for twice the longest wait ends the quarrel.
   const isOld = before !== undefined && isDue(now, addDuration(before.lastTime, toDurationMs(2 * LONGEST_RETRY)));
   const known = isOld ? undefined : before;
   return isRestoring(change) ? { times: (known?.times ?? 0) + 1, lastTime: now } : known;

@@ -16,7 +16,7 @@ import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 type KeepDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 type Deps = KeepDeps & Pick<FunctionDeps, 'events' | 'audit' | 'metrics'>;
 
-/** Keeps what can be read of the policy, for the time when it cannot be. */
+/** Keeps what can be read of the policy, for a time when it cannot be read. */
 export function keepProtection(deps: KeepDeps, { name, uid }: Subject, wakeUp?: UsedWakeUp): Promise<void> {
   return keepPolicy(deps, { owner: OWNER, readers: [PROTECTION] }, { name, uid }, wakeUp);
 }

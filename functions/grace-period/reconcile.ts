@@ -78,8 +78,8 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       if (hints.nodeName === undefined) return;
       return reconcileNode(deps, { name: hints.nodeName, uid: undefined, pods: 'always' });
     case 'Node': {
-      // Pods have events of their own, but those that came before their node; a node that only changes matters when it is known to carry
-      // annotated ones.
+      // Pods have events of their own, except those that came before their Node. A Node that only changes matters if it is known to carry
+      // annotated pods.
       const pods = change === 'Added' && event.resync !== true ? 'always' : 'ifKnown';
       const onlyIfKnown = pods === 'ifKnown' && leavesAlone(event, 'protection');
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, onlyIfKnown });
@@ -176,7 +176,7 @@ async function keep(
   return done.kind === 'done' && !isUnsaid(outcome, seen) ? afterChange(node) : done;
 }
 
-/** A pod that came while its node was released, and whose own run found the node still held, is found by looking once more. */
+/** Looks once more after a release: a pod may have come meanwhile, and its own run still found the node held. */
 function afterChange(change: NodeChange): Turn {
   return change.kind === 'release' ? again('the node was released') : DONE;
 }

@@ -9,7 +9,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readNode, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
-import { isToBeSaid, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
+import { isToBeSaid, refusedAgain, textOfRefusal, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import { type EpochMs, addDuration, earliest, seconds } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
@@ -268,7 +268,8 @@ async function afterAct(
       const isPassed = attempt.action === 'Replace' && !keepsTurn;
       const text = isPassed ? outcome.why : textOfRefusal(next);
       const refused = { node: look.node, attempt, reason: outcome.reason, text };
-      if (isSaid) await speaker.sayRefused(refused, next.saidTime !== undefined);
+      const isKnown = isSaidAlready(before.refusals, key, next, now);
+      if (isSaid) await speaker.sayRefused(refused, { isRepeated: next.saidTime !== undefined, isKnown });
       const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
       const over = withoutAttempt({ ...before, attempt }, attempt);
       const ours = { ...record.ours, ...over.ours };
@@ -317,6 +318,13 @@ async function afterAct(
     }
   }
 }
+
+/** Another action of the list was refused with the same words within the hour (I11). */
+const isSaidAlready = (refusals: Refusals | undefined, key: string, { message }: Refusal, now: EpochMs): boolean =>
+  Object.entries(refusals ?? {}).some(
+    ([other, refusal]) =>
+      other !== key && refusal.message === message && refusal.saidTime !== undefined && !isToBeSaid(refusal, now, true),
+  );
 
 const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHaveMade'>): Ours => {
   const { mayHaveMade: _, ...rest } = ours ?? {};

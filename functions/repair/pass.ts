@@ -114,7 +114,7 @@ async function cleanUp(deps: PassDeps, seen: PassObservation, { looks }: PoolDec
     }
     if (each.failedLaunch !== undefined) {
       const { attempt, why } = each.failedLaunch;
-      await speaker.sayRefused({ node: each.node, attempt, reason: 'ReplacementUnavailable', text: why }, false);
+      await speaker.sayRefused({ node: each.node, attempt, reason: 'ReplacementUnavailable', text: why });
     }
     const held = seen.held.get(each.node.uid)?.value;
     const record = each.record ?? (each.takesBack && held ? withoutLast(held) : undefined);

@@ -38,7 +38,8 @@ export interface Speaker {
   sayAll(
     looks: readonly NodeLook[],
   ): Promise<{ readonly looks: readonly NodeLook[]; readonly time: EpochMs | undefined }>;
-  sayRefused(refused: Refused, isRepeated: boolean): Promise<void>;
+  /** @param isKnown the Event stands there already, with the same words */
+  sayRefused(refused: Refused, options?: { readonly isRepeated?: boolean; readonly isKnown?: boolean }): Promise<void>;
   sayLeft(node: NodeName, text: string, isRepeated: boolean): Promise<void>;
   /** A replacement is deleted, or stays for good. */
   sayReplacement(node: NodeName, replacement: string, end: End): Promise<void>;
@@ -88,7 +89,10 @@ export function createSpeaker(deps: PassDeps, scope: DecisionScope, now: EpochMs
       }
       return { looks: next.map(worthKeeping), time };
     },
-    sayRefused: (refused, isRepeated) => reporter.report({ ...reportOfRefusal(refused, scope), isRepeated }),
+    async sayRefused(refused, { isRepeated = false, isKnown = false } = {}) {
+      const { event, ...report } = reportOfRefusal(refused, scope);
+      await reporter.report({ ...report, isRepeated, ...(event && !isKnown && { event }) });
+    },
     sayLeft: (node, text, isRepeated) => reporter.report({ ...reportOfLeft(node, scope, text), isRepeated }),
     sayReplacement: (node, replacement, end) => reporter.report(reportOfReplacement(node, scope, replacement, end)),
     async sayMissing({ rules: { pool } }, state, nodes) {

@@ -1,6 +1,6 @@
 /**
- * A record that stands for all of them: written once, read at each tick. Where it is missing, the table is new, or its records have vanished, which
- * nothing else would say: a table that is empty has no timer that is overdue.
+ * One record that stands for all others: written once, read at each tick. If it is missing, the table is new, or its records have vanished.
+ * Nothing else would tell: an empty table has no overdue timer.
  */
 import { METRICS } from '../../shared/contract/metrics.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';

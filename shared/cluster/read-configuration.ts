@@ -88,7 +88,7 @@ export function sameKept(a: KeptConfiguration | undefined, b: KeptConfiguration)
   return a !== undefined && canonical(a) === canonical(b);
 }
 
-/** What was kept does not change: the text of an object that was asked for before is known. */
+/** Remembers the text of each object: what was kept does not change. */
 const texts = new WeakMap<object, string>();
 
 /** JSON text with sorted keys. @param value nobody changes it afterwards */

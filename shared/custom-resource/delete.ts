@@ -28,7 +28,7 @@ async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<b
   throw new RetryableError(`deleting ${ref.type.resource} ${ref.name}: ${outcome.message}`, { reason: 'Conflict' });
 }
 
-/** Another version may show it. Where none is served its definition is gone, and with it all objects of the kind. */
+/** Looks for it in another version. If no version is served, its definition is gone, and all objects of the kind with it. */
 function unlessOutOfSight(error: unknown): undefined {
   if (!(error instanceof OutOfSight)) throw error;
 }

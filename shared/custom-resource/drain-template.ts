@@ -51,7 +51,7 @@ export function checkDrainTemplate(text: string, file: string): readonly ConfigF
   }));
   const failed = [FULL_DATA, EMPTY_DATA].flatMap(data => {
     const run = executeTemplate(template, drainTemplate(text), data);
-    // What else can go wrong depends on the event, and is its drain's to say.
+    // Other faults depend on the event: the drain of that event reports them.
     return run.ok || !WHATEVER_THE_EVENT.test(run.fault.message) ? [] : [run.fault];
   });
   const places = new Map([...unknown, ...failed].map(fault => [`${fault.line}:${fault.column}`, fault]));

@@ -45,7 +45,7 @@ export type PodAnswer =
   | DeletionAnswer
   /** An eviction that was not granted a moment ago, and is not asked for again yet. */
   | { readonly kind: 'held'; readonly message: string; readonly until: EpochMs }
-  /** 404: it went while it was looked at, or the API server contradicts itself: which of them, the next look tells. */
+  /** 404: the pod has just gone, or the API server contradicts itself. The next look tells which. */
   | { readonly kind: 'noSuchPod'; readonly until: EpochMs }
   | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isAsked: boolean };
 
@@ -69,9 +69,9 @@ export interface PodsToEnd<End extends PodEnd> {
   readonly refusals: Refusals | undefined;
   /** What a try rests on, beside the pod. */
   readonly restsOn: readonly unknown[];
-  /** When it comes, a deletion that was refused is tried at once. */
+  /** At this instant a refused deletion is tried at once. */
   readonly deadline?: EpochMs | undefined;
-  /** Nobody waits for deletions that are refused: also what may pass within minutes is said. */
+  /** Nobody waits for refused deletions: a refusal is reported even if it may pass within minutes. */
   readonly isLast?: boolean;
   /** How it is said that a pod was evicted or deleted. */
   readonly describe: (end: End) => Omit<Report, 'about' | 'reason' | 'metric'>;
@@ -118,7 +118,7 @@ function batchesOf<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): read
 }
 
 const RETRY = seconds(10);
-/** Of what the API server answers: a record holds 400 KB, and a node has hundreds of pods. */
+/** The most characters of an answer that are kept: a record holds 400 KB, and a node has hundreds of pods. */
 const MESSAGE_CHARS = 300;
 
 async function answerTo<End extends PodEnd>(
@@ -223,7 +223,7 @@ export interface PodsLeft {
 /** Looks after which a PodDisruptionBudget is asked only as a safety net: its own event wakes the drain sooner. */
 const PATIENT_AFTER = 20;
 const PATIENT_RETRY = seconds(60);
-/** Fewer conflicts in a row are nothing to tell anybody about. */
+/** Conflicts in a row before they are reported. */
 const CONFLICTS_SAID = 5;
 
 /**

@@ -26,9 +26,9 @@ export type EvictionAnswer =
 
 export type DeletionAnswer =
   | { readonly kind: 'deleted' }
-  /** 409 of a deletion of what was looked at: as of an eviction. */
+  /** 409 of a deletion with a resourceVersion: as `changed` of an eviction. */
   | { readonly kind: 'changed' }
-  /** 409 of a deletion of whatever it is by now: another pod has its name. */
+  /** 409 of a deletion by UID alone: another pod has its name. */
   | { readonly kind: 'replaced' };
 
 /** 404 of a pod that the API server had listed a moment ago: it has just gone, or the API server contradicts itself. */
@@ -94,8 +94,8 @@ export async function deletePod(
 const DISRUPTION_TARGET = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByCurfew' } as const;
 
 /**
- * Writes the condition on a pod that is about to be deleted by force, as an eviction does by itself. It only informs: what comes of it holds
- * no deletion back. Answers the pod's version afterwards.
+ * Writes the condition on a pod that is about to be deleted by force, as an eviction does by itself. It only informs: if it fails,
+ * the pod is deleted all the same. Answers the pod's version afterwards.
  */
 async function markDisrupted({ kubernetes, clock }: PodDeps, pod: PodView): Promise<string> {
   const { uid, resourceVersion, conditions = [] } = pod;

@@ -112,7 +112,9 @@ export function createConditionHistory({
       const least = Math.max(created, stated > seen || (isBehind && !isOld) ? seen : stated);
       const quiet = quietSince() ?? Infinity;
       // Who looks for another reason, before the news of it has come, has nothing to doubt the time by.
-      const first = isBehind && quiet > seen ? Math.max(created, stated) : least;
+      // A Node that is made ill already is believed to have been ill from its creation, which is a whole second.
+      const isNew = created >= Math.floor(seen / 1000) * 1000;
+      const first = isBehind && (quiet > seen || isNew) ? Math.max(created, stated) : least;
       // Who has not seen the short time in between takes it for a status that stayed.
       const { stood, beforeSeen } = standing;
       const wasUnseen = seen - beforeSeen < SURELY_SEEN || quiet > beforeSeen;
@@ -124,7 +126,9 @@ export function createConditionHistory({
       const earliest = hasReason ? Math.max(start, Math.floor(firstReason / 1000) * 1000) : start;
       // Who was cut off learns of it late, and cannot tell that from a clock that is behind.
       const isLate = quiet > seen || (hasReason && quiet > reasonSeen);
-      const latest = Math.max(least, hasReason ? reasonSeen : -Infinity, isLate && !isOld ? quiet : -Infinity);
+      // The first look may be for a later change of the Node, and then takes what is old for the news.
+      const isNews = !isOld || (texts.get(node.metadata.uid)?.time ?? -Infinity) > began;
+      const latest = Math.max(least, hasReason ? reasonSeen : -Infinity, isLate && isNews ? quiet : -Infinity);
       return { earliest, latest };
     },
     statusBefore: (uid, type) => nodes.get(uid)?.get(type)?.before,

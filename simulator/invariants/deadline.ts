@@ -124,8 +124,11 @@ function currentDeadline(object: KubernetesObject, mirror: Mirror): Declared | u
     .toSorted((a, b) => a.time - b.time)[0];
 }
 
-const deletionOf = (object: KubernetesObject, claim: KubernetesObject | undefined): number | undefined =>
-  instantOf(claim?.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp);
+/** Of a Node that was deleted before its NodeClaim the earlier one: the deletion of the other gives no more time (I5). */
+function deletionOf(object: KubernetesObject, claim: KubernetesObject | undefined): number | undefined {
+  const times = [claim, object].flatMap(each => instantOf(each?.metadata.deletionTimestamp) ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
 
 /** Whether what set a deadline is there and sets none any more. */
 function isTakenBack(source: string, object: KubernetesObject, mirror: Mirror): boolean {

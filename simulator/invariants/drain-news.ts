@@ -22,7 +22,7 @@ export function checkDrainNews(
 ): Required<Pick<Check, 'onWrite' | 'onAudit' | 'onBuried' | 'onMinute'>> {
   /** By name: since when nothing keeps the node any more. */
   const free = new Map<string, number>();
-  /** By name: whether it is cordoned, whether somebody opened it since the last minute, and whether that was a drain of ours. */
+  /** By name: whether it is cordoned, whether somebody opened it since the last minute, and whether that was we. */
   const cordoned = new Set<string>();
   const openedBySomebody = new Set<string>();
   const opened = new Set<string>();
@@ -53,7 +53,10 @@ export function checkDrainNews(
   });
   return {
     onWrite({ resource, before, after }, by) {
-      if (by !== 'drain' || resource.resource !== 'nodes' || after === undefined) return;
+      if (resource.resource !== 'nodes' || after === undefined) return;
+      // A repair that opens what it had closed takes back no drain.
+      if (by === 'repair' && isCordoned(before) && !isCordoned(after)) opened.add(after.metadata.name);
+      if (by !== 'drain') return;
       const mark = annotationOf(after, CORDON);
       // A run that died may have taken it without a word in the audit log.
       if (mark !== undefined && (before === undefined || mark !== annotationOf(before, CORDON)))

@@ -109,7 +109,9 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
       ).length;
       // A run that died may have counted as an act.
       const left = rungs.slice(nth).map(rung => rung.timeout);
-      const isCertain = (quietSince() ?? Infinity) <= began || rungs.length === 1;
+      // An illness of the same kind goes on at the last action of the one before.
+      const goesOn = acts.some(each => each.illness !== illness && each.kind === kind);
+      const isCertain = ((quietSince() ?? Infinity) <= began && !goesOn) || rungs.length === 1;
       const timeout = isCertain || left.length === 0 ? (rungs[nth] ?? rungs[0])?.timeout : Math.min(...left);
       const next: Taken = { kind, id, illness, timeout, bootID: bootOf(node), calls: [call] };
       patients.set(uid, { ...patient, acts: [...acts, next] });

@@ -23,7 +23,7 @@ import { profileOf } from './statements.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
-import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
+import { does, isKubernetes, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
 /** Every other reason for a hold is judged by the objects themselves. */
 const HELD_BY_THE_PAST: readonly string[] = [
@@ -63,6 +63,8 @@ export const checkRepair: MakeCheck = context => {
   const history = createConditionHistory(context);
   /** Nodes whose NodeClaims this function set out to delete, or whose instances to end, and that are still there, by UID. */
   const repaired = new Map<string, Ending>();
+  /** Of all lists so far: a termination keeps the time that it began with. */
+  const terminationTimes = new Set([STUCK_AFTER]);
   /** UIDs of NodeClaims that it deleted. */
   const ended = new Set<string>();
   const repairedIn = (poolName: string | undefined, stuckAfter: number): readonly string[] =>
@@ -79,14 +81,13 @@ export const checkRepair: MakeCheck = context => {
   /** At least, and at most. */
   const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
     new Set([
-      ...repairedIn(poolName, Math.min(...terminationTimes(mirror)) - SETTLES - context.clockTolerance).filter(
-        isEnding,
-      ),
+      ...repairedIn(poolName, Math.min(...terminationTimes) - SETTLES - context.clockTolerance).filter(isEnding),
       ...climbers.surelyOf(poolName),
     ]);
   const underWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName, Math.max(...terminationTimes(mirror))), ...climbers.of(poolName)]);
+    new Set([...repairedIn(poolName, Math.max(...terminationTimes)), ...climbers.of(poolName)]);
   mirror.follow((resource, uid, object) => {
+    for (const time of object === undefined ? [] : terminationTimesOf(object)) terminationTimes.add(time);
     if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
     if (resource === 'configmaps') {
       if (object?.metadata.name === 'curfew-config' && isGateOpen(object) === true) wasOpen = true;
@@ -105,6 +106,13 @@ export const checkRepair: MakeCheck = context => {
   const endingOf = ({ metadata }: KubernetesObject): { readonly time: number } => ({
     time: isEnding(metadata.uid) ? (repaired.get(metadata.uid)?.time ?? context.now()) : context.now(),
   });
+  /** A fault may keep the Event from being recorded: that it was tried is enough, for it comes again within the hour. */
+  const hear = ({ args: [, event] }: PortCall): void => {
+    if (textOf(dig(event, 'reason')) !== EVENT_REASONS.nodeRepairBlocked) return;
+    const name = textOf(dig(event, 'involvedObject', 'name')) ?? '';
+    const isSaid = SAYS_SO.test(textOf(dig(event, 'message')) ?? '');
+    if (isSaid || held.has(name)) held.set(name, { ...held.get(name), time: context.now() });
+  };
   const remember = (call: PortCall): void => {
     const claim = targetOfTermination(call, mirror);
     past.noteTry(claim && poolNameOf(claim));
@@ -119,6 +127,7 @@ export const checkRepair: MakeCheck = context => {
   return {
     onPast: (call, run) => climbers.onCall(call, run),
     onCall(call, run) {
+      if (run.by === 'repair' && isKubernetes(call, 'create') && targetOf(call).resource === 'events') hear(call);
       const isTerminating = run.by === 'repair' && isTermination(call);
       const act = run.by === 'repair' ? climbers.actOf(call) : undefined;
       const claim = isTerminating ? targetOfTermination(call, mirror) : act && claimOf(act.node, mirror);
@@ -145,15 +154,11 @@ export const checkRepair: MakeCheck = context => {
         held.set(name, { time: context.now(), reason });
       else held.delete(name);
     },
-    onWrite({ verb, resource, before, after }, by) {
+    onWrite({ verb, resource, before }, by) {
       if (by === 'repair' && verb === 'delete' && resource.resource === 'nodeclaims' && before !== undefined) {
         ended.add(before.metadata.uid);
         past.noteRepair(before);
       }
-      if (resource.resource !== 'events' || textOf(dig(after, 'reason')) !== EVENT_REASONS.nodeRepairBlocked) return;
-      const name = textOf(dig(after, 'involvedObject', 'name')) ?? '';
-      const isSaid = SAYS_SO.test(textOf(dig(after, 'message')) ?? '');
-      if (isSaid || held.has(name)) held.set(name, { ...held.get(name), time: context.now() });
     },
     onMinute() {
       const quietSince = context.quietSince();
@@ -184,17 +189,11 @@ export const checkRepair: MakeCheck = context => {
   };
 };
 
-/** How long a termination may take before it is stuck, by each block that says so. */
-function terminationTimes(mirror: Mirror): readonly number[] {
-  const blocks = (['nodepools', 'nodelifecyclepolicies'] as const).flatMap(resource =>
-    [...mirror.all(resource).values()].map(({ spec }) => dig(spec, 'repair')),
-  );
-  const stated = blocks
-    .flatMap(block => listOf(dig(block, 'actions')))
+/** How long a termination may take before it is stuck, where its NodePool or policy says so; ms. */
+const terminationTimesOf = ({ spec }: KubernetesObject): readonly number[] =>
+  listOf(dig(spec, 'repair', 'actions'))
     .filter(action => dig(action, 'type') === 'Terminate')
     .flatMap(action => millisecondsOf(dig(action, 'timeout')) ?? []);
-  return [STUCK_AFTER, ...stated];
-}
 
 /** When a change of the node or of its NodeClaim was denied. */
 const lastDenialOf = (node: KubernetesObject, { mirror, lastDenial }: CheckContext): number =>

@@ -6,7 +6,7 @@ import type { FaultMixName } from '../faults/mix.ts';
 import type { InvariantName } from '../invariants/invariant.ts';
 import { CONVERGENCE, runScenario, type RunOptions, type RunResult } from '../run.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { drawFaults, toFaultMix, type SeedFaults } from './faults.ts';
+import { drawFaults, forDays, toFaultMix, type SeedFaults } from './faults.ts';
 import { generateScenario } from './generate/scenario.ts';
 
 /** All that decides a run: the same trial is the same trace. */
@@ -40,7 +40,10 @@ export interface SeedReport {
 export type Mutation = Pick<RunOptions, 'reconcilers' | 'forwarder' | 'permissions'>;
 
 export function trialOf(seed: number, mix?: FaultMixName): Trial {
-  return { seed, scenario: generateScenario(seed), faults: drawFaults(seed, mix) };
+  const scenario = generateScenario(seed);
+  const faults = drawFaults(seed, mix);
+  const isOfDays = durationBetween(scenario.start, scenario.end) > hours(24);
+  return { seed, scenario, faults: isOfDays ? forDays(faults) : faults };
 }
 
 /**

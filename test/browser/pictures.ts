@@ -10,6 +10,7 @@ import { writePage } from '../../cli/page/write.ts';
 import { traceOf } from '../../simulator/checked-trace.ts';
 import { runHere } from '../cli/run-curfew.ts';
 import { launch, reasonToSkip } from './chromium.ts';
+import { serve, shellBlocksOf } from '../docs/served.ts';
 import { runForPage, scenariosIn } from './runs.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'pictures');
@@ -20,7 +21,7 @@ const POLICIES = 'examples/scenarios/bad-day/policies.yaml';
 
 interface Picture {
   readonly name: string;
-  /** What of the page is looked at: the fragment of its address. */
+  /** What of the page is looked at: the fragment of its address, in which `NOW` is the instant when the page is open. */
   readonly view: string;
   readonly height: number;
   /** Makes the page. */
@@ -37,7 +38,26 @@ const writtenBy =
     return { url: `file://${file}`, close: () => Promise.resolve() };
   };
 
+/** What the reader of docs/guides/getting-started.md sees, after the block that has this in it. */
+const liveAfter =
+  (mark: string): Picture['open'] =>
+  async () => {
+    const blocks = shellBlocksOf('docs/guides/getting-started.md').filter(({ text }) => !text.startsWith('npm '));
+    const served = await serve();
+    try {
+      for (const { text } of blocks.slice(0, blocks.findIndex(block => block.text.includes(mark)) + 1)) {
+        const { code, output } = await served.run(text);
+        if (code !== 0) throw new Error(output);
+      }
+    } catch (error) {
+      await served.stop();
+      throw error;
+    }
+    return { url: served.page, close: () => served.stop() };
+  };
+
 const PICTURES: readonly Picture[] = [
+  { name: 'live', view: 'node=node-2&at=NOW', height: 800, open: liveAfter('curfew.dev/do-not-repair=true') },
   {
     name: 'bad-day',
     view: 'node=batch-1&at=2024-11-01T18:32:00Z&from=2024-11-01T14:55:00Z&to=2024-11-01T22:47:00Z&open=web-5,batch-1',
@@ -85,7 +105,8 @@ async function draw(pictures: readonly Picture[]): Promise<void> {
     for (const picture of pictures) {
       const { url, close } = await picture.open(folder);
       try {
-        for (const theme of ['light', 'dark'] as const) await drawOne(browser, picture, url, theme);
+        const view = picture.view.replace('NOW', new Date().toISOString());
+        for (const theme of ['light', 'dark'] as const) await drawOne(browser, { ...picture, view }, url, theme);
       } finally {
         await close();
       }

@@ -93,7 +93,7 @@ describe('curfew drain --dry-run', () => {
       '  kube-system/dns: stays: its namespace is a system namespace',
       '  ml/train: deleted at T unless it ends before',
       '  other/x: stays: no rule of the configuration matches it',
-      '  web/a: evicted at once',
+      '  web/a: evicted once that is allowed',
       '    blocked: PodDisruptionBudget front allows no disruption now',
       '  web/b: evicted once its protection is taken off',
       '    blocked: protected',

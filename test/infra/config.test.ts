@@ -151,6 +151,25 @@ describe('configuration', () => {
     for (const parameter of Object.values(parameters)) expect(parameter).not.toHaveProperty('Default');
   });
 
+  it('refuses parameters that cannot be those of a cluster, before anything is deployed', () => {
+    const { functionsTemplate } = synthesize({});
+    const taken = (name: string, value: string): boolean =>
+      new RegExp(functionsTemplate.findParameters(name)[name]?.['AllowedPattern']).test(value);
+    const endpoint = 'https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com';
+    for (const [name, good, bad] of [
+      ['ClusterName', ['prod', 'my_cluster-2'], ['', '-prod', 'a b', 'arn:aws:eks:eu-west-1:1:cluster/prod']],
+      [
+        'ClusterEndpoint',
+        [endpoint, `${endpoint}/`],
+        ['abc.eks.amazonaws.com', 'http://abc', `${endpoint}\n`, 'https://'],
+      ],
+      ['ClusterCertificateAuthority', ['LS0tLS1CRUdJTg==', 'Q0E='], ['-----BEGIN CERTIFICATE-----', 'Q0E=\nQ0E=', '']],
+    ] as const) {
+      expect([name, ...good.map(value => taken(name, value))]).toEqual([name, ...good.map(() => true)]);
+      expect([name, ...bad.map(value => taken(name, value))]).toEqual([name, ...bad.map(() => false)]);
+    }
+  });
+
   // The CDK CLI compares with the name of the stack, not with its id, and passes over a parameter of another one.
   it('has its parameters given in docs/deploying.md as the CLI looks for them', () => {
     const { functionsStack, functionsTemplate } = synthesize({});

@@ -121,7 +121,7 @@ describe.skipIf(reason !== undefined)(`on moto${reason === undefined ? '' : ` (s
     for (const command of commands(documentOf(RELEASES)).filter(each => each.startsWith('aws s3 ')))
       await setUp(filledIn(command));
     const parameters = ['ClusterName', 'ClusterEndpoint', 'ClusterCertificateAuthority'].map(
-      name => `ParameterKey=${name},ParameterValue=prod`,
+      name => `ParameterKey=${name},ParameterValue=${name.endsWith('Endpoint') ? 'https://abc' : 'prod'}`,
     );
     for (const [name, more] of [
       ['CurfewState', ''],

@@ -146,8 +146,8 @@ const comesToACall = ({ stored }: KnownNodes, nodes: readonly KubernetesObject[]
   nodes.some(isLive) || stored?.instance?.phase === 'intended';
 
 /**
- * Of a NodeClaim that lives, without Nodes that are deleted while the one that it names lives: they merely state its instance (an old name of
- * it, say), and their deletion is their own.
+ * The Nodes without strays. A stray is being deleted while both the NodeClaim and the Node that it names live: it merely states the same
+ * instance, for example under an old name, and its deletion is its own.
  */
 export function withoutStrays(
   claim: KubernetesObject,

@@ -11,6 +11,7 @@ import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { Ours, ResourceName } from '../rule/record.ts';
 import { TAKEN, type ActionContext } from './action.ts';
+import { nodeOfRequest } from './drain.ts';
 import { renderRemediation } from './remediation-template.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
@@ -128,7 +129,10 @@ function adopt(
     remember(context, ref, uid);
     return TAKEN;
   }
-  return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by somebody else`);
+  const isOurs =
+    nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === nodeOfRequest(context.attempt.requestId ?? '');
+  const who = isOurs ? 'an action before this one' : 'somebody else';
+  return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by ${who}`);
 }
 
 function remember({ ours, note }: Context, ref: ObjectRef, uid: string): void {

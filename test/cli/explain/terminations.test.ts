@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../../cli/explain.ts';
 import { onScenario } from '../../../cli/explain/on-scenario.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import { hookText, type HookAtWork } from '../../../cli/explain/termination-record.ts';
 import type { ExplainedObject } from '../../../cli/explain/subject.ts';
 
 const POLICY_GOES = 'test/cli/explain/termination-without-its-policy.yaml';
@@ -82,6 +84,22 @@ describe('a hook at work', () => {
     expect(await lines({ scenario, at: '1m2s' })).toContainEqual(
       expect.stringMatching(/^hook deregister: function \S+; .*; it last said: no answer from the load balancer$/),
     );
+  });
+
+  it('by a custom resource that is not there yet is named with its template', () => {
+    const target = { kind: 'customResource', template: 'backup.yaml', conditionType: 'Done' } as const;
+    const at = toEpochMs(0);
+    const hook: HookAtWork = {
+      name: 'backup',
+      since: at,
+      until: at,
+      onTimeout: 'Abort',
+      key: 'u/backup',
+      target,
+      resource: undefined,
+      message: undefined,
+    };
+    expect(hookText(hook, at)).toMatch(/^hook backup: the object of template backup\.yaml is not made yet; called /);
   });
 
   it('is not one that has answered', async () => {

@@ -127,6 +127,7 @@ export async function serveApiServer(core: ApiServerCore, options: ServeOptions)
   const access = createAccess(options.authorization);
   const front: Front = { core, access, now: options.now, timers, maxUnsentBytes, watches: new Set() };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    // A fault of ours has answered 500 already; what fails after that is the connection itself.
     handle(front, request, response, options.log).catch(() => response.destroy());
   };
   const { tls } = options;
