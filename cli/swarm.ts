@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createProgress, stoppedAfter, type Terminal } from './progress.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
-import { CI_NEWS_SEEDS, CI_SEEDS, CI_MORE_SEEDS, readRegressions } from '../simulator/swarm/ci.ts';
+import { ALL_CI_SEEDS, readRegressions } from '../simulator/swarm/ci.ts';
 import { formatFailing, formatTotals, whole } from '../simulator/swarm/report.ts';
 import { runTrial, trialOf, type SeedReport } from '../simulator/swarm/seed.ts';
 import { runTasks } from '../simulator/swarm/tasks.ts';
@@ -31,13 +31,11 @@ const REGRESSIONS = fileURLToPath(new URL('../examples/regressions', import.meta
 
 /** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. 130: interrupted; what held so far is said. Throws `UsageError`. */
 export async function swarmCommand(options: SwarmOptions, output: CommandOutput): Promise<number> {
-  const ciSeeds = `${CI_SEEDS.from}..${CI_SEEDS.to}`;
-  const usualSeeds = options.ci === true ? ciSeeds : DEFAULT_SEEDS;
   if (options.ci === true && options.seeds !== undefined) {
     output.error('give either --seeds or --ci, which has its own\n');
     return 2;
   }
-  const seeds = parseSeeds({ seeds: options.seeds ?? usualSeeds });
+  const seeds = options.ci === true ? ALL_CI_SEEDS : parseSeeds({ seeds: options.seeds ?? DEFAULT_SEEDS });
   const mix = options.faults === undefined ? 'drawn' : parseFaults(options.faults);
   if (mix === undefined) {
     output.error('--faults takes none, light or heavy\n');
@@ -51,10 +49,9 @@ export async function swarmCommand(options: SwarmOptions, output: CommandOutput)
     return 2;
   }
   const regressionsHold = options.ci !== true || (await runRegressions(output));
-  const all = options.ci === true ? [...seeds, ...CI_NEWS_SEEDS, ...CI_MORE_SEEDS] : seeds;
   const { interrupted } = options;
   const swarmHolds = await runSeeds(
-    { seeds: all, jobs, folder, interrupted, ...(mix !== 'drawn' && { mix }) },
+    { seeds, jobs, folder, interrupted, ...(mix !== 'drawn' && { mix }) },
     output,
     process.stderr,
   );

@@ -17,7 +17,7 @@ import { type Asked, nodeAsk, nodeCodec, nodeRecordId, poolCodec, poolRecordId }
 import { newNode, settledTime } from './rule/attempt.ts';
 import { intoNode, isSettledBy } from './rule/carry-over.ts';
 import type { PassWithAsk } from './deps.ts';
-import { lookAtGone } from './rule/gone.ts';
+import { lookAtGone } from './rule/follow.ts';
 import { type Surroundings, surroundingsOf } from './rule/guards.ts';
 import { rungsOf } from './rule/ladder.ts';
 import {

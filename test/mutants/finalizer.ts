@@ -18,6 +18,7 @@ import {
   withMovedStep,
   withoutErrors,
   withPorts,
+  withRecords,
   type Mutant,
 } from './mutant.ts';
 
@@ -175,6 +176,19 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     breaks: ['I6'],
     scenario: 'finalizer-orphans.yaml#no-orphan-without-the-api-server',
     mutation: takingErrorsForNothing,
+  },
+  {
+    name: 'answer-at-the-node-forgotten',
+    mistake: 'does not see the answers of hooks that are noted at a Node which its NodeClaim leaves',
+    breaks: ['I4'],
+    seed: 100_122,
+    mutation: withRecords('finalizer', records => ({
+      async get(key) {
+        const record = await records.get(key);
+        const isNote = record?.state['hooksOf'] !== undefined && record.state['reported'] === undefined;
+        return isNote ? { ...record, state: { ...record.state, hooks: {} } } : record;
+      },
+    })),
   },
   {
     name: 'finalizer-swallows-errors',

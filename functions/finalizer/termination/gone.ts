@@ -66,10 +66,22 @@ async function leaveTo(
     if (!isFree) continue;
     const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
-    const saved = await record.save({ subject, value: isLive(node) ? callsOf(value) : value, wakeTime });
+    const noted = loaded.kind === 'held' ? loaded.value.hooks : {};
+    const left = { ...(isLive(node) ? callsOf(value) : value), hooks: withLater(value.hooks, noted) };
+    const saved = await record.save({ subject, value: left, wakeTime });
     if (!saved.written)
       throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
   }
+}
+
+/** What was noted at the Node may be later than the record of its NodeClaim that this run has read: an answer is not forgotten (I4). */
+function withLater(hooks: TerminationRecord['hooks'], noted: TerminationRecord['hooks']): TerminationRecord['hooks'] {
+  const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
+    const own = hooks[name];
+    if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
+    return own.lastSeenTime < lastSeenTime;
+  });
+  return { ...hooks, ...Object.fromEntries(later) };
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
   KubernetesObject,
 } from '../../../shared/domain/kubernetes-object.ts';
 import { REPLACES_ANNOTATION, RESERVED_TAINT, type NodeView } from '../../../shared/domain/node.ts';
+import { objectIn } from '../rule/room.ts';
 
 /** As the ill node has them. */
 const KEPT_LABELS = ['topology.kubernetes.io/zone', 'karpenter.sh/capacity-type', 'kubernetes.io/arch'];
@@ -74,11 +75,6 @@ function requirementsOf(like: KubernetesObject, { labels }: NodeView): readonly 
   );
   return [...others, ...pinned];
 }
-
-const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
-  const value = object?.[key];
-  return isJsonObject(value) ? value : {};
-};
 
 const listIn = (object: JsonObject | undefined, key: string): readonly JsonValue[] => {
   const value = object?.[key];

@@ -6,10 +6,11 @@ import { parseGoDuration, nanosecondsToDuration } from '../../../shared/domain/g
 import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
 import { resolveNodeCount, type DisruptionBudgets, type NodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { isMarkedForDisruption, isRebooting } from './node-verdict.ts';
+import { isTrue } from './replacement.ts';
 import { BLOCKED_CHECK } from './times.ts';
 import type { Blocker, NodeLook } from './verdict.ts';
 
@@ -125,9 +126,6 @@ function readCount(nodes: unknown): NodeCount | undefined {
   if (typeof text !== 'string' || !/^((100|\d{1,2})%|\d{1,9})$/.test(text)) return undefined;
   return text.endsWith('%') ? { percent: Number(text.slice(0, -1)) } : { count: Number(text) };
 }
-
-const isTrue = (conditions: readonly NodeCondition[] | undefined, type: string): boolean =>
-  conditions?.some(each => each.type === type && each.status === 'True') === true;
 
 /** Initialized once, and its instance is not being ended. */
 function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {

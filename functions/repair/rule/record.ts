@@ -207,12 +207,7 @@ export const carriedAttempt = z.object({
   intendedTime: instant,
   node: named,
   claim: z.optional(named),
-  incident: z.object({
-    conditionType: z.string(),
-    conditionStatus: z.string(),
-    lastTransitionTime: instant,
-    dueTime: instant,
-  }),
+  incident,
   rung: z.int().check(z.minimum(0)),
   action: rungType,
   carriedOut: z.optional(z.object({ rung: z.int().check(z.minimum(0)), action: rungType })),

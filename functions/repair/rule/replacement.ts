@@ -3,7 +3,7 @@
  * before the ill NodeClaim does, and from then on it stays, whatever becomes of the ill node. Pure.
  */
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { isReserved, type NodeView, REPLACES_ANNOTATION } from '../../../shared/domain/node.ts';
+import { isReserved, type NodeCondition, type NodeView, REPLACES_ANNOTATION } from '../../../shared/domain/node.ts';
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { LaunchPause, Replacement } from './record.ts';
 
@@ -33,12 +33,14 @@ export function replacementStatusOf(replacement: Replacement, { claims, nodesByN
   const node = claim.nodeName === undefined ? undefined : nodesByName.get(claim.nodeName);
   if (node === undefined || node.providerID !== claim.providerID) return { kind: 'launching' };
   const isReleased = !isReserved(node);
-  const isTrue = (list: NodeView['conditions'] | undefined, type: string): boolean =>
-    list?.some(each => each.type === type && each.status === 'True') === true;
   const isReady =
     isTrue(claim.conditions, 'Initialized') && isTrue(node.conditions, 'Ready') && !isStarting(node, claim);
   return { kind: isReady ? 'ready' : 'unready', node, isReleased };
 }
+
+/** Whether one of the conditions says so. */
+export const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
+  list?.some(each => each.type === type && each.status === 'True') === true;
 
 /** Known by its UID once that is recorded, before by its name and mark. */
 const claimOf = ({ uid, name }: Replacement, claims: PoolObjects['claims']): NodeClaimView | undefined =>

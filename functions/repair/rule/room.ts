@@ -33,7 +33,8 @@ export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Wan
   return undefined;
 }
 
-const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
+/** What stands there; nothing where that is no object. */
+export const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
   const value = object?.[key];
   return isJsonObject(value) ? value : {};
 };

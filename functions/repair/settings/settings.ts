@@ -22,8 +22,7 @@ import { openRecord, updateRecord, written, type UsedWakeUp } from '../../../sha
 import { decisionFor } from '../../../shared/policies/deciding-policy.ts';
 import { policiesFor, unreadableFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { limitsInForce } from './limits-in-force.ts';
-import type { LimitsInForce } from '../rule/node-verdict.ts';
+import type { LimitsInForce, StatedLimits } from '../rule/node-verdict.ts';
 import { OWNER } from '../rule/codec.ts';
 
 export interface EffectiveRepair {
@@ -70,6 +69,30 @@ export function effectiveRepair(
   if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
   if (limits?.fault !== undefined) return { settings: { invalid: limits.fault }, source, ...found };
   return { settings: { ...block.value, provided: statementsOfProvider(profile) }, source, ...found };
+}
+
+type Policies = PolicySet['policies'];
+
+/**
+ * Those of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or of the cluster that a more
+ * specific block could lift would be none. What a policy in mode `Observe` says limits no repair that is enforced.
+ *
+ * @param applying the policies that select the pool
+ */
+function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode): LimitsInForce {
+  const stating = policies.filter(({ object }) => object.spec?.['repairLimits'] !== undefined);
+  const basis = stating.map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`).toSorted();
+  const binding: StatedLimits[] = [];
+  let fault: string | undefined;
+  for (const policy of stating) {
+    if (!applying.includes(policy) || (policy.mode === 'Observe' && mode === 'Enforce')) continue;
+    const { kind, metadata, spec } = policy.object;
+    const source = `${kind} ${metadata.name}`;
+    const read = parseRepairLimits(spec?.['repairLimits'], 'spec.repairLimits');
+    if (read.ok) binding.push({ source, ...read.value });
+    else fault ??= `${source}: ${read.message}`;
+  }
+  return { basis: basis.join(' '), binding, ...(fault !== undefined && { fault }) };
 }
 
 const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });

@@ -206,6 +206,8 @@ export interface HardshipContext {
 export function drawHardships(random: Random, context: HardshipContext): readonly Draft[] {
   const { model, start, span } = context;
   if (model.nodes.length === 0) return [];
+  // What is about to be due is drawn from these.
+  if (model.durations.length === 0) model.durations.push(minutes(5));
   const stories = kindsOf(context);
   return times(random.integer(1, MOST)).flatMap(index => {
     const own = random.stream(String(index));

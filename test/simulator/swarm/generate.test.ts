@@ -273,6 +273,10 @@ describe('a scenario with hardships', () => {
     expect(texts.filter(text => pattern.test(text)).length).toBeGreaterThan(0);
   });
 
+  it('can be drawn for clusters in which nothing is due after a time', () => {
+    expect(generateScenario(HARDSHIPS_FROM + 148).steps.length).toBeGreaterThan(0);
+  });
+
   it('has no Karpenter in some of the seeds', () => {
     expect(hard.filter(({ actors }) => !actors.has('karpenter') && actors.size === 3).length).toBeGreaterThan(3);
   });
