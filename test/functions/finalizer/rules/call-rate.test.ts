@@ -21,7 +21,7 @@ function slowDeps(): Parameters<typeof reserveCall>[0] {
       },
       put: (record: NewRecord) => {
         goOn();
-        stored = { ...record, version: (stored?.version ?? 0) + 1 } as StoredRecord;
+        stored = { ...record, version: (stored?.version ?? 0) + 1 };
         return Promise.resolve({ kind: 'written', version: stored.version });
       },
     },
