@@ -24,16 +24,17 @@ type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
  * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
  * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
- * @param isPlaced the place that the object had taken before has come
+ * @param isPlaced the place that the object had taken before has come; `now`: when the object was looked at, so that a place that is free is
+ * one that has come, however long the queue takes to be read
  */
 export async function reserveCall(
   deps: Deps,
   { object, rule }: RuleInForce,
   uid: string,
-  isPlaced: boolean,
+  { isPlaced, now }: { readonly isPlaced: boolean; readonly now: EpochMs },
 ): Promise<EpochMs> {
-  let slot = deps.clock.now();
-  await changeQueue(deps, object, (queue, now) => {
+  let slot = now;
+  await changeQueue(deps, object, queue => {
     const taken = takeSlot(queue, { uid, isPlaced }, rule.rateLimit, now);
     slot = taken.slot;
     return taken.queue;
@@ -55,7 +56,7 @@ export async function callEnded(deps: Deps, { object }: RuleInForce, uid: string
 async function changeQueue(
   { records, clock }: Deps,
   { kind, apiVersion, metadata }: RuleInForce['object'],
-  next: (queue: CallQueue, now: EpochMs) => CallQueue,
+  next: (queue: CallQueue) => CallQueue,
 ): Promise<void> {
   const key = { owner: CALL_RATE_CODEC.owner, id: `rule-calls/${metadata.uid}` };
   const what = `the calls of FinalizerRule ${metadata.name}`;
@@ -66,7 +67,7 @@ async function changeQueue(
       const held = readRecord(CALL_RATE_CODEC, stored);
       if (held.kind === 'newer')
         throw new RetryableError(`${what} are counted by a newer version`, { reason: 'NewerRecord' });
-      return next(held.kind === 'held' ? held.value : {}, clock.now());
+      return next(held.kind === 'held' ? held.value : {});
     },
     async apply(queue, stored) {
       const outcome = await records.put(

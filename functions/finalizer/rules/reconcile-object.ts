@@ -192,7 +192,7 @@ async function intend({ deps }: RuleParts, run: Run, look: ObjectLook): Promise<
   const { entry, observation, inForce } = look;
   const { now } = observation;
   const isPlaced = entry?.slotTime !== undefined;
-  const slot = await reserveCall(deps, inForce, look.subject.uid ?? '', isPlaced);
+  const slot = await reserveCall(deps, inForce, look.subject.uid ?? '', { isPlaced, now });
   if (slot > now) {
     return saveEntry(look, { ...nextEntry(look), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
   }

@@ -87,6 +87,28 @@ describe('the annotations on the node', () => {
     expect(check({ node, observed }).node).toEqual(expected.protectedPods);
   });
 
+  it.each<readonly [value: string | undefined, said: readonly string[]]>([
+    [undefined, []],
+    ['true', []],
+    [
+      'false',
+      [
+        'karpenter.sh/do-not-disrupt: "false" on the node is not Curfew\'s and is left alone: Karpenter may disrupt pods that are protected until 2024-01-01T14:00:00Z',
+      ],
+    ],
+  ])('of the value %s on the node is said', (doNotDisrupt, said) => {
+    const node = { name: 'n1', uid: 'uid-n1', doNotDisrupt, protectedUntil: undefined };
+    const ofNode = kept({ node }).announcements.filter(({ topic }) => topic === 'notOurs');
+    expect(ofNode.map(({ message }) => message)).toEqual(said);
+  });
+
+  it('counts as the next end that of the protection that ends first, and none of one without end', () => {
+    expect(check({ pods: [aPod('4h'), aPod('1h'), aPod('4d')] }).counts.nextExpiry).toBe(
+      addDuration(CREATED, hours(1)),
+    );
+    expect(check({ pods: [aPod('4d')] }).counts.nextExpiry).toBeUndefined();
+  });
+
   it.each([
     ['the latest end', ['1h', '4h', '2h'], END],
     ['"indefinite" when one is without end', ['4h', '4d'], 'indefinite'],
