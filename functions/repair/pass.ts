@@ -18,7 +18,7 @@ import {
 } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import { carryOut } from './act.ts';
+import { carryOut, withOutcomes } from './act.ts';
 import { withIntent } from './actions/custom-resource.ts';
 import { nodeSubject, normalNode, normalPool, poolSubject, readAsks } from './rule/codec.ts';
 import type { Granted, PoolDecision } from './rule/decide.ts';
@@ -26,7 +26,6 @@ import type { Carried, PassDeps, PassWithAsk } from './deps.ts';
 import { joinedFailure } from './failure.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
-import { withOutcomes } from './outcomes.ts';
 import { look, type PassObservation } from './look.ts';
 import { askEc2 } from './observe.ts';
 import type { NodeRecord, PoolRecord } from './rule/record.ts';

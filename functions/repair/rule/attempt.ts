@@ -4,6 +4,7 @@ import {
   type NodeClaimView,
   TERMINATION_TIMESTAMP_ANNOTATION,
 } from '../../../shared/domain/node-claim.ts';
+import type { RefusalCause } from '../../../shared/domain/refusal.ts';
 import type { DrainBound } from '../../../shared/domain/repair-policy.ts';
 import {
   type EpochMs,
@@ -13,11 +14,12 @@ import {
   parseTimestamp,
   toTimestamp,
 } from '../../../shared/domain/time.ts';
+import { failureOf, withoutUndone } from './guards.ts';
 import { type Rung, keyOf } from './ladder.ts';
-import type { Attempt, AttemptOf, NodeRecord, Ours, Replacement } from './record.ts';
-import { replacementName } from './replacement.ts';
+import type { Attempt, AttemptOf, NodeRecord, Ours, PoolRecord, Replacement } from './record.ts';
+import { nextPause, replacementName } from './replacement.ts';
 import { RUN_SETTLES_AFTER } from './times.ts';
-import type { Candidate } from './verdict.ts';
+import type { Candidate, NodeLook } from './verdict.ts';
 import { withAct } from './ladder.ts';
 
 /** From when on an attempt without an outcome is judged by what is seen. */
@@ -205,3 +207,71 @@ export const newNode = (name: string, pool: string | undefined): NodeRecord => (
   number: 0,
   episodes: [],
 });
+
+const terminationOf = (node: string, { incident, time, replacement }: AttemptOf<'Terminate'>) => ({
+  condition: failureOf(incident),
+  time,
+  node,
+  ...(replacement && { isReplaced: true as const }),
+});
+
+/** What was done to a node, and what came of it. */
+interface CarriedAct {
+  readonly granted: { readonly look: Pick<NodeLook, 'node'>; readonly attempt: Attempt };
+  readonly outcome:
+    | { readonly kind: 'accepted'; readonly isOther?: true }
+    | { readonly kind: 'refused'; readonly cause: RefusalCause }
+    | { readonly kind: 'calledOff' | 'unknown' };
+}
+
+/** What the pool remembers after the acts of a pass. */
+export function poolAfter(
+  state: PoolRecord,
+  carried: readonly CarriedAct[],
+  looks: readonly NodeLook[],
+  now: EpochMs,
+): PoolRecord {
+  const hasFailed = carried.some(
+    ({ granted, outcome }) =>
+      granted.attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  );
+  const hasReplaced = carried.some(
+    ({ granted: { attempt }, outcome }) =>
+      outcome.kind === 'accepted' && attempt.action === 'Terminate' && attempt.replacement !== undefined,
+  );
+  const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
+  const free = new Set(
+    looks.flatMap(({ node, isInFlight }) =>
+      undone.some(each => each.granted.look.node.uid === node.uid) && !isInFlight ? node.uid : [],
+    ),
+  );
+  const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const terminated = carried.flatMap(({ granted: { attempt, look }, outcome }) =>
+    outcome.kind === 'accepted' &&
+    outcome.isOther !== true &&
+    attempt.action === 'Terminate' &&
+    !known.has(look.node.uid)
+      ? [terminationOf(look.node.uid, attempt)]
+      : [],
+  );
+  // Those of runs that died before they had counted them.
+  const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
+  const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    const isCounted = acted.has(uid) || known.has(uid);
+    return isCounted || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
+  });
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const ramp = withoutUndone(state.ramp, undone.length);
+  const { ramp: _, launchPause, ...rest } = state;
+  const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
+  return {
+    ...rest,
+    ...(pause && { launchPause: pause }),
+    ...(ramp && { ramp }),
+    inFlight,
+    terminations: [...state.terminations, ...uncounted, ...terminated],
+    followed: looks.flatMap(({ node: { uid }, isFollowed }) => (isFollowed && !(uid in inFlight) ? uid : [])),
+    counts: { ...state.counts, repairing: looks.filter(({ record }) => record?.attempt !== undefined).length },
+  };
+}
