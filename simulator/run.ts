@@ -54,6 +54,8 @@ export interface RunOptions extends Replacements {
   readonly seed?: number;
   /** A mix by name or of one's own; default `none`. */
   readonly faults?: FaultMixName | FaultMix;
+  /** How long each call of a port takes, as outside of simulations; default: no time passes between a call and its answer. */
+  readonly callDuration?: DurationMs;
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
   /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
@@ -139,6 +141,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       trace.addBuried(message);
     },
     faults: injector && { injector, random },
+    callDuration: options.callDuration,
   });
 
   const heard: StepTargets['system'] = {

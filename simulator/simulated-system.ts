@@ -5,6 +5,8 @@ import type { Scheduler } from '../runtime/scheduler.ts';
 import { createSystem } from '../runtime/system.ts';
 import type { BuriedMessage, ForwarderPorts, SystemHooks, SystemParts } from '../runtime/system-parts.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
+import type { DurationMs } from '../shared/domain/time.ts';
+import { slowEnvironment, slowForwarder } from './call-duration.ts';
 import type { FaultInjector } from './faults/injector.ts';
 import { deliverWithFaults } from './faults/messages.ts';
 import { SURVIVABLE_CALL_FAULTS } from './faults/mix.ts';
@@ -36,11 +38,13 @@ export interface SimulatedRun {
   readonly invariants: InvariantWatcher;
   readonly onBuried: (message: BuriedMessage) => void;
   readonly faults: { readonly injector: FaultInjector; readonly random: Random } | undefined;
+  /** How long each call of a port takes; undefined: no time at all. */
+  readonly callDuration: DurationMs | undefined;
 }
 
 export function createSimulatedSystem(
   { core, watch, outages, refusals, store, cloud, reboot, cleanups, hooks, trace }: SimulatedParts,
-  { scenario, replacements, time, invariants, onBuried, faults }: SimulatedRun,
+  { scenario, replacements, time, invariants, onBuried, faults, callDuration }: SimulatedRun,
 ): ReturnType<typeof createSystem> {
   const injector = faults?.injector;
   const skews = faults?.random.stream('skews');
@@ -86,18 +90,25 @@ export function createSimulatedSystem(
       },
       environment(ports, _, lifetime) {
         const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
+        const timed =
+          callDuration === undefined
+            ? guarded
+            : slowEnvironment(guarded, { duration: callDuration, scheduler: time, lifetime });
         const context = injector && { injector, scheduler: time, lifetime };
-        const faulty =
-          context === undefined || skews === undefined ? guarded : faultyEnvironment(guarded, context, skews);
+        const faulty = context === undefined || skews === undefined ? timed : faultyEnvironment(timed, context, skews);
         return invariants.observe(faulty, lifetime);
       },
       forwarder(ports, lifetime) {
         const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
+        const timed =
+          callDuration === undefined
+            ? guarded
+            : slowForwarder(guarded, { duration: callDuration, scheduler: time, lifetime });
         const context = injector && { injector, scheduler: time, lifetime, callFaults: SURVIVABLE_CALL_FAULTS };
         const seen =
           context === undefined || skews === undefined
-            ? guarded
-            : faultyForwarder(guarded, context, skews, () => core.compact());
+            ? timed
+            : faultyForwarder(timed, context, skews, () => core.compact());
         return replacements.forwarder?.(seen) ?? seen;
       },
       ...(injector && {

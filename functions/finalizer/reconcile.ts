@@ -25,7 +25,7 @@ import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './termination/observe.ts';
 import { isKnownPool, keepPool } from './termination/known-pools.ts';
 import { reconcileTarget, type TargetParts } from './termination/reconcile.ts';
-import { decideRule } from './rules/decide.ts';
+import { decideRule, takeSlot } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile-rule.ts';
 import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
@@ -43,10 +43,15 @@ export interface Rules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
   readonly decideRule: typeof decideRule;
+  readonly takeSlot: typeof takeSlot;
 }
 
 type Parts = TargetParts &
-  Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds; readonly rules: Rounds };
+  Pick<Rules, 'decideRule' | 'takeSlot'> & {
+    readonly settings: Rounds;
+    readonly terminations: Rounds;
+    readonly rules: Rounds;
+  };
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
@@ -61,6 +66,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
     decide,
     steps: TERMINATION_STEPS,
     decideRule,
+    takeSlot,
     ...rules,
   };
   return async message => {

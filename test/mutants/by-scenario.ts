@@ -16,11 +16,11 @@ const ACTIONS_AT_ONCE = 1_000;
 
 /** What noticed the mistake, in words; undefined when nothing did, or when no scenario is known for it. */
 export async function findByScenario(mutant: Mutant): Promise<string | undefined> {
-  const { breaks, mutation } = mutant;
+  const { breaks } = mutant;
   if (mutant.scenario === undefined) return undefined;
   const scenario = read(mutant.scenario);
-  const excused = await failingByFault(scenario, mutant.fault);
-  const { violations, verdicts } = await run(scenario, mutant.fault, mutation);
+  const excused = await failingWithoutIt(scenario, mutant);
+  const { violations, verdicts } = await run(scenario, mutant);
   const [violation] = violations;
   if (violation !== undefined) {
     const { invariant: broken, message } = violation;
@@ -30,16 +30,20 @@ export async function findByScenario(mutant: Mutant): Promise<string | undefined
   return failed === undefined ? undefined : `expected: ${failed.title}`;
 }
 
-/** Titles of what does not hold because of the fault alone: what must happen at once happens later then. */
-async function failingByFault(scenario: Scenario, fault: Mutant['fault']): Promise<readonly string[]> {
-  if (fault === undefined) return [];
-  const { violations, verdicts } = await run(scenario, fault, {});
-  invariant(violations.length === 0, `${scenario.name}: the fault alone breaks nothing`);
+/** Titles of what does not hold because of the fault or the time of calls alone: what must happen at once happens later then. */
+async function failingWithoutIt(scenario: Scenario, mutant: Mutant): Promise<readonly string[]> {
+  if (mutant.fault === undefined && mutant.callDuration === undefined) return [];
+  const { violations, verdicts } = await run(scenario, { ...mutant, mutation: {} });
+  invariant(violations.length === 0, `${scenario.name}: nothing is broken without the mistake`);
   return verdicts.filter(({ holds }) => !holds).map(({ title }) => title);
 }
 
-function run(scenario: Scenario, fault: Mutant['fault'], mutation: Mutant['mutation']): Promise<RunResult> {
-  const options = { stopAtViolation: true, maxActionsPerInstant: ACTIONS_AT_ONCE };
+function run(scenario: Scenario, { fault, callDuration, mutation }: Mutant): Promise<RunResult> {
+  const options = {
+    stopAtViolation: true,
+    maxActionsPerInstant: ACTIONS_AT_ONCE,
+    ...(callDuration !== undefined && { callDuration }),
+  };
   return runScenario(scenario, { ...options, ...(fault === undefined ? mutation : withFault(mutation, fault())) });
 }
 

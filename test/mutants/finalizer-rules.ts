@@ -1,6 +1,7 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
-import { decideRule } from '../../functions/finalizer/rules/decide.ts';
-import { addDuration, hours } from '../../shared/domain/time.ts';
+import { decideRule, takeSlot } from '../../functions/finalizer/rules/decide.ts';
+import { createReconciler } from '../../functions/finalizer/reconcile.ts';
+import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';
 import { isA, withFinalizerRules, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
 
 export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
@@ -15,6 +16,19 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
         return records.put({ ...record, state: isKept ? { ...state, refusals } : state }, version);
       },
     })),
+  },
+  {
+    name: 'place-by-a-later-clock',
+    mistake: 'reckons the place of a clean-up from a later time than that of the look, and so is never there in time',
+    breaks: ['I8'],
+    scenario: 'finalizer-rule.yaml#a-clean-up-runs-before-the-object-goes',
+    callDuration: toDurationMs(7),
+    mutation: {
+      reconcilers: {
+        finalizer: deps =>
+          createReconciler(deps, { takeSlot: (queue, own, rate) => takeSlot(queue, own, rate, deps.clock.now()) }),
+      },
+    },
   },
   {
     name: 'objects-wait-for-their-rule',

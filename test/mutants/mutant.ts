@@ -15,6 +15,7 @@ import type { Mutation } from '../../simulator/swarm/seed.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import type { DurationMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { PropertyName } from './by-property.ts';
@@ -31,6 +32,8 @@ export interface Mutant {
   readonly seed?: number;
   /** `FILE#NAME` of an example scenario that finds it: by `breaks`, or by an expectation of its own. */
   readonly scenario?: string;
+  /** How long each call takes in the scenario, for a mistake that shows only where the clock goes on meanwhile; absent: no time. */
+  readonly callDuration?: DurationMs;
   /** A property of two runs that finds it. */
   readonly property?: PropertyName;
   /** What goes wrong beside the mistake, in the scenario: what is right copes with it. Anew for each run. */

@@ -7,7 +7,7 @@ import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/life
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { endCall, takeSlot, type CallQueue } from './decide.ts';
+import { endCall, type CallQueue, type takeSlot } from './decide.ts';
 import type { RuleInForce } from './rule-set.ts';
 
 /** Version 1 had no `running`. */
@@ -25,17 +25,17 @@ type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
  * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
  * @param isPlaced the place that the object had taken before has come; `now`: when the object was looked at, so that a place that is free is
- * one that has come, however long the queue takes to be read
+ * one that has come, however long the queue takes to be read; `take`: the rule
  */
 export async function reserveCall(
   deps: Deps,
   { object, rule }: RuleInForce,
   uid: string,
-  { isPlaced, now }: { readonly isPlaced: boolean; readonly now: EpochMs },
+  { isPlaced, now, take }: { readonly isPlaced: boolean; readonly now: EpochMs; readonly take: typeof takeSlot },
 ): Promise<EpochMs> {
   let slot = now;
   await changeQueue(deps, object, queue => {
-    const taken = takeSlot(queue, { uid, isPlaced }, rule.rateLimit, now);
+    const taken = take(queue, { uid, isPlaced }, rule.rateLimit, now);
     slot = taken.slot;
     return taken.queue;
   });

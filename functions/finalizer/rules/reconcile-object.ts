@@ -13,7 +13,7 @@ import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { callEnded, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, FOLLOWED_BY, keepAnswer } from './clean-up.ts';
-import type { decideRule, RuleDecision } from './decide.ts';
+import type { decideRule, RuleDecision, takeSlot } from './decide.ts';
 import { hold, orphan, strip } from './hold.ts';
 import { entryRecord, nextEntry, rulesIn, saveEntry } from './ledger.ts';
 import { observeObject, type ObjectLook } from './observe-object.ts';
@@ -27,6 +27,7 @@ export interface RuleParts {
   readonly deps: TerminationDeps;
   readonly reporter: Reporter;
   readonly decideRule: typeof decideRule;
+  readonly takeSlot: typeof takeSlot;
 }
 
 interface Run {
@@ -188,11 +189,11 @@ async function releaseUnclean(parts: RuleParts, look: ObjectLook, object: Kubern
 }
 
 /** Notes the next call down, or takes a place in the queue of its rule. */
-async function intend({ deps }: RuleParts, run: Run, look: ObjectLook): Promise<Turn> {
+async function intend({ deps, takeSlot: take }: RuleParts, run: Run, look: ObjectLook): Promise<Turn> {
   const { entry, observation, inForce } = look;
   const { now } = observation;
   const isPlaced = entry?.slotTime !== undefined;
-  const slot = await reserveCall(deps, inForce, look.subject.uid ?? '', { isPlaced, now });
+  const slot = await reserveCall(deps, inForce, look.subject.uid ?? '', { isPlaced, now, take });
   if (slot > now) {
     return saveEntry(look, { ...nextEntry(look), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
   }

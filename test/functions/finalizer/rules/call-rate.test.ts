@@ -1,6 +1,7 @@
 /** Places for the calls of a rule, where time goes on while records are read and written, as it does outside of simulations. */
 import { expect, it } from 'vitest';
 import { reserveCall } from '../../../../functions/finalizer/rules/call-rate.ts';
+import { takeSlot } from '../../../../functions/finalizer/rules/decide.ts';
 import type { RuleInForce } from '../../../../functions/finalizer/rules/rule-set.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { NewRecord, StoredRecord } from '../../../../shared/ports/record-store.ts';
@@ -35,12 +36,14 @@ const rule = {
 
 it('are free at the moment of the look, so that the call is made in the same run', async () => {
   const deps = slowDeps();
-  for (const uid of ['a', 'b']) expect(await reserveCall(deps, rule, uid, { isPlaced: false, now: NOW })).toBe(NOW);
+  for (const uid of ['a', 'b'])
+    expect(await reserveCall(deps, rule, uid, { isPlaced: false, now: NOW, take: takeSlot })).toBe(NOW);
 });
 
 it('are later once as many calls are under way as may be', async () => {
   const deps = slowDeps();
   const slots: EpochMs[] = [];
-  for (const uid of ['a', 'b', 'c']) slots.push(await reserveCall(deps, rule, uid, { isPlaced: false, now: NOW }));
+  for (const uid of ['a', 'b', 'c'])
+    slots.push(await reserveCall(deps, rule, uid, { isPlaced: false, now: NOW, take: takeSlot }));
   expect(slots[2]).toBeGreaterThan(NOW);
 });
