@@ -324,7 +324,8 @@ function remembered(
   { now, rules, state: before, looks: seen }: PoolObservation,
   decided: Pick<PoolDecision, 'looks' | 'granted' | 'inFlight' | 'state'> & { readonly held: readonly string[] },
 ): PoolDecision {
-  const { looks, granted, inFlight, state, held } = decided;
+  const { granted, inFlight, state, held } = decided;
+  const looks = decided.looks.map(look => (isLeftMarked(look) ? { ...look, takesBack: true } : look));
   const settings = readableSettings(rules);
   const window = toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
   const uids = new Set([...inFlight, ...granted.map(({ look }) => look.node.uid)]);
@@ -366,6 +367,14 @@ function remembered(
   ];
   return { looks, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }
+
+/** A refused try has left its marks, and is not the next thing to be tried. */
+const isLeftMarked = ({ record, verdict }: NodeLook): boolean =>
+  record?.ours !== undefined &&
+  record.attempt === undefined &&
+  verdict !== undefined &&
+  verdict.kind !== 'retry' &&
+  verdict.kind !== 'repair';
 
 const HELD: readonly Verdict['kind'][] = ['blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'];
 

@@ -68,7 +68,11 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
 }
 
 function recordOf(cluster: Cluster, node: NodeView, settings: RepairSettings, hasSeen: boolean): NodeRecord {
-  const clocks = node.conditions.map(condition => {
+  // Of two conditions of one type the first counts, and a record has one clock for both.
+  const first = node.conditions.filter(
+    ({ type }, index) => node.conditions.findIndex(each => each.type === type) === index,
+  );
+  const clocks = first.map(condition => {
     const { lastTransitionTime: time } = condition;
     if (time === undefined || !hasSeen) return {};
     const { creationTime } = node;
