@@ -37,7 +37,7 @@ export interface RebootTerms {
   /** One that took effect before anybody looked. */
   onPastAct(act: ActSeen): void;
   onCall(call: PortCall): void;
-  onMinute(): void;
+  readonly onMinute: () => void;
 }
 
 export function createRebootTerms(context: CheckContext, terms: Terms): RebootTerms {
