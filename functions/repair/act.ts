@@ -33,7 +33,13 @@ import { type PoolRules, loadRules, readClaim } from './observe.ts';
 import type { Speaker } from './say.ts';
 import type { Attempt, NodeRecord, Ours, PoolRecord } from './rule/record.ts';
 import { takeBack } from './take-back.ts';
+import { FOLLOW_CHECK } from './rule/times.ts';
 import type { NodeLook } from './rule/verdict.ts';
+
+/** A replacement was launched: nobody tells when its instance is there. */
+const REPLACEMENT_CHECK = seconds(30);
+/** What was not carried out is looked at again, and others may take its place. */
+const AT_ONCE = seconds(1);
 
 interface CarryOutContext {
   readonly pool: string | undefined;
@@ -247,7 +253,10 @@ async function afterAct(
       // What somebody else does is none of our acts.
       const next =
         outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, allRungs);
-      return { change: { record: next }, time: addDuration(now, seconds(attempt.action === 'Replace' ? 30 : 300)) };
+      return {
+        change: { record: next },
+        time: addDuration(now, attempt.action === 'Replace' ? REPLACEMENT_CHECK : FOLLOW_CHECK),
+      };
     }
     case 'unknown': {
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
@@ -259,7 +268,7 @@ async function afterAct(
     }
     case 'calledOff': {
       const kept: NodeRecord = { ...before, number: record.number, ours: look.due?.stale ? record.ours : before.ours };
-      return { change: { record: kept, verdict: undefined, isInFlight }, time: addDuration(now, seconds(1)) };
+      return { change: { record: kept, verdict: undefined, isInFlight }, time: addDuration(now, AT_ONCE) };
     }
     case 'refused': {
       const { key } = attempt;
@@ -309,7 +318,7 @@ async function afterAct(
       );
       const change = { record: left.record, verdict: undefined, isInFlight: isInFlight && turn.kind === 'next' };
       // Its place is free: others look at once.
-      const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1)));
+      const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, AT_ONCE));
       return { change, time, failure };
     }
   }
