@@ -47,11 +47,8 @@ export interface Rules {
 }
 
 type RunDeps = TargetContext &
-  Pick<Rules, 'decideRule' | 'takeSlot'> & {
-    readonly settings: Rounds;
-    readonly terminations: Rounds;
-    readonly rules: Rounds;
-  };
+  Pick<Rules, 'decideRule' | 'takeSlot'> &
+  Readonly<Record<'settings' | 'terminations' | 'rules', Rounds>>;
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
