@@ -32,7 +32,7 @@ import { readableSettings } from './rule/node-verdict.ts';
 import type { LookContext } from './rule/judged-node.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
 import type { DecisionScope } from './report.ts';
-import type { NodeLook } from './rule/verdict.ts';
+import { dueOf, type NodeLook } from './rule/verdict.ts';
 
 /** What is remembered of a node, and whether an earlier version wrote it. */
 interface HeldNode {
@@ -113,7 +113,7 @@ export async function look(
     deps.lookAt(context, node, records.get(node.uid)?.value);
   const nothingAsked: ReadonlyMap<string, string> = new Map();
   let looks: readonly NodeLook[] = judged.map(node => lookIn({ ...base, owners, asked: nothingAsked }, node));
-  const isDueNow = looks.some(({ due }) => due !== undefined);
+  const isDueNow = looks.some(look => dueOf(look) !== undefined);
   const countsAll =
     pool === undefined ||
     settings?.freeze !== undefined ||

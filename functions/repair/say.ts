@@ -25,7 +25,7 @@ import {
   vetoFault,
 } from './report.ts';
 import type { DecisionScope, Refused } from './report.ts';
-import type { NodeLook, NodeName, Verdict } from './rule/verdict.ts';
+import { verdictOf, type NodeLook, type NodeName, type Verdict } from './rule/verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
 const REPEAT_AFTER = hours(1);
@@ -61,7 +61,8 @@ export function createSpeaker(deps: PassDeps, scope: DecisionScope, now: EpochMs
       let time: EpochMs | undefined;
       const next: NodeLook[] = [];
       for (const look of looks) {
-        const { verdict, record } = look;
+        const { record } = look;
+        const verdict = verdictOf(look);
         const code = verdict && codeOf(verdict);
         if (verdict === undefined || code === undefined) {
           if (verdict !== undefined && verdict.kind !== 'repair') await sayVerdict(deps, verdict, scope, {});
@@ -162,7 +163,7 @@ function worthKeeping(look: NodeLook): NodeLook {
     others !== undefined ||
     acts.length > 0 ||
     episodes.length > 0 ||
-    (look.verdict === undefined && Object.keys(clocks).length > 0);
+    (verdictOf(look) === undefined && Object.keys(clocks).length > 0);
   return isWorth ? look : { ...look, record: undefined };
 }
 

@@ -80,7 +80,7 @@ export function lookAtTurn(seen: JudgedNode, stale: Attempt | undefined): LookRe
           ...record,
           illness: { ...record.illness, type: incident.conditionType, taken: [...taken] },
         };
-        return { ...QUIET, record: begun, due: { decision, rung, rungs, rest, stale: same } };
+        return { ...QUIET, record: begun, verdict: { kind: 'due', decision, rung, rungs, rest, stale: same } };
       }
       if (turn.kind === 'refused') {
         const message = `${decision.message}; refused: ${turn.message}; it is tried again at ${toTimestamp(turn.until)}`;
