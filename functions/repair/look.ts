@@ -30,6 +30,7 @@ import {
 } from './observe.ts';
 import { readableSettings } from './rule/node-verdict.ts';
 import type { LookContext } from './rule/judged-node.ts';
+import { wasWithoutOwner } from './rule/said.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
 import type { DecisionScope } from './report.ts';
 import { dueOf, type NodeLook } from './rule/verdict.ts';
@@ -179,8 +180,7 @@ async function withoutReplaced(
   const gone = new Set<string>();
   const isDoubtful = ({ verdict }: NodeLook): boolean =>
     verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
-  const isNews = (look: NodeLook): boolean =>
-    isDoubtful(look) && !/unclaimed|AmbiguousNodeClaim/.test(look.record?.said?.code ?? '');
+  const isNews = (look: NodeLook): boolean => isDoubtful(look) && !wasWithoutOwner(look.record);
   await fewAtATime(looks.filter(isNews), async ({ node: { name, uid } }) => {
     const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
     if (object?.metadata.uid !== uid) gone.add(uid);

@@ -25,6 +25,7 @@ import {
   vetoFault,
 } from './report.ts';
 import type { DecisionScope, Refused } from './report.ts';
+import { codeOf } from './rule/said.ts';
 import { verdictOf, type NodeLook, type NodeName, type Verdict } from './rule/verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
@@ -165,36 +166,6 @@ function worthKeeping(look: NodeLook): NodeLook {
     episodes.length > 0 ||
     (verdictOf(look) === undefined && Object.keys(clocks).length > 0);
   return isWorth ? look : { ...look, record: undefined };
-}
-
-/** What was said, in short; undefined: it is said each time that it is so. */
-function codeOf(verdict: Verdict): string | undefined {
-  switch (verdict.kind) {
-    case 'tolerate':
-      return `tolerate ${verdict.incident.conditionType}=${verdict.incident.conditionStatus} ${verdict.incident.dueTime}`;
-    case 'blocked':
-      return `blocked ${verdict.reason}`;
-    case 'ignore':
-      if (verdict.reason === 'Healthy') return undefined;
-      return verdict.reason === 'NoTransitionTime' ? 'ignore' : `ignore ${verdict.reason}`;
-    case 'wouldRepair':
-      return `wouldRepair ${verdict.attempt.key}`;
-    case 'exhausted':
-      return `exhausted ${verdict.message}`;
-    case 'underWay':
-    case 'finishing':
-    case 'retry':
-    case 'settle':
-    case 'stuck':
-    case 'unclaimed':
-    case 'vetoed':
-    case 'refuse':
-      return verdict.kind;
-    case 'repair':
-    case 'recovered':
-    case 'gone':
-      return undefined;
-  }
 }
 
 /** Whether it has one that is said hourly: a toleration is announced once. */

@@ -13,6 +13,7 @@ import { replacementSeen, replacementStatusOf, unmarkTime } from './replacement.
 import { lookAtReplacing } from './replacing.ts';
 import { IN_FLIGHT, QUIET, type LookContext, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
+import { wasWithoutTime } from './said.ts';
 import { FOLLOW_CHECK, BLOCKED_CHECK } from './times.ts';
 import { lookAtTurn, lookWhileOff } from './turn.ts';
 import { dueOf, type NodeLook, type Verdict } from './verdict.ts';
@@ -24,7 +25,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
   // What was ill before, without a time, is no change.
-  const isNew = held === undefined || held.said?.code !== 'ignore';
+  const isNew = !wasWithoutTime(held);
   const observedTime = isNew ? (ownTime ?? context.changesTime) : undefined;
   const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime, ownTime });
   const owner = ownerOf(node, context.owners);
