@@ -62,7 +62,7 @@ export async function libraryPackage(): Promise<LibraryPackage> {
   }
 }
 
-/** Those that `index.ts` leads to: what is marked `@internal` is in none of them, and neither is what only that needs. */
+/** Those that `packages/curfew-cdk/src/index.ts` leads to: what is marked `@internal` is in none of them, and neither is what only that needs. */
 function declarations(outDir: string): readonly Entry[] {
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [compiler, '-p', join(ROOT, SOURCES), '--outDir', outDir], { stdio: 'inherit' });

@@ -335,7 +335,7 @@ function elsewhere(
   return `${policy}; config.toml of ConfigMap curfew/curfew-config is not valid (${configurationFault}): the last good configuration stays in force, and is not known here`;
 }
 
-/** As the condition `Accepted` of a policy says it (`functions/repair/policies/summary.ts`). */
+/** As the condition `Accepted` of a policy says it (`functions/repair/policy-status/summary.ts`). */
 const KEPT = /generation \d+, which was accepted last, stays in force/;
 
 const acceptedMessage = ({ status }: KubernetesObject): string =>

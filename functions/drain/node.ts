@@ -138,10 +138,6 @@ async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: Want
   return { kind: outcome.kind === 'notFound' ? 'gone' : 'changed' };
 }
 
-interface Deps {
-  readonly kubernetes: Pick<KubernetesApi, 'patch'>;
-}
-
 /** What Curfew's own conditions on the Node say. */
 export function readShownDrain(conditions: readonly NodeCondition[]): ShownDrain {
   const has = (type: string): boolean => conditions.some(each => each.type === type && isOwnCondition(each));

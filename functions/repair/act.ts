@@ -33,7 +33,13 @@ import { type PoolRules, loadRules, readClaim } from './observe.ts';
 import type { Speaker } from './say.ts';
 import type { Attempt, NodeRecord, Ours, PoolRecord } from './rule/record.ts';
 import { takeBack } from './take-back.ts';
+import { FOLLOW_CHECK } from './rule/times.ts';
 import { dueOf, type NodeLook } from './rule/verdict.ts';
+
+/** A replacement was launched: nobody tells when its instance is there. */
+const REPLACEMENT_CHECK = seconds(30);
+/** What was not carried out is looked at again, and others may take its place. */
+const AT_ONCE = seconds(1);
 
 interface CarryOutContext {
   readonly pool: string | undefined;
@@ -248,7 +254,10 @@ async function afterAct(
       // What somebody else does is none of our acts.
       const next =
         outcome.isOther === true ? { ...before, attempt: undefined } : accepted(withMade, outcome.attempt, allRungs);
-      return { change: { record: next }, time: addDuration(now, seconds(attempt.action === 'Replace' ? 30 : 300)) };
+      return {
+        change: { record: next },
+        time: addDuration(now, attempt.action === 'Replace' ? REPLACEMENT_CHECK : FOLLOW_CHECK),
+      };
     }
     case 'unknown': {
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
@@ -264,7 +273,7 @@ async function afterAct(
         number: record.number,
         ours: dueOf(look)?.stale ? record.ours : before.ours,
       };
-      return { change: { record: kept, verdict: undefined, state: asBefore }, time: addDuration(now, seconds(1)) };
+      return { change: { record: kept, verdict: undefined, state: asBefore }, time: addDuration(now, AT_ONCE) };
     }
     case 'refused': {
       const { key } = attempt;
@@ -318,7 +327,7 @@ async function afterAct(
         state: turn.kind === 'next' ? asBefore : 'followed',
       } as const;
       // Its place is free: others look at once.
-      const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, seconds(1)));
+      const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, AT_ONCE));
       return { change, time, failure };
     }
   }

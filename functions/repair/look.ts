@@ -265,6 +265,9 @@ function carryOver(
   return undefined;
 }
 
+/** EC2 did not say what became of an instance: it is asked again after this long. */
+const UNKNOWN_INSTANCE_CHECK = minutes(5);
+
 /** What is asked about attempts where Node and NodeClaim do not tell: the live answer before each pass. */
 async function inquire(deps: PassWithAsk, records: Map<string, HeldNode>, own: readonly NodeView[]): Promise<void> {
   const providerIDs = new Map(own.map(({ uid, providerID }) => [uid, providerID]));
@@ -285,7 +288,7 @@ async function inquire(deps: PassWithAsk, records: Map<string, HeldNode>, own: r
     const found = await orNotKnown(deps.instances.describe(providerID));
     // Nobody knows, and nothing is repeated (I4): it is asked again, and the other repairs of the pool go on.
     if (found !== undefined && 'kind' in found)
-      return note({ attempt: { ...attempt, askTime: addDuration(now, minutes(5)) } });
+      return note({ attempt: { ...attempt, askTime: addDuration(now, UNKNOWN_INSTANCE_CHECK) } });
     const isEnding = found === undefined || found.state === 'shutting-down' || found.state === 'terminated';
     if (isEnding) note({ attempt: { ...attempt, phase: 'accepted' } });
   });

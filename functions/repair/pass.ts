@@ -43,6 +43,10 @@ const SPACING_BY_DURATION = 3;
 const OUTAGE_SPACING = minutes(1);
 /** One pass writes so many records of nodes beside those that it acts on. */
 const MOST_WRITES = 200;
+/** A pass that dies while it acts is taken up by the next one after this long. */
+const TAKEN_UP_AFTER = minutes(1);
+/** A pool that is remembered and waits for nothing is looked at again after this long. */
+const QUIET_POOL_CHECK = hours(1);
 /** What is remembered of a node is looked at again after this long, whether or not it is ill. */
 const NODE_CHECK = hours(25);
 
@@ -178,7 +182,7 @@ async function act(
   const { granted, inFlight } = decision;
   if (granted.length === 0) return nothing;
   const { pool, record } = seen;
-  const wakeTime = addDuration(deps.clock.now(), minutes(1));
+  const wakeTime = addDuration(deps.clock.now(), TAKEN_UP_AFTER);
   const value = { ...decision.state, ramp: seen.state.ramp, counts: seen.state.counts, carried: seen.state.carried };
   const saved = await record.save({ subject: poolSubject(pool), value: normalPool(value), wakeTime, punctual: false });
   if (!saved.written) throw new RetryableError('another pass of the pool is at work', { reason: 'Contended' });
@@ -274,6 +278,7 @@ async function writeNodes(
     const handle = seen.recordOf(node.uid);
     if (record === undefined) return void (await handle.closeGone());
     const wakeTime = addDuration(deps.clock.now(), NODE_CHECK);
+    // Only passes write it. Where another one was faster, an intent is left without its outcome, and the next pass resolves it by looking (I4).
     await handle.save({ subject: nodeSubject(node.name, node.uid), value: record, wakeTime, punctual: false });
   });
   return rest.length <= MOST_WRITES;
@@ -297,7 +302,7 @@ async function writePool(
   const saved = await record.save({
     subject: poolSubject(pool),
     value: normalPool(state),
-    wakeTime: wakeTime ?? addDuration(deps.clock.now(), hours(1)),
+    wakeTime: wakeTime ?? addDuration(deps.clock.now(), QUIET_POOL_CHECK),
   });
   if (!saved.written)
     throw new RetryableError(`another run wrote the record of pool ${pool ?? '(none)'} first`, { reason: 'Contended' });

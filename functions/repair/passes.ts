@@ -34,7 +34,7 @@ import { isSuspicious, readClaim } from './observe.ts';
 import { runPass } from './pass.ts';
 
 export interface Passes {
-  /** Sees to it that a pass of the pool looks from now on. @param ask what for (`record.ts`) */
+  /** Sees to it that a pass of the pool looks from now on. @param ask what for: `ANY` or `nodeAsk` of `rule/codec.ts` */
   ask(pool: string | undefined, ask: string): Promise<void>;
   /** The timer of the pool's record is due. */
   timerDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;

@@ -21,7 +21,7 @@ export interface Place {
   readonly path: string;
 }
 
-/** `"true"` on what the generator draws: whole terminations and drains are judged in it (`invariants/checks.ts`). */
+/** `"true"` on what the generator draws: whole terminations and drains are judged in it (`simulator/invariants/checks.ts`). */
 export const GENERATED_ANNOTATION = 'sim.curfew.dev/generated';
 
 export interface Scenario {

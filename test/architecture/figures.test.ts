@@ -89,5 +89,9 @@ describe('a node condition on its way to a deletion', () => {
     expect(inRoom('shared/lifecycle').length).toBeGreaterThan(3);
     expect(inRoom('functions/repair').length).toBeGreaterThan(10);
     expect(inRoom('functions/repair').length).toBeLessThanOrEqual(MOST_FILES);
+    const [told = ''] = readFileSync(join(root, 'docs/data-flow.md'), 'utf8').split('\n## A pod');
+    // The status of policies is built, and has nothing to say.
+    const effects = inRoom('functions/repair').filter(file => !/^functions\/repair\/(rule|policy-status)\//.test(file));
+    expect(effects.filter(file => !told.includes(`\`${file}\``))).toEqual([]);
   });
 });

@@ -37,7 +37,7 @@ export interface DeployedBridge extends BridgeCluster {
   stop(): Promise<number | null>;
 }
 
-/** As `deployment.yaml` runs it, with the rights of its ServiceAccount. */
+/** As `examples/slurm-drain/manifests/deployment.yaml` runs it, with the rights of its ServiceAccount. */
 export async function startDeployment(env: Readonly<Record<string, string>>): Promise<DeployedBridge> {
   const { cluster, served, refused } = await serve();
   const folder = mkdtempSync(join(tmpdir(), 'curfew-bridge-'));

@@ -33,6 +33,7 @@ export async function keepRule(
   const { uid, resourceVersion, name, finalizers = [], deletionTimestamp } = object.metadata;
   if (cleanUpOf(acceptance) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
   if (deletionTimestamp !== undefined) return 'kept';
+  // Whole list and resourceVersion: a merge patch cannot change one entry, and must not undo what somebody else put into the list meanwhile.
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
   return outcome.kind === 'ok' ? 'kept' : 'changed';
@@ -148,6 +149,7 @@ export async function endUnused({ kubernetes }: Deps, { object, record }: SeenRu
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { uid, resourceVersion, finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;
+  // Whole list and resourceVersion, for the same reason as in `keepRule`.
   const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
   const outcome = await kubernetes.patch(ref, { type: 'merge', body });
   if (outcome.kind === 'conflict') return CHANGED;

@@ -165,7 +165,7 @@ function wasCarriedOut(attempt: Attempt, context: LookContext, { annotations }: 
     case 'Replace':
       return attempt.replacement !== undefined && replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
-      // Without a NodeClaim the instance was looked at before (`pass.ts`), and had not been ended.
+      // Without a NodeClaim the instance was looked at before (`inquire` in `../look.ts`), and had not been ended.
       if (attempt.claim === undefined) return false;
       const seen = claims.get(attempt.claim.uid);
       if (seen?.deletionTime === undefined) return seen === undefined;

@@ -361,7 +361,10 @@ export function futility(
 ): Blocker | undefined {
   if (rule === undefined || creationTime === undefined) return undefined;
   const before = terminations
-    .filter(({ condition, time }) => condition === failure && time <= creationTime && time + rule.window > now)
+    .filter(
+      ({ condition, time }) =>
+        condition === failure && time <= creationTime && !isDue(now, addDuration(time, rule.window)),
+    )
     .toSorted((a, b) => a.time - b.time);
   // When this one has left the window, too few are left in it.
   const last = before.at(-rule.repairs);

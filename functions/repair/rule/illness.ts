@@ -275,7 +275,10 @@ export function nextEpisodes(
   const opened: readonly Episode[] =
     since === undefined || isOpen ? closed : [...closed, { startTime: since, began: begun(matches, since) }];
   return opened
-    .filter(({ startTime, endTime }) => endTime === undefined || (endTime > startTime && endTime + rule.window > now))
+    .filter(
+      ({ startTime, endTime }) =>
+        endTime === undefined || (endTime > startTime && !isDue(now, addDuration(endTime, rule.window))),
+    )
     .slice(-MAX_EPISODES);
 }
 

@@ -1,6 +1,6 @@
 /**
  * News about nodes that begins nothing, and news that does, a day and more apart: events that are old, foreign, harmless, doubled or out of
- * order, and many of them on one node. Each story has what should come of it from the oracle `invariants/drain-news.ts`.
+ * order, and many of them on one node. Each story has what should come of it from the oracle `simulator/invariants/drain-news.ts`.
  */
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import {

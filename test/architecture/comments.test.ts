@@ -1,0 +1,99 @@
+/** What comments and documents say of files is so: a file that they name is there, and what is said to stand in it does. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root, sources } from './sources.ts';
+
+/** Every concern has one: named without a place, it is that of each. */
+const EVERY_CONCERN = new Set(['handler.ts', 'reconcile.ts', 'decide.ts']);
+
+interface Page {
+  readonly file: string;
+  readonly text: string;
+  /** Where a path may begin. */
+  readonly folders: readonly string[];
+}
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const isThere = (path: string): boolean => existsSync(join(root, path));
+
+/** The comments of a file, one after the other, without the stars. */
+const commentsOf = (text: string): string =>
+  [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\w])\/\/ .*/g)]
+    .map(([comment]) => comment.replaceAll(/\n\s*\*/g, '\n').replaceAll(/\s+/g, ' '))
+    .join('\n');
+
+const comments: readonly Page[] = sources.map(file => ({
+  file,
+  text: commentsOf(read(file)),
+  folders: ['.', dirname(file)],
+}));
+
+/** What is recorded there is how things stood. */
+const HISTORY = ['docs/adr/**', 'CHANGELOG.md', 'node_modules/**', '**/node_modules/**'];
+/** A document may name the folder first, and then the files of it. */
+const documents: readonly Page[] = globSync('{*.md,{docs,examples,bench,packages}/**/*.md}', {
+  cwd: root,
+  exclude: HISTORY,
+}).map(file => {
+  const text = read(file);
+  const named = [...text.matchAll(/`([\w./-]+)`/g)].flatMap(([, path = '']) => [path, join(dirname(file), path)]);
+  const folders = named.filter(isThere).flatMap(path => [path, dirname(path)]);
+  return { file, text, folders: ['.', dirname(file), ...folders] };
+});
+
+const placeOf = ({ folders }: Page, path: string): string | undefined =>
+  folders.map(folder => join(folder, path)).find(isThere);
+
+/** Each as `file: what it says`. */
+const missingIn = (pages: readonly Page[], isNamedAlone: (name: string) => boolean): readonly string[] =>
+  pages.flatMap(page =>
+    [...page.text.matchAll(/`([\w./-]+\.ts)`/g)]
+      .map(([, path = '']) => path)
+      .filter(path => !isNamedAlone(path) && placeOf(page, path) === undefined)
+      .map(path => `${page.file}: ${path}`),
+  );
+
+describe('a file that is named', () => {
+  it('in a comment is there, from the root or from the folder of the comment', () => {
+    expect(comments.length).toBeGreaterThan(500);
+    expect(missingIn(comments, name => name === 'handler.ts' || name === 'reconcile.ts')).toEqual([]);
+  });
+
+  it('in a document is there, from the root or in a folder that the document names', () => {
+    expect(documents.length).toBeGreaterThan(40);
+    expect(missingIn(documents, name => EVERY_CONCERN.has(name))).toEqual([]);
+  });
+
+  it('has what is said to stand in it', () => {
+    const said = [...comments, ...documents].flatMap(page =>
+      [...page.text.matchAll(/`(\w+)`(?:\)?,? (?:of|in) |:? \()`([\w./-]+\.ts)`/g)].map(([, name = '', path = '']) => ({
+        page,
+        name,
+        path,
+      })),
+    );
+    expect(said.length).toBeGreaterThan(3);
+    const wrong = said.filter(({ page, name, path }) => {
+      const place = placeOf(page, path);
+      return place !== undefined && !new RegExp(`\\b${name}\\b`).test(read(place));
+    });
+    expect(wrong.map(({ page, name, path }) => `${page.file}: ${name} in ${path}`)).toEqual([]);
+  });
+});
+
+describe('a concern', () => {
+  const concerns = sources.filter(file => /^functions\/[^/]+\/handler\.ts$/.test(file)).map(file => dirname(file));
+
+  it.each(concerns)('%s has its loop beside its handler, and its rule there or in folders of it', folder => {
+    expect(isThere(`${folder}/reconcile.ts`)).toBe(true);
+    const rules = sources.filter(file => file.startsWith(`${folder}/`) && basename(file) === 'decide.ts');
+    expect(rules).not.toEqual([]);
+    if (rules[0] !== `${folder}/decide.ts`) {
+      // AGENTS.md and ARCHITECTURE.md say which ones these are.
+      expect(['functions/finalizer', 'functions/repair']).toContain(folder);
+    }
+  });
+
+  it('is found', () => expect(concerns.length).toBe(5));
+});
