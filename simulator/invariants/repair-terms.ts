@@ -3,33 +3,25 @@
  * and since when. Of several that may decide (what is due is not always certain) any may be the one.
  * - I3 an act is one of the list of an entry that decides
  * - I6 an act whose entry asks EC2 first comes after EC2 has called the instance impaired
- * - I2 a machine is rebooted when the pods that could go are gone, or the time that its bound gives them is over
+ * - I2, I5 of a reboot: `reboot-terms.ts`
  * - I1 a NodeClaim is deleted with the deadline that its bound gives it, and none that somebody else had set is put off
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { createConditionHistory } from './condition-history.ts';
 import { wasConfirmed } from './confirmed.ts';
-import { isDrainable, isLeftBehind } from './drain-oracle.ts';
-import { CLOCK_LAG, type MakeCheck, type PortCall } from './invariant.ts';
+import { CLOCK_LAG, type MakeCheck } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
 import { profileIn, rungsOf } from './ladder-past.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import {
-  annotationOf,
-  dig,
-  instantOf,
-  listOf,
-  millisecondsOf,
-  nameOf,
-  TERMINATION_TIMESTAMP,
-  textOf,
-} from './reading.ts';
+import { annotationOf, dig, instantOf, listOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import { createRebootTerms } from './reboot-terms.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { illOf, statementsOf, type Statement } from './statements.ts';
 
 /** Timestamps are whole seconds, and a run takes a while; ms. */
 const SLACK = 5_000;
+const MAINTENANCE = 'MaintenanceInProgress';
 /** So long after a fault a run may go on with what an earlier one had intended; ms. */
 const CARRIED_ON = 3 * 60_000;
 
@@ -38,14 +30,20 @@ export const checkRepairTerms: MakeCheck = context => {
   const history = createConditionHistory(context);
   const tolerance = clockTolerance + CLOCK_LAG + SLACK;
   const began = now();
-  /** When a node was drained first for what it is rebooted for, by its UID. */
-  const drains = new Map<string, number>();
   const settings = new Map<string, string>();
+  /** When what a node is ill with, or its pool, changed last. That repair closes and marks it before it acts changes neither. */
+  const stated = new Map<string, { readonly text: string; readonly time: number }>();
   let changed = -Infinity;
   /** Deadlines that repair has set, by the UID of the NodeClaim. */
   const set = new Map<string, string>();
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodeclaims' && object === undefined) set.delete(uid);
+    if (resource === 'nodes') {
+      const text = object && JSON.stringify([poolNameOf(object), ailmentsOf(object)]);
+      if (text === undefined) stated.delete(uid);
+      else if (stated.get(uid)?.text !== text)
+        stated.set(uid, { text, time: stated.has(uid) || now() > began ? now() : -Infinity });
+    }
     if (!['nodepools', 'nodelifecyclepolicies', 'configmaps'].includes(resource)) return;
     const text = JSON.stringify([object?.spec, object?.metadata.labels, dig(object, 'data')]);
     if (settings.get(uid) !== text && now() > began) changed = now();
@@ -55,7 +53,7 @@ export const checkRepairTerms: MakeCheck = context => {
   /** Whether it is known what the run has seen. */
   const isCertain = (node: KubernetesObject): boolean => {
     const quiet = quietSince() ?? Infinity;
-    const last = Math.max(changed, history.changed(node.metadata.uid));
+    const last = Math.max(changed, stated.get(node.metadata.uid)?.time ?? -Infinity);
     return (quiet <= began || now() - quiet > CARRIED_ON) && (last <= began || now() - last > SLACK);
   };
 
@@ -84,50 +82,18 @@ export const checkRepairTerms: MakeCheck = context => {
     return ill.filter(each => each.mayBeDue && each.statement.priority >= highest).map(({ statement }) => statement);
   };
 
-  /** The least time that pods have before a reboot; ms. */
-  const timeOf = (node: KubernetesObject, { bound, ...list }: Statement): number => {
-    const own = millisecondsOf(dig(claimOf(node, mirror), 'spec', 'terminationGracePeriod'));
-    const timeouts = rungsOf({ ...list, bound }).flatMap(({ kind, timeout }) => (kind === 'Reboot' ? [timeout] : []));
-    if (timeouts.length === 0) return Infinity;
-    return bound === 'Inherit' ? (own ?? Math.min(...timeouts)) : Math.min(bound, own ?? bound);
-  };
-  const judgeReboot = (node: KubernetesObject): void => {
-    const begin = drains.get(node.metadata.uid);
-    if (begin === undefined || (quietSince() ?? Infinity) > began || changed >= begin) return;
-    // Whichever entry decides.
-    const least = Math.min(...(statementsIn(node) ?? []).map(each => timeOf(node, each)));
-    if (!Number.isFinite(least) || now() + tolerance >= begin + least) return;
-    const left = [...mirror.all('pods').values()].find(
-      pod =>
-        dig(pod, 'spec', 'nodeName') === node.metadata.name &&
-        isDrainable(pod) &&
-        !isLeftBehind(pod, now() + tolerance),
-    );
-    if (left === undefined) return;
-    violate(
-      'I2',
-      `repair reboots ${nameOf(node)} before the time of its pods is over, and ${nameOf(left)} is still there`,
-    );
-  };
-  /** An end that leaves pods, or is none of success, is the drain's own. */
-  const noteEnds = (call: PortCall): void => {
-    for (const entry of call.port === 'bus' ? listOf(call.args[0]) : []) {
-      const isClean =
-        dig(entry, 'detail', 'status') === 'Succeeded' && listOf(dig(entry, 'detail', 'left')).length === 0;
-      const uid = textOf(dig(entry, 'detail', 'node', 'uid'));
-      if (dig(entry, 'detailType') === 'DrainCompleted' && !isClean && uid !== undefined) drains.delete(uid);
-    }
-  };
+  const reboots = createRebootTerms(context, { statementsIn, tolerance, changed: () => changed });
 
   return {
+    onPast(call, run) {
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act !== undefined) reboots.onPastAct(act);
+    },
     onCall(call, run) {
-      noteEnds(call);
+      reboots.onCall(call);
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       const deciding = act !== undefined && isCertain(act.node) ? decidingOf(act.node) : undefined;
-      const uid = act?.node.metadata.uid ?? '';
-      if (act?.kind === 'Drain') drains.set(uid, drains.get(uid) ?? now());
-      else if (act?.kind === 'Reboot') judgeReboot(act.node);
-      if (act !== undefined && act.kind !== 'Drain') drains.delete(uid);
+      if (act !== undefined) reboots.onAct(act, deciding);
       if (act === undefined || deciding === undefined || deciding.length === 0) return;
       const lists = deciding.map(each => rungsOf(each).map(({ kind }) => kind));
       if (!wasConfirmed(act.node, deciding, run))
@@ -135,6 +101,7 @@ export const checkRepairTerms: MakeCheck = context => {
       if (lists.some(kinds => kinds.includes(act.kind))) return;
       violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: what decides says ${JSON.stringify(lists)}`);
     },
+    onMinute: reboots.onMinute,
     onWrite({ verb, resource, before, after }, by) {
       if (by !== 'repair' || resource.resource !== 'nodeclaims' || before === undefined) return;
       const { uid } = before.metadata;
@@ -175,3 +142,7 @@ export const checkRepairTerms: MakeCheck = context => {
     return !isOurs || grace === 0 || time >= now() + grace - CARRIED_ON;
   }
 };
+
+/** What is marked on a node is no illness. */
+const ailmentsOf = (node: KubernetesObject) =>
+  listOf(dig(node, 'status', 'conditions')).filter(condition => dig(condition, 'type') !== MAINTENANCE);

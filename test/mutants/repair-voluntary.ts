@@ -67,7 +67,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
   {
     name: 'reboot-without-its-drain',
     mistake: 'reboots a node at once where its pods have time',
-    breaks: ['I3', 'I1'],
+    breaks: ['I2', 'I3', 'I1'],
     scenario: `${REBOOTS}#repair-reboot-drains-first`,
     mutation: settingsSeen(() => ({ drainBound: minutes(0) })),
   },
@@ -82,6 +82,32 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
         attempt: { ...held.attempt, until: addDuration(held.attempt.time, minutes(1)) },
       }),
     })),
+  },
+  {
+    name: 'reboot-long-after-its-drain',
+    mistake: 'gives pods a quarter of an hour where their bound gives them some minutes',
+    breaks: ['I5'],
+    scenario: `${REBOOTS}#repair-reboot-drain-inherits`,
+    mutation: remembering(held => ({
+      ...held,
+      ...(held.attempt?.action === 'Drain' && {
+        attempt: { ...held.attempt, until: addDuration(held.attempt.time, minutes(15)) },
+      }),
+    })),
+  },
+  {
+    name: 'reboot-inherits-no-time',
+    mistake: 'reboots at once where pods inherit the time of the NodeClaim or of the action',
+    breaks: ['I2'],
+    scenario: `${REBOOTS}#repair-reboot-drain-inherits`,
+    mutation: settingsSeen(({ drainBound }) => ({ drainBound: drainBound === 'Inherit' ? minutes(0) : drainBound })),
+  },
+  {
+    name: 'reboot-drains-without-a-bound',
+    mistake: 'drains a node before its reboot where pods have no time',
+    breaks: ['I3'],
+    scenario: `${REBOOTS}#repair-reboot-without-a-drain`,
+    mutation: settingsSeen(() => ({ drainBound: minutes(10) })),
   },
   {
     name: 'reboot-drains-by-the-configuration',

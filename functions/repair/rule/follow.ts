@@ -4,7 +4,16 @@
  */
 import { ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, earliest, isDue, latest, parseTimestamp, toTimestamp } from '../../../shared/domain/time.ts';
+import { heldUntil } from '../../../shared/domain/refusal.ts';
+import {
+  type EpochMs,
+  addDuration,
+  earliest,
+  isDue,
+  latest,
+  parseTimestamp,
+  toTimestamp,
+} from '../../../shared/domain/time.ts';
 import { newNode, accepted, calledOff, describe, replacementOf, settledTime, withoutAttempt } from './attempt.ts';
 import { WELL_FOR, clocksOf, illnessAt, illsOf, nextEpisodes } from './illness.ts';
 import { actsOf, allRungsOf, awaitsReboot, hasTime, isBeforeReboot, isInPlace, rungsOf } from './ladder.ts';
@@ -140,6 +149,12 @@ function lookAtAttempt(seen: JudgedNode): LookResult {
     const look = lookAtAccepted({ ...seen, record: taken }, taken.attempt ?? answered);
     return { ...look, unsaid: [{ kind: 'carriedOut', attempt: answered }, ...look.unsaid] };
   }
+  const waits = retryTime(seen, answered);
+  if (waits !== undefined) {
+    const why = record.refusals?.[answered.key]?.message ?? '';
+    const message = `${why}; it is tried again at ${toTimestamp(waits)}`;
+    return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node: seen.node, message }, time: waits };
+  }
   return lookAtStale(seen, answered);
 }
 
@@ -173,6 +188,13 @@ function wasCarriedOut(attempt: Attempt, context: LookContext, { annotations }: 
       return deadline === undefined || endsBy(seen, latest(now, deadline));
     }
   }
+}
+
+/** The API server keeps failing a termination that is still wanted: it waits, and what it has set stays. undefined: it may be tried. */
+function retryTime({ context, decision, record, isOn }: JudgedNode, { action, key }: Attempt): EpochMs | undefined {
+  const isWanted = isOn && context.rules.mode === 'Enforce' && decision.kind === 'due';
+  if (action !== 'Terminate' || !isWanted) return undefined;
+  return heldUntil(record.refusals?.[key], { basis: context.basisOf(decision.claim), now: context.now });
 }
 
 /** Not carried out by a run that ended: taken over where it is still wanted, else taken back. */
