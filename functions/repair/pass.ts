@@ -110,7 +110,7 @@ async function cleanUp(deps: PassDeps, seen: PassObservation, { looks }: PoolDec
   const next: NodeLook[] = [];
   let time: EpochMs | undefined;
   for (const each of looks) {
-    for (const unsaid of each.unsaid) await sayUnsaid(deps, seen, each.node, unsaid, speaker);
+    for (const unsaid of each.unsaid) await sayUnsaid(deps, seen, speaker, { node: each.node, unsaid });
     const held = seen.held.get(each.node.uid)?.value;
     const record = each.record ?? (each.takesBack && held ? withoutLast(held) : undefined);
     if (!each.takesBack || record === undefined) {
@@ -142,9 +142,8 @@ async function cleanUp(deps: PassDeps, seen: PassObservation, { looks }: PoolDec
 async function sayUnsaid(
   deps: PassDeps,
   seen: PassObservation,
-  node: NodeName,
-  unsaid: Unsaid,
   speaker: Speaker,
+  { node, unsaid }: { readonly node: NodeName; readonly unsaid: Unsaid },
 ): Promise<void> {
   const { kind, attempt } = unsaid;
   switch (kind) {
