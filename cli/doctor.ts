@@ -8,7 +8,14 @@ import type { CommandOutput } from './command-output.ts';
 import { checksOfCluster, FOLLOW } from './doctor/cluster.ts';
 import { checksOfClusterAccess } from './doctor/cluster-access.ts';
 import { findingText, note, ok, runChecks, warning, type Check, type Finding } from './doctor/finding.ts';
-import { checksOfDeadLetters, checksOfParts, clusterOf, readFunction, type RunningFunction } from './doctor/parts.ts';
+import {
+  checksOfDeadLetters,
+  checksOfInboxes,
+  checksOfParts,
+  clusterOf,
+  readFunction,
+  type RunningFunction,
+} from './doctor/parts.ts';
 import { checksOfSignals } from './doctor/signals.ts';
 import { reportingFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
@@ -65,17 +72,19 @@ async function lookAtStack(
   const tableName = await readRecordsTable(stack, options);
   const busName = await readBusName(stack, options);
   const lambda = new LambdaClient(options);
-  const running: RunningFunction[] = [];
+  const found = new Map<string, RunningFunction>();
   const read = await runChecks(
     deployed.map(fn => ({
       subject: `function ${fn.name}`,
       needs: 'lambda:GetEventSourceMapping and lambda:GetFunctionConfiguration',
       look: async () => {
-        running.push(await readFunction(lambda, fn));
+        found.set(fn.name, await readFunction(lambda, fn));
         return [ok(`function ${fn.name}`, 'is there')];
       },
     })),
   );
+  // In the order of the stack, whichever was answered first.
+  const running = deployed.flatMap(({ name }) => found.get(name) ?? []);
   const clusterName = clusterOf(running);
   const parts = [checkOfVersion(stack, options), ...checksOfParts(deployed, tableName, { ...options, stack })];
   if (clusterName === undefined) return [...read, ...(await runChecks(parts))];
@@ -102,9 +111,11 @@ const checkOfVersion = (stack: string, options: { readonly region?: string }): C
 
 /** `npm start -- --serve` has queues; the rest of AWS is not there. */
 async function lookAtLocalStack(stack: string, options: { readonly region?: string }): Promise<readonly Finding[]> {
+  const deployed = await readDeployment(stack, options);
   const checks = [
     checkOfVersion(stack, options),
-    ...checksOfDeadLetters(await readDeployment(stack, options), { ...options, stack }),
+    ...checksOfInboxes(deployed, options),
+    ...checksOfDeadLetters(deployed, { ...options, stack }),
   ];
   const says =
     'is of npm start -- --serve, on this machine: event sources, ticks, alarms, access entries, backups and quotas are in AWS alone';

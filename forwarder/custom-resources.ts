@@ -24,7 +24,7 @@ export interface CustomResources {
 }
 
 /** A watch, and who asks for it. */
-interface Wanted {
+interface KindInUse {
   readonly owners: Set<string>;
   readonly watch: WatchOfKind;
   /** Present once it has begun. */
@@ -40,11 +40,11 @@ const keyOf = ({ kind: { group, version, kind, endConditions }, role }: KindToWa
  */
 export function createCustomResources(deps: CustomResourcesDeps): CustomResources {
   const { kindsMax, log, onChange } = deps;
-  const wanted = new Map<string, Wanted>();
+  const wanted = new Map<string, KindInUse>();
   const keyOfOwner = new Map<string, string>();
   let whole: AbortSignal | undefined;
 
-  function begin(entry: Wanted): void {
+  function begin(entry: KindInUse): void {
     if (whole === undefined || whole.aborted || entry.end !== undefined) return;
     const others = [...wanted.values()].filter(({ end }) => end !== undefined).length;
     if (others >= kindsMax) {
@@ -75,7 +75,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
     for (const waiting of wanted.values()) begin(waiting);
   }
 
-  function join(ownerUid: string, { owners, watch }: Wanted): void {
+  function join(ownerUid: string, { owners, watch }: KindInUse): void {
     owners.add(ownerUid);
     if (watch.status() !== undefined) onChange(ownerUid);
   }
@@ -91,7 +91,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
       if (known !== undefined) return join(ownerUid, known);
       const owners = new Set([ownerUid]);
       const watch = createWatchOfKind(deps, { kind, role }, () => owners.forEach(owner => onChange(owner)));
-      const entry: Wanted = { owners, watch, end: undefined };
+      const entry: KindInUse = { owners, watch, end: undefined };
       wanted.set(key, entry);
       begin(entry);
     },

@@ -52,15 +52,27 @@ export async function historyOf(
   { span, node, longest = MOST_CHARACTERS }: Wanted & Pick<ReadOptions, 'longest'>,
 ): Promise<History> {
   let read: ReadTrace;
+  let others = 0;
+  const keeps = (line: TraceLine): boolean => {
+    const isKept = node === undefined || isAbout(line, node);
+    if (!isKept) others += 1;
+    return isKept;
+  };
   try {
     read = await readTrace(texts, {
       translate: toAuditLine,
-      keeps: line => node === undefined || isAbout(line, node),
+      keeps,
       longest,
       ...(span !== undefined && { span }),
     });
   } catch (error) {
     if (!(error instanceof UnreadableTrace)) throw error;
+    if (others > 0 && error.message.startsWith('this holds no line')) {
+      throw new UsageError(
+        `${name}: none of its lines (${others}) is about ${node}: give the name that kubectl get nodes prints, or a longer --since`,
+        { cause: error },
+      );
+    }
     const advice = error.message.startsWith('its lines have more') ? `: ${SHORTER}` : '';
     throw new UsageError(`${name}: ${error.message}${advice}`, { cause: error });
   }

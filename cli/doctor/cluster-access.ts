@@ -14,6 +14,8 @@ import type { RunningFunction } from './parts.ts';
 const DEPLOY_DRIFT =
   'npx cdk deploy --all --revert-drift (a cluster that was created again under its name has lost it)';
 
+const OTHER_CLUSTER = 'correct cluster.name in cdk.context.json and deploy, from the account and Region of the cluster';
+
 export function checksOfClusterAccess(
   clusterName: string,
   functions: readonly RunningFunction[],
@@ -24,6 +26,7 @@ export function checksOfClusterAccess(
     {
       subject: `cluster ${clusterName}`,
       needs: 'eks:DescribeCluster',
+      whenMissing: OTHER_CLUSTER,
       look: async () => {
         const subject = `cluster ${clusterName}`;
         const { cluster } = await eks.send(new DescribeClusterCommand({ name: clusterName }));
@@ -71,6 +74,7 @@ export function checksOfClusterAccess(
     {
       subject: 'identity of the forwarder',
       needs: 'eks:ListPodIdentityAssociations',
+      whenMissing: OTHER_CLUSTER,
       look: async () => {
         const subject = 'identity of the forwarder';
         const { namespace, name: serviceAccount } = FORWARDER_ACCOUNT;

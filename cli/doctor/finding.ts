@@ -1,5 +1,5 @@
 /** What `curfew doctor` found, and how it asks so that one question without an answer leaves the others. */
-import { messageOf } from '../../shared/errors.ts';
+import { describeAwsFailure, isAnswerOfOthers, isMissing } from '../operate/aws-failure.ts';
 
 export interface Finding {
   /**
@@ -39,23 +39,29 @@ export interface Check {
   readonly subject: string;
   /** Permission that asking needs, as its remedy names it. */
   readonly needs: string;
+  /** What to do where AWS says that it is not there; what the stacks made, a deployment makes again. */
+  readonly whenMissing?: string;
   readonly look: () => Promise<readonly Finding[]>;
 }
 
 /** Runs the checks, each by itself; what cannot be asked is a finding too. */
 export async function runChecks(checks: readonly Check[]): Promise<readonly Finding[]> {
   const answers = await Promise.all(
-    checks.map(async ({ subject, needs, look }): Promise<readonly Finding[]> => {
-      try {
-        return await look();
-      } catch (error) {
-        const code = error instanceof Error ? error.name : 'Error';
-        const says = `cannot be asked: ${code}: ${messageOf(error)}`;
-        return [{ state: 'skipped', subject, says, remedy: `grant ${needs}, or run it from where AWS is reached` }];
-      }
-    }),
+    checks.map(check => check.look().catch((error: unknown): readonly Finding[] => [withoutAnswer(check, error)])),
   );
   return answers.flat();
+}
+
+const REDEPLOY = 'npx cdk deploy --all --revert-drift';
+
+/** That it is not there is known, and no permission would change it. */
+function withoutAnswer({ subject, needs, whenMissing = REDEPLOY }: Check, error: unknown): Finding {
+  const why = describeAwsFailure(error);
+  if (isMissing(error)) return failed(subject, `cannot be found: ${why}`, whenMissing);
+  const remedy = isAnswerOfOthers(error)
+    ? 'run it from where AWS is reached'
+    : `grant ${needs}, or run it from where AWS is reached`;
+  return { state: 'skipped', subject, says: `cannot be asked: ${why}`, remedy };
 }
 
 const LABELS = {

@@ -24,6 +24,7 @@ export interface RunningFunction {
 
 /** Batches that all functions together may work on at once, by `packages/curfew-cdk/src/function-definitions.ts`. */
 const CONCURRENT_BATCHES = 37;
+const RESTORE = 'npx cdk deploy --all --revert-drift, or restore it: docs/runbook.md, "Restoring the table"';
 
 /** Undefined where the event source or the function cannot be read. */
 export async function readFunction(
@@ -67,10 +68,12 @@ export function checksOfParts(
         return [State === 'ENABLED' ? ok(subject, State) : failed(subject, State, resume)];
       },
     })),
+    ...checksOfInboxes(functions, options),
     ...checksOfDeadLetters(functions, { ...options, stack }),
     {
       subject: 'table',
       needs: 'dynamodb:DescribeTable and dynamodb:DescribeContinuousBackups',
+      whenMissing: RESTORE,
       look: () => lookAtTable(tableName, options),
     },
     {
@@ -88,25 +91,43 @@ export function checksOfParts(
   ];
 }
 
+/** An event source stays enabled when its inbox is deleted. */
+export function checksOfInboxes(functions: readonly DeployedFunction[], options: ClientOptions): readonly Check[] {
+  const waitingIn = queueReader(options);
+  return functions.map(({ name, inboxUrl }) => ({
+    subject: `inbox of ${name}`,
+    needs: 'sqs:GetQueueAttributes',
+    look: async () => [ok(`inbox of ${name}`, `${await waitingIn(inboxUrl)} wait`)],
+  }));
+}
+
 /** What no function could do. */
 export function checksOfDeadLetters(
   functions: readonly DeployedFunction[],
   { stack, ...options }: ClientOptions & { readonly stack: string },
 ): readonly Check[] {
-  const sqs = new SQSClient({ ...options, ...QUEUE_URL_IS_A_NAME });
+  const waitingIn = queueReader(options);
   return functions.map(({ name, deadLettersUrl }) => ({
     subject: `dead letters of ${name}`,
     needs: 'sqs:GetQueueAttributes',
     look: async () => {
       const subject = `dead letters of ${name}`;
-      const { Attributes } = await sqs.send(
-        new GetQueueAttributesCommand({ QueueUrl: deadLettersUrl, AttributeNames: ['ApproximateNumberOfMessages'] }),
-      );
-      const waiting = Number(Attributes?.['ApproximateNumberOfMessages'] ?? 0);
+      const waiting = await waitingIn(deadLettersUrl);
       const remedy = `curfew redrive --stack ${stack} --function ${name} --dry-run says why; docs/runbook.md, "Dead letters"`;
       return [waiting === 0 ? ok(subject, 'none') : warning(subject, `${waiting} wait`, remedy)];
     },
   }));
+}
+
+/** How many messages wait in a queue. */
+function queueReader(options: ClientOptions): (queueUrl: string) => Promise<number> {
+  const sqs = new SQSClient({ ...options, ...QUEUE_URL_IS_A_NAME });
+  const AttributeNames = ['ApproximateNumberOfMessages'] as const;
+  return async QueueUrl => {
+    const request = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] });
+    const { Attributes } = await sqs.send(request);
+    return Number(Attributes?.[AttributeNames[0]] ?? 0);
+  };
 }
 
 async function lookAtTable(tableName: string, options: ClientOptions): Promise<readonly Finding[]> {
@@ -116,13 +137,7 @@ async function lookAtTable(tableName: string, options: ClientOptions): Promise<r
   const index = Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === TABLE.dueIndex.name);
   const states = `${tableName} ${Table?.TableStatus ?? 'unknown'}, index ${index?.IndexStatus ?? 'missing'}`;
   if (Table?.TableStatus !== 'ACTIVE' || index?.IndexStatus !== 'ACTIVE') {
-    return [
-      failed(
-        subject,
-        states,
-        'npx cdk deploy --all --revert-drift, or restore it: docs/runbook.md, "Restoring the table"',
-      ),
-    ];
+    return [failed(subject, states, RESTORE)];
   }
   const { ContinuousBackupsDescription } = await client.send(
     new DescribeContinuousBackupsCommand({ TableName: tableName }),

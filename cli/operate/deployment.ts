@@ -12,8 +12,8 @@ import {
   VERSION_OUTPUT,
   type OperationOutput,
 } from '../../shared/contract/operation-outputs.ts';
-import { messageOf } from '../../shared/errors.ts';
 import { UsageError } from '../usage-error.ts';
+import { describeAwsFailure } from './aws-failure.ts';
 
 export interface DeployedFunction {
   readonly name: FunctionName;
@@ -136,14 +136,6 @@ export async function orUsageError<Answer>(doing: string, call: () => Promise<An
     return await call();
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(`${doing}: ${error.message}`, { cause: error });
-    throw new UsageError(`${doing}: ${describe(error)}`, { cause: error });
+    throw new UsageError(`${doing}: ${describeAwsFailure(error)}`, { cause: error });
   }
-}
-
-function describe(error: unknown): string {
-  const code = error instanceof Error ? error.name : 'Error';
-  const message = messageOf(error);
-  if (message === 'Region is missing') return 'no Region is set: give --region, or set AWS_REGION';
-  if (code === 'CredentialsProviderError') return 'no AWS credentials were found: set AWS_PROFILE, or log in';
-  return `${code}: ${message}`;
 }

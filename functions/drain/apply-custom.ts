@@ -12,13 +12,13 @@ import type { ActiveDrain } from './record.ts';
 import type { Look } from './observe.ts';
 import { podDrainability } from './pods.ts';
 import { saidStuck, sayNew } from './report.ts';
-import { notChanged, safely, save, tryChange, type Parts } from './turn.ts';
+import { notChanged, safely, save, tryChange, type DrainContext } from './context.ts';
 
 type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
 type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
 
 /** Carries out what was decided on the custom resource of a drain. */
-export async function applyCustom(parts: Parts, decision: Applied, look: Look): Promise<Turn> {
+export async function applyCustom(parts: DrainContext, decision: Applied, look: Look): Promise<Turn> {
   switch (decision.kind) {
     case 'createResource':
       return create(parts, decision, look);
@@ -30,7 +30,7 @@ export async function applyCustom(parts: Parts, decision: Applied, look: Look): 
 }
 
 /** Noted down in one turn, made in the next: nobody else's object is ever taken for ours, and ours is never forgotten. */
-async function create(parts: Parts, { active, custom, noted }: Of<'createResource'>, look: Look): Promise<Turn> {
+async function create(parts: DrainContext, { active, custom, noted }: Of<'createResource'>, look: Look): Promise<Turn> {
   const { deps, reporter } = parts;
   const { rules, template } = look;
   const settings = rules?.settings.customDrain;
@@ -67,7 +67,7 @@ async function create(parts: Parts, { active, custom, noted }: Of<'createResourc
   }
 }
 
-async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Promise<Turn> {
+async function wait(parts: DrainContext, decision: Of<'awaitResource'>, look: Look): Promise<Turn> {
   const { active, custom, reason, message, until, isStuck } = decision;
   const notice =
     reason === 'ResourceNotServed'
@@ -79,7 +79,7 @@ async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Pr
   return save(look, { ...look.record, active: next }, safely(look, until));
 }
 
-async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look: Look): Promise<Turn> {
+async function fallBack(parts: DrainContext, { active, because }: Of<'fallBack'>, look: Look): Promise<Turn> {
   const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(parts.deps, active));
   if (isRefusal(deleted)) return notChanged(look, deleted);
   const { custom: _, ...rest } = active;

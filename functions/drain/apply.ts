@@ -29,13 +29,13 @@ import {
   shownOn,
   tryChange,
   type NotMade,
-  type Parts,
-} from './turn.ts';
+  type DrainContext,
+} from './context.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Carries a decision out: the Node first, then who asked, then the record. `again` where somebody else wrote meanwhile. */
-export async function apply(parts: Parts, decision: DrainDecision, look: Look): Promise<Turn> {
+export async function apply(parts: DrainContext, decision: DrainDecision, look: Look): Promise<Turn> {
   const { run } = parts;
   switch (decision.kind) {
     case 'rest':
@@ -110,12 +110,12 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
 }
 
 /** Another run ended the drain a moment ago and is about to say so; should it have died, the timer that it set comes. */
-const isAnothers = ({ ended }: Parts['run'], { active }: Of<'close'>, { now, armed }: Look): boolean =>
+const isAnothers = ({ ended }: DrainContext['run'], { active }: Of<'close'>, { now, armed }: Look): boolean =>
   ended !== active.id && armed !== undefined && !isDue(now, armed);
 
 /** Answers the requests that made room for newer ones, before the record forgets them. */
 async function replaced(
-  parts: Parts,
+  parts: DrainContext,
   answers: readonly FinishedDrain[],
   look: Look,
 ): Promise<Exclude<NotMade, undefined> | { kind: 'ok' }> {
@@ -130,7 +130,7 @@ async function replaced(
 }
 
 async function reportTaken(
-  parts: Parts,
+  parts: DrainContext,
   { request, how }: Pick<Of<'take'>, 'request' | 'how'>,
   look: Look,
 ): Promise<void> {
@@ -143,7 +143,7 @@ async function reportTaken(
   });
 }
 
-async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>, look: Look): Promise<Turn> {
+async function begin(parts: DrainContext, { record, active, takes, next }: Of<'begin'>, look: Look): Promise<Turn> {
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, look);
@@ -151,7 +151,7 @@ async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>,
   return next === undefined ? ONWARD : prepare(parts, next, after(look, record));
 }
 
-async function reportStarted(parts: Parts, active: ActiveDrain, look: Look): Promise<void> {
+async function reportStarted(parts: DrainContext, active: ActiveDrain, look: Look): Promise<void> {
   const [first] = active.requests;
   const about = first === undefined ? '' : `: ${first.event.checkName || 'a HealthEvent'} from ${first.requestedBy}`;
   await report(parts, look, {
@@ -165,7 +165,7 @@ async function reportStarted(parts: Parts, active: ActiveDrain, look: Look): Pro
 }
 
 /** Says once that the drain waits. */
-async function queue({ reporter }: Parts, { active, message, until }: Of<'queue'>, look: Look): Promise<Turn> {
+async function queue({ reporter }: DrainContext, { active, message, until }: Of<'queue'>, look: Look): Promise<Turn> {
   const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
   const reported = await sayNew(reporter, look, [notice], { before: active.reported });
   return save(look, { ...look.record, active: { ...active, reported } }, until);
@@ -175,7 +175,11 @@ async function queue({ reporter }: Parts, { active, message, until }: Of<'queue'
  * The Node, then the pods, by one look: the patch fails if the Node changed since, the write after it if the drain was called off, each
  * eviction if its pod changed. What a run that dies leaves undone, the next look does.
  */
-async function prepare(parts: Parts, { active, hold, showDraining, pass }: Preparation, look: Look): Promise<Turn> {
+async function prepare(
+  parts: DrainContext,
+  { active, hold, showDraining, pass }: Preparation,
+  look: Look,
+): Promise<Turn> {
   const { deps } = parts;
   const message = `drain ${active.id} of ${formatScope(active.scope)}`;
   // One that waits for its turn is not in progress.
@@ -203,7 +207,11 @@ function notedBefore(active: ActiveDrain, pass: DrainPass, { now }: Look): Pick<
   return { tried: withTried(active, pass), ...(returns !== before && { returns }) };
 }
 
-async function drain(parts: Parts, { active, pass, isStuck, until: due }: Of<'drain'>, look: Look): Promise<Turn> {
+async function drain(
+  parts: DrainContext,
+  { active, pass, isStuck, until: due }: Of<'drain'>,
+  look: Look,
+): Promise<Turn> {
   const { reporter } = parts;
   // The preparation has noted it already.
   const isNoted = look.record.active === active;

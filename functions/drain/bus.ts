@@ -209,7 +209,7 @@ const WITHOUT_STATUS = {
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock' | 'cluster'>;
 
-interface Parts {
+interface BusContext {
   readonly deps: Deps;
   readonly reporter: Reporter;
 }
@@ -218,7 +218,7 @@ interface Parts {
  * Whether the message is over with that. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
  * another cluster is the business of the Curfew there.
  */
-export async function beginsNothing({ deps, reporter }: Parts, message: NodeMessage): Promise<boolean> {
+export async function beginsNothing({ deps, reporter }: BusContext, message: NodeMessage): Promise<boolean> {
   const { id, incoming, nodeName, nodeUid } = message;
   const about: About = {
     apiVersion: 'v1',

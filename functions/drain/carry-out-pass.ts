@@ -17,7 +17,7 @@ import {
 import type { ActiveDrain } from './record.ts';
 import type { DrainDeps, Look } from './observe.ts';
 import type { DrainPass, PodAct } from './pod-plan.ts';
-import type { Parts } from './turn.ts';
+import type { DrainContext } from './context.ts';
 
 type PodEnd = Exclude<PodAct, { kind: 'warn' }>;
 type Warning = Extract<PodAct, { kind: 'warn' }>;
@@ -39,7 +39,7 @@ export interface PassResult {
 
 /** A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutPass(
-  { deps, reporter }: Parts,
+  { deps, reporter }: DrainContext,
   look: Look,
   active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'>,
   { acts }: DrainPass,
@@ -113,7 +113,7 @@ function sayEvicted({ events }: DrainDeps, node: KubernetesObject, pods: readonl
 
 /** On the pod, and on the controller that will replace it. */
 async function warn(
-  { deps, reporter }: Pick<Parts, 'deps' | 'reporter'>,
+  { deps, reporter }: Pick<DrainContext, 'deps' | 'reporter'>,
   { pod, deleteTime }: Warning,
   node: string,
 ): Promise<void> {

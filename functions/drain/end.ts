@@ -22,13 +22,23 @@ import { answerNode, finishNode } from './node.ts';
 import type { Look, Target } from './observe.ts';
 import { FULL } from './pods.ts';
 import { toFinished } from './requests.ts';
-import { after, nodeOf, notChanged, orLater, report, saveForNow, shownOn, tryChange, type Parts } from './turn.ts';
+import {
+  after,
+  nodeOf,
+  notChanged,
+  orLater,
+  report,
+  saveForNow,
+  shownOn,
+  tryChange,
+  type DrainContext,
+} from './context.ts';
 import { wakeNext } from './wake-ups.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Answers a request that no drain is begun for. */
-export async function answer(parts: Parts, decision: Of<'answer'>, look: Look): Promise<Turn> {
+export async function answer(parts: DrainContext, decision: Of<'answer'>, look: Look): Promise<Turn> {
   const { deps, run } = parts;
   const { answer: given, repeated, isOld = false } = decision;
   const isFailed = given.status === 'Failed' && !repeated && !isOld && decision.record.active === undefined;
@@ -70,7 +80,7 @@ const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
 
 /** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
 export async function cancel(
-  parts: Parts,
+  parts: DrainContext,
   { record, because, answers, releases, goesOn = false }: Of<'cancel'>,
   look: Look,
 ): Promise<Turn> {
@@ -104,7 +114,7 @@ function forOthers({ active }: DrainRecord): string {
 }
 
 /** Does the last acts of a drain, notes how it ended, and closes it. */
-export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish'>, look: Look): Promise<Turn> {
+export async function finish(parts: DrainContext, { active, outcome, pass }: Of<'finish'>, look: Look): Promise<Turn> {
   const result = pass === undefined ? undefined : await carryOutPass(parts, look, active, pass);
   const end = { ...outcome, time: look.now };
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
@@ -118,7 +128,7 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
 }
 
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
-export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
+export async function close(parts: DrainContext, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
   const { deps } = parts;
   const { active: _, ...rest } = look.record;
   const { over = [] } = active;
@@ -149,7 +159,7 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
 }
 
 /** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
-export async function tidy(parts: Parts, { status, uncordon }: Of<'tidy'>, look: Look): Promise<Turn> {
+export async function tidy(parts: DrainContext, { status, uncordon }: Of<'tidy'>, look: Look): Promise<Turn> {
   const { deps } = parts;
   const { object, store } = look;
   const held = await store.load();
@@ -160,7 +170,7 @@ export async function tidy(parts: Parts, { status, uncordon }: Of<'tidy'>, look:
   return changed.kind === 'ok' ? ONWARD : notChanged(look, changed);
 }
 
-async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {
+async function reportEnd(parts: DrainContext, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {
   const { status, reason, message, left } = outcome;
   const ids = active.requests.map(({ id }) => id);
   const details: JsonObject = { id: active.id, ids, status, reason, drained: active.drained, left: [...left] };
@@ -192,7 +202,7 @@ const ENDS = {
 type Gone = GoneSubject<DrainRecord>;
 
 /** There is no Node to look at. */
-type GoneParts = Pick<Parts, 'deps' | 'reporter'>;
+type GoneContext = Pick<DrainContext, 'deps' | 'reporter'>;
 
 const goneOutcome = (name: string): DrainOutcome => ({
   status: 'Cancelled',
@@ -206,7 +216,11 @@ const targetNode = ({ name, uid }: Target) => ({ name, ...(uid !== undefined && 
 const aboutNode = (target: Target): About => ({ apiVersion: 'v1', kind: 'Node', metadata: targetNode(target) });
 
 /** Answers a request whose Node is gone and has no drain. */
-export async function answerGone({ deps, reporter }: GoneParts, target: Target, request: DrainRequest): Promise<void> {
+export async function answerGone(
+  { deps, reporter }: GoneContext,
+  target: Target,
+  request: DrainRequest,
+): Promise<void> {
   const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
   await tellAnswers(deps, targetNode(target), [ended]);
   await reporter.report({
@@ -219,7 +233,7 @@ export async function answerGone({ deps, reporter }: GoneParts, target: Target, 
 }
 
 /** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
-export async function closeGone({ deps, reporter }: GoneParts, target: Target, gone: Gone): Promise<void> {
+export async function closeGone({ deps, reporter }: GoneContext, target: Target, gone: Gone): Promise<void> {
   const { active, requests } = gone.value;
   if (!(await isResourceGone({ deps, reporter }, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
@@ -239,7 +253,7 @@ export async function closeGone({ deps, reporter }: GoneParts, target: Target, g
 }
 
 /** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
-async function isResourceGone({ deps, reporter }: GoneParts, { record, value, subject }: Gone): Promise<boolean> {
+async function isResourceGone({ deps, reporter }: GoneContext, { record, value, subject }: Gone): Promise<boolean> {
   const { active, refusals: stored } = value;
   const made = await resourceOf(deps, active);
   if (made === undefined) return true;

@@ -45,17 +45,17 @@ export const isAbout = (recovery: Fault, fault: Fault): boolean =>
 const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === 0 || other.length === 0 || one.some(each => other.includes(each));
 
-type Clock = keyof Said;
+type SaidTime = keyof Said;
 /** The monitor's own first: both events come from it. */
-const OF_FAULTS: readonly Clock[] = ['generatedTime', 'createdTime', 'exportedTime', 'sentTime'];
+const OF_FAULTS: readonly SaidTime[] = ['generatedTime', 'createdTime', 'exportedTime', 'sentTime'];
 /** The store's first: fault-quarantine says that a quarantine is over, and NVSentinel's own cut is by `createdAt`. */
-const OF_QUARANTINES: readonly Clock[] = ['createdTime', 'generatedTime', 'exportedTime', 'sentTime'];
+const OF_QUARANTINES: readonly SaidTime[] = ['createdTime', 'generatedTime', 'exportedTime', 'sentTime'];
 
 /**
  * How much later `other` was said than `one`, in milliseconds, by the first clock that both state: two clocks are not compared with each
  * other. Undefined: nobody knows.
  */
-function laterBy(one: Said | undefined, other: Said | undefined, clocks: readonly Clock[]): number | undefined {
+function laterBy(one: Said | undefined, other: Said | undefined, clocks: readonly SaidTime[]): number | undefined {
   for (const clock of clocks) {
     const [a, b] = [one?.[clock], other?.[clock]];
     if (a !== undefined && b !== undefined) return b - a;

@@ -111,14 +111,14 @@ function stateAfter(node: KubernetesObject, status: DrainStatus): string | undef
   }
 }
 
-interface Wanted {
+interface WantedNode {
   readonly annotations: Readonly<Record<string, string | null>>;
   readonly state: string | undefined;
   /** null: schedulable; undefined: as it is. */
   readonly unschedulable: true | null | undefined;
 }
 
-async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: Wanted): Promise<NodeChange> {
+async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: WantedNode): Promise<NodeChange> {
   const { name, uid, resourceVersion, annotations = {} } = node.metadata;
   const changed = Object.entries(wanted.annotations).filter(([key, value]) => (annotations[key] ?? null) !== value);
   const cordon = wanted.unschedulable === undefined || (wanted.unschedulable === true) === isCordoned(node);

@@ -31,7 +31,7 @@ export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[
 export const waitsForNobody = ({ requestedBy }: Pick<DrainRequest, 'requestedBy'>): boolean =>
   WAIT_FOR_NOBODY.includes(requestedBy);
 
-export type Turn =
+export type QueuePlace =
   /** A place is free, and the Node is marked for it next. */
   | { readonly kind: 'take' }
   | { readonly kind: 'begin' }
@@ -45,12 +45,12 @@ const NEXT_LOOK = minutes(1);
 const LATER_FOR_EACH = seconds(5);
 
 /** Whose turn it is. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
-export function turnOf(
+export function queuePlaceOf(
   { uid, since, takes }: Waiter & { readonly takes: boolean },
   neighbours: Neighbours,
   maxConcurrent: NonNullable<DrainLimits['maxConcurrent']>,
   now: EpochMs,
-): Turn {
+): QueuePlace {
   const places = placesOf(maxConcurrent, neighbours.total);
   const free = Math.max(0, places - neighbours.draining);
   if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
@@ -118,19 +118,19 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain)
   }
   if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
   const self = { uid: node.uid, since: sinceOf(active), takes: queue.takes };
-  const turn = turnOf(self, neighbours, limits.maxConcurrent, now);
-  switch (turn.kind) {
+  const place = queuePlaceOf(self, neighbours, limits.maxConcurrent, now);
+  switch (place.kind) {
     case 'begin':
       return start;
     case 'take':
     case 'giveBack':
       return {
         kind: 'note',
-        record: { ...record, active: { ...active, queue: { ...queue, takes: turn.kind === 'take' } } },
+        record: { ...record, active: { ...active, queue: { ...queue, takes: place.kind === 'take' } } },
       };
     case 'wait': {
-      const until = earliest(turn.until, waitsUntil(active, limits)) ?? turn.until;
-      return { kind: 'queue', active, message: turn.message, until };
+      const until = earliest(place.until, waitsUntil(active, limits)) ?? place.until;
+      return { kind: 'queue', active, message: place.message, until };
     }
   }
 }

@@ -17,7 +17,7 @@ import { answerGone, closeGone } from './end.ts';
 import type { Incoming } from './incoming.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
-import type { RunMemory } from './turn.ts';
+import type { RunMemory } from './context.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
@@ -28,7 +28,7 @@ export interface Rules {
   readonly decide: typeof decide;
 }
 
-interface Parts extends Rules {
+interface RunContext extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
   readonly settings: Rounds;
@@ -37,7 +37,7 @@ interface Parts extends Rules {
 
 /** @param rules mistakes put in place of the real rules, for proofs only */
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
-  const parts: Parts = {
+  const parts: RunContext = {
     deps,
     reporter: createReporter(OWNER, deps),
     settings: createSettingsRounds(deps),
@@ -72,7 +72,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Promise<void> {
   const { subject, hints } = event;
   const { deps } = parts;
   switch (subject.kind) {
@@ -111,7 +111,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
 const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
-async function reconcileRequest(parts: Parts, message: NodeMessage): Promise<void> {
+async function reconcileRequest(parts: RunContext, message: NodeMessage): Promise<void> {
   const { nodeName, nodeUid, sentTime, incoming } = message;
   if ((await beginsNothing(parts, message)) || incoming.kind === 'notQuarantined') return;
   const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid, sentTime }, incoming);
@@ -120,7 +120,12 @@ async function reconcileRequest(parts: Parts, message: NodeMessage): Promise<voi
 }
 
 /** @returns whether the message was taken care of, or the Node is there */
-async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
+async function reconcileNode(
+  parts: RunContext,
+  first: Target,
+  incoming?: Incoming,
+  wakeUp?: UsedWakeUp,
+): Promise<boolean> {
   const { deps, reporter } = parts;
   const observe = createObserver(deps, wakeUp);
   const run: RunMemory = { taken: incoming === undefined, ended: undefined };

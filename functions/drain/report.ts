@@ -8,7 +8,7 @@ import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
 import type { ActiveDrain } from './record.ts';
 import type { Look } from './observe.ts';
 import type { DrainPass, PodWait } from './pod-plan.ts';
-import type { Parts } from './turn.ts';
+import type { DrainContext } from './context.ts';
 
 export interface Notice {
   readonly type: 'Normal' | 'Warning';
@@ -61,7 +61,7 @@ function controllerOf(pod: PodView): string {
 
 /** Says that nothing has moved for hours, and what blocks the drain. */
 export async function saidStuck(
-  { reporter }: Pick<Parts, 'reporter'>,
+  { reporter }: Pick<DrainContext, 'reporter'>,
   active: ActiveDrain,
   notices: readonly Notice[],
   look: Look,

@@ -25,7 +25,7 @@ export function isFull({ active, requests }: DrainRecord, request: DrainRequest,
 }
 
 /** What requests ask for together. */
-interface Wanted {
+interface Demand {
   readonly scope: DrainScope;
   readonly force: boolean;
   readonly waitsForNobody: boolean;
@@ -84,11 +84,11 @@ function taken(record: DrainRecord, request: DrainRequest, replaced: readonly Dr
   return { kind: 'taken', record: kept, request, replaced, outcome: covered(`drain ${request.id}, which is wider,`) };
 }
 
-const isCovered = (one: Wanted, by: Wanted): boolean =>
+const isCovered = (one: Demand, by: Demand): boolean =>
   covers(by.scope, one.scope) && (by.force || !one.force) && (by.waitsForNobody || !one.waitsForNobody);
 
 /** Without a usable entity, or while nobody knows how drains are limited to them, an event is about the whole node. */
-function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Wanted {
+function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Demand {
   const isWhole = requests.some(({ event }) => scopeOf(event, partialDrain).kind === 'unusable');
   return {
     scope: isWhole ? FULL : scopeOfAll(requests, partialDrain),
@@ -97,7 +97,7 @@ function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Wan
   };
 }
 
-const wantedOfActive = ({ scope, force, requests, queue }: ActiveDrain): Wanted => ({
+const wantedOfActive = ({ scope, force, requests, queue }: ActiveDrain): Demand => ({
   scope,
   force,
   waitsForNobody: queue === undefined || requests.some(waitsForNobody),

@@ -10,14 +10,14 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { terminationFault } from './termination/settings.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
-interface Parts {
+interface FaultContext {
   readonly deps: Pick<FunctionDeps, 'kubernetes'>;
   readonly reporter: Reporter;
 }
 
 /** Looks at the live object and reports what is wrong with it. @param isRepeated it is only published again */
 export async function reportTerminationFaults(
-  { deps, reporter }: Parts,
+  { deps, reporter }: FaultContext,
   { kind, name }: Subject,
   isRepeated: boolean,
 ): Promise<void> {

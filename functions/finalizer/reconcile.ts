@@ -24,7 +24,7 @@ import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './termination/observe.ts';
 import { isKnownPool, keepPool } from './termination/known-pools.ts';
-import { reconcileTarget, type TargetParts } from './termination/reconcile.ts';
+import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
 import { decideRule } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile-rule.ts';
@@ -45,12 +45,12 @@ export interface Rules {
   readonly decideRule: typeof decideRule;
 }
 
-type Parts = TargetParts &
+type RunDeps = TargetContext &
   Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds; readonly rules: Rounds };
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
-  const parts: Parts = {
+  const parts: RunDeps = {
     deps,
     reporter: createReporter(OWNER, deps),
     holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
@@ -101,7 +101,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
 
 /** The custom resource of a hook wakes its termination. */
 async function reconcileCustomResource(
-  parts: Parts,
+  parts: RunDeps,
   { subject, hints }: Extract<InboxMessage, { kind: 'customResource' }>['event'],
 ): Promise<void> {
   if (hints.hookKey !== undefined) return reconcileHook(parts, hints.hookKey);
@@ -110,7 +110,7 @@ async function reconcileCustomResource(
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(parts: RunDeps, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, changed, watch } = event;
   const { name, uid } = subject;
   const isRepeated = isRepublished(event);
@@ -162,7 +162,7 @@ interface NodeCause {
 }
 
 /** @param missing UID of the NodeClaim that an earlier look took it for, and that was not there */
-async function reconcileNode(parts: Parts, name: string, cause: NodeCause = {}, missing?: string): Promise<void> {
+async function reconcileNode(parts: RunDeps, name: string, cause: NodeCause = {}, missing?: string): Promise<void> {
   const { timer, onlyIfGoing = false } = cause;
   const target = await targetOfNode(parts.deps, parts.hints, { name, onlyIfGoing });
   const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
@@ -191,7 +191,7 @@ async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): 
 }
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
-async function reconcileGoneNode(parts: Parts, { name, uid }: ClusterEvent['subject']): Promise<void> {
+async function reconcileGoneNode(parts: RunDeps, { name, uid }: ClusterEvent['subject']): Promise<void> {
   await reconcileTarget(parts, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
   await parts.terminations.request(undefined);
 }

@@ -7,12 +7,12 @@ import { listNodes } from '../../shared/cluster/lists.ts';
 import { openNodeRecord, type Target } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
-import { reconcileTarget, type TargetParts } from './termination/reconcile.ts';
+import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './rules/record.ts';
-import { reconcileObject, type RuleParts } from './rules/reconcile-object.ts';
+import { reconcileObject, type RuleContext } from './rules/reconcile-object.ts';
 
 /** The custom resource of a hook changed. @param key of its call */
-export async function reconcileHook(parts: TargetParts, key: string): Promise<void> {
+export async function reconcileHook(parts: TargetContext, key: string): Promise<void> {
   const [uid = ''] = key.split('/');
   const nothing = new Map<string, HookAnswer>();
   if (!(await reconcileOwn(parts, uid, nothing))) await reconcileHeirs(parts, uid, nothing);
@@ -20,7 +20,7 @@ export async function reconcileHook(parts: TargetParts, key: string): Promise<vo
 
 /** Looks at the termination of this object. False: there is none. */
 async function reconcileOwn(
-  parts: TargetParts,
+  parts: TargetContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
@@ -36,7 +36,7 @@ async function reconcileOwn(
 
 /** The same for the Nodes that this NodeClaim, which went, has left with its hooks. */
 async function reconcileHeirs(
-  parts: TargetParts,
+  parts: TargetContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
@@ -46,7 +46,7 @@ async function reconcileHeirs(
 }
 
 /** The Nodes that a NodeClaim which went has left with its hooks. */
-async function heirsOf({ deps }: TargetParts, uid: string): Promise<readonly Target[]> {
+async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly Target[]> {
   const heirs: Target[] = [];
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
@@ -59,7 +59,7 @@ async function heirsOf({ deps }: TargetParts, uid: string): Promise<readonly Tar
 
 /** In whose termination the hooks are called: the subject of the record, or the NodeClaim that goes on with the calls of its Node. */
 async function callerOf(
-  { deps }: Pick<TargetParts, 'deps'>,
+  { deps }: Pick<TargetContext, 'deps'>,
   { hooksOf }: TerminationRecord,
   target: Target,
 ): Promise<Target> {
@@ -74,7 +74,7 @@ const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly Target['kind'][]
  * its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
  */
 export async function reconcileAnswer(
-  parts: TargetParts & RuleParts,
+  parts: TargetContext & RuleContext,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { key } = detail;

@@ -15,7 +15,7 @@ const CHECK = minutes(1);
 /** What is still so is said again after this long. */
 const SAID_FOR = hours(1);
 
-export interface OutOfSightParts {
+export interface OutOfSightDeps {
   readonly clock: Clock;
   readonly reporter: Reporter;
 }
@@ -40,7 +40,7 @@ export function textOutOfSight(error: unknown): string {
 }
 
 /** What was said is remembered as long as the environment lives: an Event that is said again is the same Event. */
-export function createHoldOutOfSight({ clock, reporter }: OutOfSightParts): HoldOutOfSight {
+export function createHoldOutOfSight({ clock, reporter }: OutOfSightDeps): HoldOutOfSight {
   const said = new Map<string, EpochMs>();
   return async (work, { opened, first, isRequest = false }) => {
     try {

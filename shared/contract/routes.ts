@@ -87,8 +87,8 @@ export function matchesPattern(
   return matchesFields(detail, event.detail);
 }
 
-type Wanted = FieldsPattern[string];
-const isList = (wanted: Wanted): wanted is Extract<Wanted, readonly unknown[]> => Array.isArray(wanted);
+type WantedField = FieldsPattern[string];
+const isList = (wanted: WantedField): wanted is Extract<WantedField, readonly unknown[]> => Array.isArray(wanted);
 const isValue = (wanted: Value | FieldsPattern): wanted is Value =>
   typeof wanted !== 'object' || typeof wanted['exists'] === 'boolean';
 

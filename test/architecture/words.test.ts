@@ -3,7 +3,7 @@
  * meaning of ours, stands in a glossary for as long as the code has it.
  */
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root, sources } from './sources.ts';
 
@@ -69,6 +69,26 @@ const exportedWords = new Set(
 );
 const isExported = (word: string): boolean => [word, `${word}s`].some(each => exportedWords.has(each));
 
+/** A name of a type in more folders than two has a meaning in each. These are the same in all of them. */
+const SAME_EVERYWHERE: Readonly<Record<string, string>> = {
+  ClusterEvent: 'the event of the forwarder; to a function, that of its inbox',
+  Deps: 'the ports that a file is given',
+  Look: 'what a turn of a concern has read',
+  Rules: 'the rules of a concern, which a proof may put mistakes in place of',
+  Seen: 'what came of looking for a subject (`shared/lifecycle/subject.ts`), of the kind that a concern has',
+  Target: 'the object that a concern is about: enough to find it',
+};
+const TYPE = /^(?:export )?(?:interface|type|class) (\w+)/gm;
+const foldersOf = (): ReadonlyMap<string, ReadonlySet<string>> => {
+  const folders = new Map<string, Set<string>>();
+  for (const file of PRODUCT) {
+    for (const [, name = ''] of read(file).matchAll(TYPE)) {
+      folders.set(name, (folders.get(name) ?? new Set()).add(dirname(file)));
+    }
+  }
+  return folders;
+};
+
 interface Entry {
   readonly words: readonly string[];
   /** Files, or folders, in which the word lives. */
@@ -112,5 +132,19 @@ describe('a word of our own', () => {
       return words.some(word => code.includes(word)) ? [] : [`${words.join(' ')}: ${places.join(', ')}`];
     });
     expect(missing).toEqual([]);
+  });
+});
+
+describe('a name of a type', () => {
+  const many = [...foldersOf()].filter(([, folders]) => folders.size > 2);
+
+  it('means one thing: it stands in no more than two folders', () => {
+    expect(many.filter(([name]) => !(name in SAME_EVERYWHERE)).map(([name, folders]) => [name, ...folders])).toEqual(
+      [],
+    );
+  });
+
+  it.each(Object.keys(SAME_EVERYWHERE))('%s stands in more than two', name => {
+    expect(many.map(([each]) => each)).toContain(name);
   });
 });

@@ -126,6 +126,16 @@ describe('curfew audit of a deployment', () => {
     expect(stdout).not.toContain('another');
   });
 
+  it('says where there are decisions, and none about that node', async () => {
+    decide('Curfew-Repair', 'n1', 'tolerate', 'x');
+    expect(await audit({ node: 'n2' })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'the log of Curfew: none of its lines (1) is about n2: give the name that kubectl get nodes prints, or a longer --since\n',
+    });
+  });
+
   it('makes a page of it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'curfew-audit-'));
     decide('Curfew-Repair', 'n1', 'tolerate', 'x');

@@ -190,6 +190,26 @@ describe('curfew doctor --stack', () => {
       /^FAILED +table: Records ACTIVE, index missing\n/m,
     ],
     [
+      'a table that is gone, which no permission brings back',
+      () => void plane.answers.set('DescribeTable', () => ({ status: 400, code: 'ResourceNotFoundException' })),
+      /^FAILED +table: cannot be found: ResourceNotFoundException.*\n +→ .*docs\/runbook\.md, "Restoring the table"$/m,
+    ],
+    [
+      'queues that are gone',
+      () => void plane.answers.set('GetQueueAttributes', () => ({ status: 400, code: 'QueueDoesNotExist' })),
+      /^FAILED +inbox of repair: cannot be found: QueueDoesNotExist.*\n +→ npx cdk deploy --all --revert-drift$[^]*^FAILED +dead letters of repair: cannot be found/m,
+    ],
+    [
+      'a tick that is gone',
+      () => void plane.schedules.delete('tick-timer'),
+      /^FAILED +tick of timer: cannot be found: ResourceNotFoundException.*\n +→ npx cdk deploy --all --revert-drift$/m,
+    ],
+    [
+      'a cluster that is not there',
+      () => void plane.answers.set('GET /clusters/prod', () => ({ status: 404, code: 'ResourceNotFoundException' })),
+      /^FAILED +cluster prod: cannot be found: .*\n +→ correct cluster\.name/m,
+    ],
+    [
       'an alarm that rings',
       () =>
         void alarms.splice(0, alarms.length, {

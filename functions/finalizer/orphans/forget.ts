@@ -1,25 +1,19 @@
 /** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/deps.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CODEC, type LedgerEntry } from '../rules/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
-}
-
 const detailSchema = z.object({ id: z.string().check(z.regex(/^(instance|object)\/.+$/)) });
 
 /** @param detail of the message. Throws `TerminalError` (`InvalidMessage`) for one without the id of an entry */
-export async function forgetOrphan(parts: Parts, detail: Readonly<Record<string, unknown>>): Promise<void> {
+export async function forgetOrphan(parts: FinalizerContext, detail: Readonly<Record<string, unknown>>): Promise<void> {
   const parsed = detailSchema.safeParse(detail);
   if (!parsed.success) {
     throw new TerminalError(
@@ -33,7 +27,7 @@ export async function forgetOrphan(parts: Parts, detail: Readonly<Record<string,
 }
 
 /** Its entry stays, and is silent, while the instance is there: the next check would find it again. */
-function forgetInstance(parts: Parts, id: string): Promise<void> {
+function forgetInstance(parts: FinalizerContext, id: string): Promise<void> {
   return forget(parts, id, openRecord(parts.deps, ORPHAN_CODEC, id), {
     isOrphan: () => true,
     apply: async (record: TimedRecord<OrphanEntry>, value, subject) =>
@@ -45,7 +39,7 @@ function forgetInstance(parts: Parts, id: string): Promise<void> {
   });
 }
 
-function forgetObject(parts: Parts, id: string): Promise<void> {
+function forgetObject(parts: FinalizerContext, id: string): Promise<void> {
   return forget(parts, id, openRecord(parts.deps, LEDGER_CODEC, id), {
     isOrphan: ({ phase }: LedgerEntry) => phase === 'orphaned',
     apply: record => record.closeGone(),
@@ -58,7 +52,7 @@ interface Kind<Value> {
 }
 
 async function forget<Value>(
-  { reporter }: Parts,
+  { reporter }: FinalizerContext,
   id: string,
   record: TimedRecord<Value>,
   { isOrphan, apply }: Kind<Value>,

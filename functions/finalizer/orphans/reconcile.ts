@@ -1,5 +1,5 @@
 /** One instance that may have been left behind: look, decide, say it or close its entry. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
 import { isGone, isUnknownYet } from '../cluster/instances.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -12,11 +12,6 @@ import type { InstanceState } from '../../../shared/ports/instances.ts';
 import { listHeldInstances } from './cluster.ts';
 import { decideOrphan, ORPHAN_CHECK, type HeldBy, type OrphanDecision } from './decide.ts';
 import { instanceSubject, ORPHAN_CODEC, type OrphanEntry } from './record.ts';
-
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
-}
 
 /** The object that went in the middle of its termination and left the instance. */
 export type LeftBy = NonNullable<OrphanEntry['object']>;
@@ -39,7 +34,7 @@ interface Look {
  * @param left by whom, and since when, where an object's termination has found it
  */
 export async function reconcileInstance(
-  parts: Parts,
+  parts: FinalizerContext,
   providerID: string,
   {
     wakeUp,
@@ -95,7 +90,12 @@ async function holderOf(deps: TerminationDeps, providerID: string): Promise<Held
   return held.byNodes.has(providerID) ? 'Node' : 'nothing';
 }
 
-async function apply({ reporter }: Parts, decision: OrphanDecision, look: Look, since?: EpochMs): Promise<Turn> {
+async function apply(
+  { reporter }: FinalizerContext,
+  decision: OrphanDecision,
+  look: Look,
+  since?: EpochMs,
+): Promise<Turn> {
   const { now, record, entry, object, providerID } = look;
   const subject = instanceSubject(providerID);
   switch (decision.kind) {

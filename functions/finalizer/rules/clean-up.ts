@@ -1,11 +1,10 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { setConditions } from '../cluster/set-condition.ts';
 import { LEDGER_CHECK, retryDelay } from './decide.ts';
@@ -14,14 +13,9 @@ import type { ObjectLook } from './observe-object.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
-}
-
 /** One call, with the same key each time; a call whose outcome is not known is a failure. */
 export async function callCleanUp(
-  { deps }: Parts,
+  { deps }: FinalizerContext,
   { inForce, object, subject }: ObjectLook,
   attempts: number,
 ): Promise<HookAnswer> {
@@ -49,7 +43,7 @@ export const FOLLOWED_BY = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** Stores an answer, whether it came from the call or by a worker's event. */
 export async function keepAnswer(
-  parts: Parts,
+  parts: FinalizerContext,
   look: ObjectLook,
   entry: LedgerEntry,
   answer: HookAnswer,
@@ -77,7 +71,12 @@ const CONDITION = 'Degraded';
 const REASON = 'FinalizationError';
 const OF_ANY_KIND = { mayLackSubresource: true };
 
-async function degrade({ deps, reporter }: Parts, look: ObjectLook, attempts: number, message: string): Promise<void> {
+async function degrade(
+  { deps, reporter }: FinalizerContext,
+  look: ObjectLook,
+  attempts: number,
+  message: string,
+): Promise<void> {
   const { object, ref, observation } = look;
   // In the design's words.
   const text = `Failed to delete external resource: ${message}`;
@@ -89,7 +88,10 @@ async function degrade({ deps, reporter }: Parts, look: ObjectLook, attempts: nu
 }
 
 /** Takes our condition off once the clean-up has succeeded; one of somebody else stays. */
-export async function clearDegraded({ deps }: Parts, { object, ref, observation }: ObjectLook): Promise<void> {
+export async function clearDegraded(
+  { deps }: FinalizerContext,
+  { object, ref, observation }: ObjectLook,
+): Promise<void> {
   const conditions = object?.status?.['conditions'];
   const isOurs =
     Array.isArray(conditions) &&

@@ -2,19 +2,18 @@
  * One object of a kind that a FinalizerRule names: ledger → finalizer → clean-up → release. The finalizer goes only after the ledger
  * says that the clean-up succeeded (I1), so the next run completes one that dies anywhere.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { createTries, isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { callEnded, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, FOLLOWED_BY, keepAnswer } from './clean-up.ts';
 import type { decideRule, RuleDecision } from './decide.ts';
-import { hold, orphan, strip } from './hold.ts';
+import { orphan, putOn, strip } from './object-finalizer.ts';
 import { entryRecord, nextEntry, rulesIn, saveEntry } from './ledger.ts';
 import { observeObject, type ObjectLook } from './observe-object.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
@@ -23,9 +22,7 @@ import { isKeepingRefused } from './rule-record.ts';
 import { loadRules, rulesOver, acceptanceOf } from './rule-set.ts';
 import { isAnswered, keepWithoutRule, type WorkerAnswer } from './without-rule.ts';
 
-export interface RuleParts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
+export interface RuleContext extends FinalizerContext {
   readonly decideRule: typeof decideRule;
 }
 
@@ -36,7 +33,7 @@ interface Run {
 
 /** @param subject with its UID */
 export async function reconcileObject(
-  parts: RuleParts,
+  parts: RuleContext,
   subject: Subject,
   wakeUp?: UsedWakeUp,
   answer?: WorkerAnswer,
@@ -82,7 +79,7 @@ export async function reconcileObject(
 
 /** What is refused is remembered in the entry, and said on the object. */
 async function applyUnlessRefused(
-  { reporter, tries }: RuleParts & { readonly tries: Tries },
+  { reporter, tries }: RuleContext & { readonly tries: Tries },
   { kind }: RuleDecision,
   look: ObjectLook,
   call: () => Promise<Turn>,
@@ -119,7 +116,7 @@ function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): str
 }
 
 /** Writes the answer in hand down; undefined: there is none that anybody waits for. */
-async function takeAnswer(parts: RuleParts, run: Run, look: ObjectLook): Promise<Turn | undefined> {
+async function takeAnswer(parts: RuleContext, run: Run, look: ObjectLook): Promise<Turn | undefined> {
   const { entry, inForce } = look;
   const { answer } = run;
   run.answer = undefined;
@@ -131,7 +128,7 @@ async function takeAnswer(parts: RuleParts, run: Run, look: ObjectLook): Promise
   return turn;
 }
 
-async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: ObjectLook): Promise<Turn> {
+async function apply(parts: RuleContext, run: Run, decision: RuleDecision, look: ObjectLook): Promise<Turn> {
   const { record, entry, object, observation } = look;
   const { rule } = observation;
   switch (decision.kind) {
@@ -142,7 +139,7 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: O
     case 'watch':
       return entry === undefined ? DONE : saveEntry(look, entry, decision.until);
     case 'hold':
-      return hold(parts, look);
+      return putOn(parts, look);
     case 'free':
       if (object !== undefined && (await strip(parts, look, object)) === 'changed') return again('it changed');
       return record.closeGone();
@@ -170,7 +167,7 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: O
   }
 }
 
-async function callAndKeep(parts: RuleParts, look: ObjectLook, entry: LedgerEntry): Promise<Turn> {
+async function callAndKeep(parts: RuleContext, look: ObjectLook, entry: LedgerEntry): Promise<Turn> {
   const answer = await callCleanUp(parts, look, entry.attempts);
   const turn = await keepAnswer(parts, look, entry, answer);
   await callEnded(parts.deps, look.inForce, look.subject.uid ?? '');
@@ -178,7 +175,7 @@ async function callAndKeep(parts: RuleParts, look: ObjectLook, entry: LedgerEntr
 }
 
 /** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */
-async function releaseUnclean(parts: RuleParts, look: ObjectLook, object: KubernetesObject): Promise<Turn> {
+async function releaseUnclean(parts: RuleContext, look: ObjectLook, object: KubernetesObject): Promise<Turn> {
   if (look.entry?.phase !== 'orphaned') {
     const rule = look.inForce.object.metadata.name;
     const saved = await orphan(parts, look, `its deadline passed, and FinalizerRule ${rule} says Release`);
@@ -188,7 +185,7 @@ async function releaseUnclean(parts: RuleParts, look: ObjectLook, object: Kubern
 }
 
 /** Notes the next call down, or takes a place in the queue of its rule. */
-async function intend({ deps }: RuleParts, run: Run, look: ObjectLook): Promise<Turn> {
+async function intend({ deps }: RuleContext, run: Run, look: ObjectLook): Promise<Turn> {
   const { entry, observation, inForce } = look;
   const { now } = observation;
   const isPlaced = entry?.slotTime !== undefined;
@@ -204,12 +201,12 @@ async function intend({ deps }: RuleParts, run: Run, look: ObjectLook): Promise<
 }
 
 /** Said before the entry is closed (I9). */
-function reportLateSuccess({ reporter }: RuleParts, look: ObjectLook): Promise<void> {
+function reportLateSuccess({ reporter }: RuleContext, look: ObjectLook): Promise<void> {
   const message = 'its clean-up is done after all: it is no possible orphan any more';
   return reportObject(reporter, look, { decision: 'close', reason: 'FinalizationSucceeded', message });
 }
 
-function reportOverdue({ reporter }: RuleParts, look: ObjectLook): Promise<void> {
+function reportOverdue({ reporter }: RuleContext, look: ObjectLook): Promise<void> {
   return reportObject(reporter, look, {
     decision: 'overdue',
     reason: EVENT_REASONS.finalizationOverdue,

@@ -16,7 +16,7 @@ import { createTries, isRefusal, warn, type Tries } from '../../../shared/lifecy
 import type { Rounds } from '../../../shared/policies/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Saved, UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { RuleParts } from './reconcile-object.ts';
+import type { RuleContext } from './reconcile-object.ts';
 import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './rule-finalizer.ts';
 import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './rule-record.ts';
 import { cleanUpOf, loadRules, acceptanceOf, type RuleAcceptance } from './rule-set.ts';
@@ -24,7 +24,7 @@ import { hasCondition, setConditions, type Condition } from '../cluster/set-cond
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** @property rules wake what a change of a rule concerns */
-export type RuleEndParts = RuleParts & { readonly rules: Rounds };
+export type RuleEndContext = RuleContext & { readonly rules: Rounds };
 
 export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
@@ -40,7 +40,7 @@ interface Look extends SeenRule {
 }
 
 /** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made again. */
-export async function reconcileRule(parts: RuleEndParts, name: string, message: RuleMessage): Promise<void> {
+export async function reconcileRule(parts: RuleEndContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = parts;
   const { timer } = message;
   const recordOf = openRuleRecords(deps, timer?.wakeUp);
@@ -62,7 +62,7 @@ export async function reconcileRule(parts: RuleEndParts, name: string, message: 
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 async function applyUnlessRefused(
-  parts: RuleEndParts & { readonly tries: Tries },
+  parts: RuleEndContext & { readonly tries: Tries },
   look: Look,
   acceptance: RuleAcceptance,
   message: RuleMessage,
@@ -110,7 +110,7 @@ async function applyUnlessRefused(
 }
 
 async function applyRule(
-  parts: RuleEndParts,
+  parts: RuleEndContext,
   look: Look,
   acceptance: RuleAcceptance,
   message: RuleMessage,
@@ -146,7 +146,7 @@ async function applyRule(
  * that of other objects. Throws `RetryableError` while it does not know the kind that the forwarder has found.
  */
 async function resourceOf(
-  { kubernetes }: Pick<RuleParts['deps'], 'kubernetes'>,
+  { kubernetes }: Pick<RuleContext['deps'], 'kubernetes'>,
   { metadata, spec }: KubernetesObject,
 ): Promise<string | undefined> {
   const rule = parseFinalizerRule(spec);
@@ -160,7 +160,7 @@ async function resourceOf(
 
 /** @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
-  { deps, rules }: RuleEndParts,
+  { deps, rules }: RuleEndContext,
   look: Look,
   acceptance: RuleAcceptance,
   { concernsObjects = false, timer, resource }: RuleMessage & { readonly resource: string | undefined },
@@ -190,7 +190,7 @@ const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['
  *
  * @param name the rule that changed
  */
-export async function reconcileOtherRules(parts: RuleEndParts, name: string): Promise<void> {
+export async function reconcileOtherRules(parts: RuleEndContext, name: string): Promise<void> {
   const all = await loadRules(parts.deps);
   const moved = all.filter(
     other => other.metadata.name !== name && !hasCondition(other, acceptedOf(acceptanceOf(other, all))),
@@ -226,7 +226,7 @@ function watchingOf({ state, message = '' }: KindWatch): Condition {
 
 /** Beside why a rule is refused by which nothing can be cleaned up: which objects carry its finalizer, where that can be found out. */
 async function withCarriers(
-  { kubernetes }: Pick<RuleParts['deps'], 'kubernetes'>,
+  { kubernetes }: Pick<RuleContext['deps'], 'kubernetes'>,
   accepted: Condition,
   object: KubernetesObject,
   acceptance: RuleAcceptance,
@@ -244,7 +244,11 @@ async function withCarriers(
   return { ...accepted, message: `${accepted.message}; ${listed(carriers)} with that finalizer, which is left alone` };
 }
 
-async function refuse({ reporter }: RuleParts, about: KubernetesObject, { message, reason }: Condition): Promise<void> {
+async function refuse(
+  { reporter }: RuleContext,
+  about: KubernetesObject,
+  { message, reason }: Condition,
+): Promise<void> {
   await reporter.report({
     about,
     decision: 'refuse',

@@ -2,7 +2,7 @@
  * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -18,11 +18,6 @@ import type { LedgerEntry } from './record.ts';
 
 /** What a worker answered by its event. */
 export type WorkerAnswer = HookAnswer & { readonly rule: string };
-
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
-}
 
 interface Kept {
   readonly subject: Subject;
@@ -43,7 +38,11 @@ const CHECK = minutes(5);
 const SAID_EVERY = hours(24);
 
 /** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
-export async function keepWithoutRule(parts: Parts, kept: Kept, answer: WorkerAnswer | undefined): Promise<void> {
+export async function keepWithoutRule(
+  parts: FinalizerContext,
+  kept: Kept,
+  answer: WorkerAnswer | undefined,
+): Promise<void> {
   const { subject, record, rule, because } = kept;
   const { deps } = parts;
   await updateRecord(`${subject.kind} ${subject.name}`, record, async (held): Promise<Turn> => {
@@ -60,7 +59,7 @@ export async function keepWithoutRule(parts: Parts, kept: Kept, answer: WorkerAn
 
 type Stuck = Kept & { readonly because: string };
 
-async function keep(parts: Parts, kept: Stuck, entry: LedgerEntry, now: EpochMs): Promise<Turn> {
+async function keep(parts: FinalizerContext, kept: Stuck, entry: LedgerEntry, now: EpochMs): Promise<Turn> {
   const { record, subject } = kept;
   const object = await look(parts.deps, subject);
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
@@ -92,7 +91,7 @@ async function look(
 
 /** The finalizer is off: a person took it, or the object is gone. */
 async function end(
-  { reporter, deps }: Parts,
+  { reporter, deps }: FinalizerContext,
   { record, subject, rule, because }: Stuck,
   entry: LedgerEntry,
   object: KubernetesObject | undefined,

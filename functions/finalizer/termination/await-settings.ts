@@ -2,27 +2,21 @@
  * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). It is said at once and
  * every hour, until they can be read or the deadline forces.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
 import { objectsOf } from './context.ts';
 import { waitOf, withWait } from './record.ts';
 
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
-}
-
 const SAID_EVERY = hours(1);
 const CHECK = minutes(5);
 
 /** Says it before it is recorded, so that a run that dies in between says it again (I9). */
 export async function awaitSettings(
-  { deps, reporter }: Parts,
+  { deps, reporter }: FinalizerContext,
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
   look: Look,
 ): Promise<Turn> {

@@ -1,10 +1,9 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { callsOf, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
@@ -16,18 +15,13 @@ import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 type Gone = GoneSubject<TerminationRecord>;
 
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
-}
-
 /**
  * A NodeClaim went before its Nodes did: each of them that our finalizer holds is from now on terminated by itself, and what was promised for
  * it goes along, so that no hook runs twice and no deadline is lost.
  *
  * @returns those that are being deleted
  */
-export async function handOver({ deps }: Parts, { value, subject }: Gone): Promise<readonly Target[]> {
+export async function handOver({ deps }: FinalizerContext, { value, subject }: Gone): Promise<readonly Target[]> {
   if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
   const left: KubernetesObject[] = [];
   for (const [uid, { name }] of Object.entries(value.nodes)) {
@@ -116,7 +110,7 @@ export async function rest({ object, stored, record, now }: Look): Promise<Turn>
  * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
  * it, it is a possible orphan, and the ledger of instances takes over.
  */
-export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gone): Promise<void> {
+export async function close(parts: FinalizerContext, { kind, name, uid }: Target, gone: Gone): Promise<void> {
   const { record, value } = gone;
   if (!hasBegun(value)) {
     await record.closeGone();
@@ -147,7 +141,10 @@ export const isUnheld = ({ stored, object }: Look): boolean =>
  * Somebody else's finalizer keeps the object, and nothing of ours does. The record of a NodeClaim is kept until it goes, for what becomes
  * of its instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
  */
-export async function closeUnheld({ reporter }: Parts, { object, stored, record, now }: Look): Promise<Turn> {
+export async function closeUnheld(
+  { reporter }: FinalizerContext,
+  { object, stored, record, now }: Look,
+): Promise<Turn> {
   const { kind, apiVersion, metadata } = object;
   const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
   if (stored?.unheld !== true) {

@@ -1,9 +1,8 @@
 /** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/deps.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { isRefusal, warn, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
@@ -13,9 +12,7 @@ import { storedOrEmpty, type Look } from './observe.ts';
 import { withWait } from './record.ts';
 import { rememberPool } from './known-pools.ts';
 
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
+interface PrepareContext extends FinalizerContext {
   readonly tries: Tries;
 }
 
@@ -24,7 +21,7 @@ interface Parts {
  * What an admission policy refuses is said and tried again.
  */
 export async function prepare(
-  { deps, reporter, tries }: Parts,
+  { deps, reporter, tries }: PrepareContext,
   { changes }: Extract<TerminationDecision, { kind: 'prepare' }>,
   look: Look,
 ): Promise<Turn> {

@@ -1,5 +1,5 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
 import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { EMPTY_TERMINATION, waitOf, withWait, type TerminationRecord } from './record.ts';
@@ -8,7 +8,6 @@ import { KARPENTER } from '../../../shared/contract/names.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import type { TimedRecord, UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
@@ -33,9 +32,7 @@ const OBSERVED_CHECK = hours(24);
 const CLAIM_CHECK = minutes(1);
 
 /** What carries terminations out; other rules than the real ones prove what a mistake in them would do. */
-export interface TargetParts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
+export interface TargetContext extends FinalizerContext {
   readonly holdOutOfSight: HoldOutOfSight;
   readonly hints: ClaimHints;
   readonly decide: typeof decide;
@@ -47,7 +44,7 @@ export interface TargetParts {
  * @returns false: there is no such object, and nothing is remembered of it
  */
 export async function reconcileTarget(
-  parts: TargetParts,
+  parts: TargetContext,
   target: Target,
   wakeUp: UsedWakeUp | undefined,
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
@@ -123,7 +120,7 @@ function toObservation({
   };
 }
 
-async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDecision, look: Look): Promise<Turn> {
+async function apply(parts: TargetContext, run: RunMemory, decision: TerminationDecision, look: Look): Promise<Turn> {
   const { deps, reporter, steps } = parts;
   switch (decision.kind) {
     case 'terminate':
@@ -147,7 +144,7 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
  * A Node whose hooks are called in the termination of a NodeClaim begins none of its own before that one has ended. It may have gone without
  * anybody having heard of it: then its record is closed first, and the Node gets what was promised. undefined: there is none to wait for.
  */
-async function awaitClaim(parts: TargetParts, look: Look): Promise<Turn | undefined> {
+async function awaitClaim(parts: TargetContext, look: Look): Promise<Turn | undefined> {
   const { object, stored, record, claim } = look;
   const { hooksOf: uid } = stored ?? {};
   if (claim !== undefined || stored === undefined || uid === undefined || !isNoteOf(stored, uid)) return undefined;
@@ -169,7 +166,7 @@ async function rememberPoolOf(deps: TerminationDeps, { claim, termination, nodeP
 
 /** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */
 async function watch(
-  parts: TargetParts,
+  parts: TargetContext,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
   look: Look,
 ): Promise<Turn> {

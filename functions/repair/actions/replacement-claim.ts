@@ -20,7 +20,7 @@ const HASHES = ['karpenter.sh/nodepool-hash', 'karpenter.sh/nodepool-hash-versio
 /** Fields of the template. */
 const OF_TEMPLATE = ['nodeClassRef', 'expireAfter', 'terminationGracePeriod', 'startupTaints'] as const;
 
-interface Wanted {
+interface NewClaim {
   readonly name: string;
   readonly pool: KubernetesObject;
   /** The NodeClaim of the ill node. */
@@ -28,7 +28,7 @@ interface Wanted {
   readonly node: NodeView;
 }
 
-export function replacementClaim({ name, pool, like, node }: Wanted): KubernetesManifest {
+export function replacementClaim({ name, pool, like, node }: NewClaim): KubernetesManifest {
   const template = objectIn(pool.spec, 'template');
   const { metadata } = template;
   const spec = objectIn(template, 'spec');

@@ -171,7 +171,7 @@ export function takenBefore(
   return rungs.slice(0, isLeft ? first : index + 1).map(keyOf);
 }
 
-export type Turn =
+export type NextAction =
   | { readonly kind: 'next'; readonly rung: Rung }
   /** All that is left was refused, and is tried again then. */
   | { readonly kind: 'refused'; readonly until: EpochMs; readonly message: string }
@@ -196,7 +196,7 @@ interface LadderState {
 }
 
 /** Whose turn it is. */
-export function turnOf(state: LadderState, now: EpochMs): Turn {
+export function turnOf(state: LadderState, now: EpochMs): NextAction {
   const { rungs, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = state;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
   let launch: Rung | undefined;

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 
 /** What would be launched, and how many replacements the NodePool's status does not know of yet. */
-interface Wanted {
+interface Launching {
   readonly like: KubernetesObject;
   readonly unknown: number;
   /** NodeClaims of the pool. */
@@ -11,7 +11,7 @@ interface Wanted {
 }
 
 /** Why there is none; undefined: there is. */
-export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Wanted): string | undefined {
+export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Launching): string | undefined {
   const { replicas } = pool.spec ?? {};
   if (typeof replicas === 'number' && claims >= replicas)
     return `NodePool ${pool.metadata.name} is static, and has its ${replicas} nodes`;

@@ -111,9 +111,9 @@ export function createDueIndex({ client, tableName }: DynamoOptions): DueIndex {
   };
 }
 
-type Attempt = Parameters<typeof fromAwsError>[1];
+type StoreCall = Parameters<typeof fromAwsError>[1];
 
-async function attempt<Answer>(what: Attempt, send: () => Promise<Answer>): Promise<Answer> {
+async function attempt<Answer>(what: StoreCall, send: () => Promise<Answer>): Promise<Answer> {
   try {
     return await send();
   } catch (error) {
@@ -123,7 +123,7 @@ async function attempt<Answer>(what: Attempt, send: () => Promise<Answer>): Prom
 
 /** Resolves to undefined when the condition held, else to the item that stands there, if the store says. */
 async function attemptConditional(
-  what: Attempt,
+  what: StoreCall,
   send: () => Promise<unknown>,
 ): Promise<{ old: Attributes | undefined } | undefined> {
   try {

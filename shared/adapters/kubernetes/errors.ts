@@ -14,13 +14,13 @@ import { OutOfSight, type ObjectAnswer } from '../../ports/read-answer.ts';
 import { isKindNotServed, isNotFound, type ApiFailure } from './api-failure.ts';
 
 /** What was being done, for the message (`deleting nodeclaims nc1`), and whether it changes anything. */
-export interface Attempt {
+export interface ApiCall {
   readonly doing: string;
   readonly write: boolean;
 }
 
 /** Translates what no verb expects. */
-export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError | TerminalError {
+export function toThrown(failure: ApiFailure, attempt: ApiCall): RetryableError | TerminalError {
   const message = `${attempt.doing}: ${failure.status} ${failure.reason || 'no reason'}: ${failure.message}`;
   const retryable = (reason: string, outcomeUnknown: boolean): RetryableError =>
     new RetryableError(message, {
@@ -181,7 +181,7 @@ export interface NetworkFailure {
  * Translates a failed connection. What was never sent had no effect; a write that was sent and got no answer (`ECONNRESET`,
  * `EPIPE`, a time-out) may have taken effect.
  */
-export function fromNetworkFailure({ error, sent }: NetworkFailure, attempt: Attempt): RetryableError {
+export function fromNetworkFailure({ error, sent }: NetworkFailure, attempt: ApiCall): RetryableError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   return new RetryableError(`${attempt.doing}: ${code}: ${error.message}`, {
     cause: error,

@@ -1,7 +1,7 @@
 /** Whose turn it is where a policy limits how many nodes of a pool are drained at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mustWait, nextOf, turnOf, waitsForNobody } from '../../../functions/drain/queue.ts';
+import { mustWait, nextOf, queuePlaceOf, waitsForNobody } from '../../../functions/drain/queue.ts';
 import type { Neighbours } from '../../../functions/drain/observation.ts';
 import { SOURCES } from '../../../shared/contract/names.ts';
 import { NO_DRAIN_LIMITS, placesOf, WAIT_FOR_NOBODY } from '../../../shared/domain/drain-limits.ts';
@@ -32,29 +32,31 @@ describe('a turn', () => {
   const two = { count: 2 };
 
   it('is taken by marking the Node first, while a place is free that no older one waits for', () => {
-    expect(turnOf(self, around({ draining: 1 }), two, NOW)).toEqual({ kind: 'take' });
-    expect(turnOf(self, around({ waiting: older(1) }), two, NOW)).toEqual({ kind: 'take' });
-    expect(turnOf(self, around({ waiting: older(2) }), two, NOW)).toMatchObject({ kind: 'wait' });
-    expect(turnOf(self, around({ draining: 2 }), two, NOW)).toMatchObject({ kind: 'wait' });
-    expect(turnOf(self, around({ draining: 9 }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePlaceOf(self, around({ draining: 1 }), two, NOW)).toEqual({ kind: 'take' });
+    expect(queuePlaceOf(self, around({ waiting: older(1) }), two, NOW)).toEqual({ kind: 'take' });
+    expect(queuePlaceOf(self, around({ waiting: older(2) }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePlaceOf(self, around({ draining: 2 }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePlaceOf(self, around({ draining: 9 }), two, NOW)).toMatchObject({ kind: 'wait' });
   });
 
   it('of two of the same age goes to the first by UID', () => {
     const same = (uid: string) => around({ draining: 1, waiting: [{ uid, since: NOW }] });
-    expect(turnOf(self, same('l'), two, NOW).kind).toBe('wait');
-    expect(turnOf(self, same('n'), two, NOW).kind).toBe('take');
+    expect(queuePlaceOf(self, same('l'), two, NOW).kind).toBe('wait');
+    expect(queuePlaceOf(self, same('n'), two, NOW).kind).toBe('take');
   });
 
   it('begins when all marks have room, and is given back when they have not', () => {
     const marked = { ...self, takes: true };
     // Others that are older and wait do not hold it up: they look again when a place is free.
-    expect(turnOf(marked, around({ draining: 1, waiting: older(3) }), two, NOW)).toEqual({ kind: 'begin' });
-    expect(turnOf(marked, around({ draining: 2 }), two, NOW)).toEqual({ kind: 'giveBack' });
+    expect(queuePlaceOf(marked, around({ draining: 1, waiting: older(3) }), two, NOW)).toEqual({ kind: 'begin' });
+    expect(queuePlaceOf(marked, around({ draining: 2 }), two, NOW)).toEqual({ kind: 'giveBack' });
   });
 
   it('is looked at once a minute at the head of the queue, and later behind it', () => {
-    expect(turnOf(self, around({ draining: 2 }), two, NOW)).toMatchObject({ until: addDuration(NOW, minutes(1)) });
-    expect(turnOf(self, around({ draining: 2, waiting: older(60) }), two, NOW)).toMatchObject({
+    expect(queuePlaceOf(self, around({ draining: 2 }), two, NOW)).toMatchObject({
+      until: addDuration(NOW, minutes(1)),
+    });
+    expect(queuePlaceOf(self, around({ draining: 2, waiting: older(60) }), two, NOW)).toMatchObject({
       until: addDuration(NOW, minutes(5)),
     });
   });
@@ -80,13 +82,13 @@ describe('a turn', () => {
             continue;
           }
           const draining = [...marked].filter(other => other !== node).length;
-          const turn = turnOf(
+          const place = queuePlaceOf(
             { uid: `${node}`, since: NOW, takes: true },
             around({ draining }),
             { count: places },
             NOW,
           );
-          if (turn.kind === 'begin') begun.add(node);
+          if (place.kind === 'begin') begun.add(node);
           else marked.delete(node);
         }
         expect(begun.size).toBeLessThanOrEqual(places);

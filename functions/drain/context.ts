@@ -13,7 +13,7 @@ import { showDrain, type NodeChange } from './node.ts';
 import type { ShownDrain } from './observation.ts';
 import type { DrainDeps, Look } from './observe.ts';
 
-export interface Parts {
+export interface DrainContext {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
   readonly run: RunMemory;
@@ -74,7 +74,7 @@ export function safely({ now, rules, record }: Look, time: EpochMs | undefined):
 
 /** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */
 export function tryChange<Outcome>(
-  { reporter }: Parts,
+  { reporter }: DrainContext,
   { object, record, mode, limits, rules, tries }: Look,
   key: 'show' | 'prepare' | 'answer' | 'finish' | 'deleteResource',
   call: () => Promise<Outcome>,
@@ -92,7 +92,7 @@ export const orLater = <Outcome>(changed: Outcome | Refused): Outcome | { readon
 
 /** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
 export async function shownOn(
-  parts: Parts,
+  parts: DrainContext,
   look: Look,
   shown: ShownDrain,
   message: string,
@@ -125,7 +125,7 @@ export const nodeOf = ({ object: { metadata } }: Look) => ({ name: metadata.name
 
 /** One audit line, metric and Event about the Node. */
 export function report(
-  { reporter }: Parts,
+  { reporter }: DrainContext,
   { object }: Look,
   what: Omit<Parameters<Reporter['report']>[0], 'about'>,
 ): Promise<void> {

@@ -1,9 +1,8 @@
 /** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/deps.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
@@ -14,13 +13,8 @@ import { reportObject } from './report.ts';
 import { isCarrying } from './rule-set.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
-interface Parts {
-  readonly deps: TerminationDeps;
-  readonly reporter: Reporter;
-}
-
 /** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */
-export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise<Turn> {
+export async function putOn({ deps, reporter }: FinalizerContext, look: ObjectLook): Promise<Turn> {
   const { object, observation, entry, inForce, ref } = look;
   if (object === undefined) return DONE;
   const { now, rule } = observation;
@@ -46,7 +40,7 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
 
 /** `ok` also when there is nothing to take off any more, or the object is gone. */
 export async function strip(
-  { deps }: Pick<Parts, 'deps'>,
+  { deps }: Pick<FinalizerContext, 'deps'>,
   { ref, inForce }: ObjectLook,
   object: KubernetesObject,
 ): Promise<'ok' | 'changed'> {
@@ -62,7 +56,7 @@ export async function strip(
 }
 
 /** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
-export async function orphan({ reporter }: Parts, look: ObjectLook, because: string): Promise<Saved> {
+export async function orphan({ reporter }: FinalizerContext, look: ObjectLook, because: string): Promise<Saved> {
   const { observation, subject } = look;
   const value: LedgerEntry = { ...nextEntry(look), phase: 'orphaned', time: observation.now, message: because };
   // Said first: a run that dies in between says it again, and once the ledger has it nobody does.
