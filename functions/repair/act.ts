@@ -34,7 +34,8 @@ import type { Speaker } from './say.ts';
 import type { Attempt, NodeRecord, Ours, PoolRecord } from './rule/record.ts';
 import { takeBack } from './take-back.ts';
 import { FOLLOW_CHECK } from './rule/times.ts';
-import { dueOf, type NodeLook } from './rule/verdict.ts';
+import { dueOf } from './rule/turn.ts';
+import type { NodeLook } from './rule/verdict.ts';
 
 /** A replacement was launched: nobody tells when its instance is there. */
 const REPLACEMENT_CHECK = seconds(30);

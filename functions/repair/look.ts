@@ -30,10 +30,10 @@ import {
 } from './observe.ts';
 import { readableSettings } from './rule/node-verdict.ts';
 import type { LookContext } from './rule/judged-node.ts';
-import { wasWithoutOwner } from './rule/said.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
 import type { DecisionScope } from './report.ts';
-import { dueOf, type NodeLook } from './rule/verdict.ts';
+import { dueOf, wasWithoutOwner } from './rule/turn.ts';
+import type { NodeLook } from './rule/verdict.ts';
 
 /** What is remembered of a node, and whether an earlier version wrote it. */
 interface HeldNode {

@@ -28,7 +28,8 @@ import { OWNER } from './rule/codec.ts';
 import { createGuards, type Surroundings } from './rule/guards.ts';
 import type { RepairRules } from './rule/node-verdict.ts';
 import { effectiveRepair, withLastAccepted } from './settings/settings.ts';
-import { dueOf, type NodeLook } from './rule/verdict.ts';
+import { dueOf } from './rule/turn.ts';
+import type { NodeLook } from './rule/verdict.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 

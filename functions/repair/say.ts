@@ -25,8 +25,8 @@ import {
   vetoFault,
 } from './report.ts';
 import type { DecisionScope, Refused } from './report.ts';
-import { codeOf } from './rule/said.ts';
-import { verdictOf, type NodeLook, type NodeName, type Verdict } from './rule/verdict.ts';
+import { codeOf, verdictOf } from './rule/turn.ts';
+import type { NodeLook, NodeName, Verdict } from './rule/verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
 const REPEAT_AFTER = hours(1);

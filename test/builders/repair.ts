@@ -12,7 +12,8 @@ import { lookAt } from '../../functions/repair/rule/follow.ts';
 import { surroundingsOf } from '../../functions/repair/rule/guards.ts';
 import { readableSettings, type RepairRules } from '../../functions/repair/rule/node-verdict.ts';
 import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/rule/record.ts';
-import { verdictOf, type Gate } from '../../functions/repair/rule/verdict.ts';
+import { verdictOf } from '../../functions/repair/rule/turn.ts';
+import type { Gate } from '../../functions/repair/rule/verdict.ts';
 
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {

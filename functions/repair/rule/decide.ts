@@ -34,7 +34,8 @@ import { type DueNode, type RepairRules, readableSettings } from './node-verdict
 import { nextPause, pauseAt } from './replacement.ts';
 import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
-import { dueOf, type Blocker, type Candidate, type Gate, type NodeLook, type Rank, type Verdict } from './verdict.ts';
+import { dueOf } from './turn.ts';
+import type { Blocker, Candidate, Gate, NodeLook, Rank, Verdict } from './verdict.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
 const MOST_ACTS = 100;

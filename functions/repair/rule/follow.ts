@@ -22,10 +22,9 @@ import { replacementSeen, replacementStatusOf, unmarkTime } from './replacement.
 import { lookAtReplacing } from './replacing.ts';
 import { IN_FLIGHT, QUIET, type LookContext, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
-import { wasWithoutTime } from './said.ts';
 import { FOLLOW_CHECK, BLOCKED_CHECK } from './times.ts';
-import { lookAtTurn, lookWhileOff } from './turn.ts';
-import { dueOf, type NodeLook, type Verdict } from './verdict.ts';
+import { dueOf, lookAtTurn, lookWhileOff, wasWithoutTime } from './turn.ts';
+import type { NodeLook, Verdict } from './verdict.ts';
 
 /** @param held what is remembered of the node */
 export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | undefined): NodeLook {

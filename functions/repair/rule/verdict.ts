@@ -1,4 +1,4 @@
-/** What a pass finds out about one node, and what it may begin there. Types, and how the union is read. */
+/** What a pass finds out about one node, and what it may begin there. Types only. */
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { Rung } from './ladder.ts';
@@ -145,14 +145,6 @@ export interface NodeLook {
   /** In the order in which it is said. */
   readonly unsaid: readonly Unsaid[];
 }
-
-/** The action that the node is due for, before the pool has decided. */
-export const dueOf = ({ verdict }: Pick<NodeLook, 'verdict'>): DueTurn | undefined =>
-  verdict?.kind === 'due' ? verdict : undefined;
-
-/** What is decided of the node. */
-export const verdictOf = ({ verdict }: Pick<NodeLook, 'verdict'>): Verdict | undefined =>
-  verdict?.kind === 'due' ? undefined : verdict;
 
 /** Whether a limit lets one more repair begin. */
 export interface Gate {

@@ -4,7 +4,7 @@ import { decidePool } from '../../../../functions/repair/rule/decide.ts';
 import { clocksOf, illsOf } from '../../../../functions/repair/rule/illness.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { dueOf } from '../../../../functions/repair/rule/verdict.ts';
+import { dueOf } from '../../../../functions/repair/rule/turn.ts';
 import type { NodeRecord } from '../../../../functions/repair/rule/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/rule/record.ts';
-import { verdictOf } from '../../../../functions/repair/rule/verdict.ts';
+import { verdictOf } from '../../../../functions/repair/rule/turn.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../../shared/domain/time.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LAST_REBOOT_ANNOTATION } from '../../../../functions/repair/rule/ladder.ts';
 import { NEW_POOL } from '../../../../functions/repair/rule/record.ts';
-import { verdictOf } from '../../../../functions/repair/rule/verdict.ts';
+import { verdictOf } from '../../../../functions/repair/rule/turn.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
