@@ -34,6 +34,7 @@ import type { Speaker } from './say.ts';
 import type { Attempt, NodeRecord, Ours, PoolRecord } from './rule/record.ts';
 import { takeBack } from './take-back.ts';
 import { FOLLOW_CHECK } from './rule/times.ts';
+import { dueOf } from './rule/turn.ts';
 import type { NodeLook } from './rule/verdict.ts';
 
 /** A replacement was launched: nobody tells when its instance is there. */
@@ -136,7 +137,7 @@ async function actOn(
   if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
 
   // Another entry decides by now, and asks what EC2 says.
-  if (decision.terms.confirm !== look.due?.decision.terms.confirm) return calledOff('EC2 has yet to confirm it');
+  if (decision.terms.confirm !== dueOf(look)?.decision.terms.confirm) return calledOff('EC2 has yet to confirm it');
 
   const { ours, acts } = record;
   const outcome = await orRefusal(async () => {
@@ -247,7 +248,8 @@ async function afterAct(
   const withMade: NodeRecord =
     Object.keys(made).length === 0 ? record : { ...record, ours: madeInto(record.ours, made) };
   const before = look.record ?? record;
-  const isInFlight = before.attempt !== undefined;
+  /** Should it not have been acted on. */
+  const asBefore = before.attempt === undefined ? 'followed' : 'inFlight';
   switch (outcome.kind) {
     case 'accepted': {
       // What somebody else does is none of our acts.
@@ -267,8 +269,12 @@ async function afterAct(
       return { change: { record: { ...withMade, refusals } }, time: settledTime(attempt) };
     }
     case 'calledOff': {
-      const kept: NodeRecord = { ...before, number: record.number, ours: look.due?.stale ? record.ours : before.ours };
-      return { change: { record: kept, verdict: undefined, isInFlight }, time: addDuration(now, AT_ONCE) };
+      const kept: NodeRecord = {
+        ...before,
+        number: record.number,
+        ours: dueOf(look)?.stale ? record.ours : before.ours,
+      };
+      return { change: { record: kept, verdict: undefined, state: asBefore }, time: addDuration(now, AT_ONCE) };
     }
     case 'refused': {
       const { key } = attempt;
@@ -316,7 +322,11 @@ async function afterAct(
         },
         now,
       );
-      const change = { record: left.record, verdict: undefined, isInFlight: isInFlight && turn.kind === 'next' };
+      const change = {
+        record: left.record,
+        verdict: undefined,
+        state: turn.kind === 'next' ? asBefore : 'followed',
+      } as const;
       // Its place is free: others look at once.
       const time = earliest(turn.kind === 'next' ? undefined : turn.until, addDuration(now, AT_ONCE));
       return { change, time, failure };

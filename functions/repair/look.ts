@@ -32,6 +32,7 @@ import { readableSettings } from './rule/node-verdict.ts';
 import type { LookContext } from './rule/judged-node.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from './rule/record.ts';
 import type { DecisionScope } from './report.ts';
+import { dueOf, wasWithoutOwner } from './rule/turn.ts';
 import type { NodeLook } from './rule/verdict.ts';
 
 /** What is remembered of a node, and whether an earlier version wrote it. */
@@ -113,7 +114,7 @@ export async function look(
     deps.lookAt(context, node, records.get(node.uid)?.value);
   const nothingAsked: ReadonlyMap<string, string> = new Map();
   let looks: readonly NodeLook[] = judged.map(node => lookIn({ ...base, owners, asked: nothingAsked }, node));
-  const isDueNow = looks.some(({ due }) => due !== undefined);
+  const isDueNow = looks.some(look => dueOf(look) !== undefined);
   const countsAll =
     pool === undefined ||
     settings?.freeze !== undefined ||
@@ -179,8 +180,7 @@ async function withoutReplaced(
   const gone = new Set<string>();
   const isDoubtful = ({ verdict }: NodeLook): boolean =>
     verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
-  const isNews = (look: NodeLook): boolean =>
-    isDoubtful(look) && !/unclaimed|AmbiguousNodeClaim/.test(look.record?.said?.code ?? '');
+  const isNews = (look: NodeLook): boolean => isDoubtful(look) && !wasWithoutOwner(look.record);
   await fewAtATime(looks.filter(isNews), async ({ node: { name, uid } }) => {
     const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
     if (object?.metadata.uid !== uid) gone.add(uid);

@@ -28,6 +28,7 @@ import { OWNER } from './rule/codec.ts';
 import { createGuards, type Surroundings } from './rule/guards.ts';
 import type { RepairRules } from './rule/node-verdict.ts';
 import { effectiveRepair, withLastAccepted } from './settings/settings.ts';
+import { dueOf } from './rule/turn.ts';
 import type { NodeLook } from './rule/verdict.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
@@ -184,11 +185,12 @@ export async function askEc2(
   surroundings: Surroundings | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
-  const doubtful = looks.filter(({ due }) => due?.decision.terms.confirm !== undefined);
+  const doubtful = looks.filter(look => dueOf(look)?.decision.terms.confirm !== undefined);
   if (surroundings === undefined || doubtful.length === 0) return answers;
   const guards = createGuards(surroundings);
-  await fewAtATime(doubtful, async ({ view, due }) => {
-    const check = due?.decision.terms.confirm;
+  await fewAtATime(doubtful, async look => {
+    const { view } = look;
+    const check = dueOf(look)?.decision.terms.confirm;
     if (view === undefined || check === undefined || guards.blockerOf(view) !== undefined) return;
     try {
       const answer = view.providerID === undefined ? undefined : await instances.checkOf(view.providerID, check);

@@ -33,7 +33,7 @@ import { reportOfLost } from './report.ts';
 import { newNode, withoutAttempt } from './rule/attempt.ts';
 import { createSpeaker, sayActed, type Speaker } from './say.ts';
 import { TAKE_BACK, takeBack } from './take-back.ts';
-import type { NodeLook, NodeName } from './rule/verdict.ts';
+import type { NodeLook, NodeName, Unsaid } from './rule/verdict.ts';
 
 /** Two passes of one pool are so far apart at least, … */
 const SPACING = seconds(1);
@@ -110,16 +110,7 @@ async function cleanUp(deps: PassDeps, seen: PassObservation, { looks }: PoolDec
   const next: NodeLook[] = [];
   let time: EpochMs | undefined;
   for (const each of looks) {
-    if (each.lost !== undefined) await deps.reporter.report(reportOfLost(each.node, each.lost, seen.scope));
-    if (each.found !== undefined) {
-      const message = `its run ended before it could say so, and attempt ${each.found.number} counts as carried out`;
-      const pods = await loadPodsOnNode(deps, each.node.name);
-      await sayActed(deps, seen, { node: each.node, attempt: each.found, pods, message });
-    }
-    if (each.failedLaunch !== undefined) {
-      const { attempt, why } = each.failedLaunch;
-      await speaker.sayRefused({ node: each.node, attempt, reason: 'ReplacementUnavailable', text: why });
-    }
+    for (const unsaid of each.unsaid) await sayUnsaid(deps, seen, speaker, { node: each.node, unsaid });
     const held = seen.held.get(each.node.uid)?.value;
     const record = each.record ?? (each.takesBack && held ? withoutLast(held) : undefined);
     if (!each.takesBack || record === undefined) {
@@ -137,13 +128,37 @@ async function cleanUp(deps: PassDeps, seen: PassObservation, { looks }: PoolDec
       const isOwed = left.record.refusals?.[TAKE_BACK] !== undefined;
       const kept = each.record !== undefined || isOwed ? left.record : undefined;
       const isOver = kept?.attempt === undefined && each.verdict?.kind !== 'stuck';
-      next.push({ ...each, record: kept, isFollowed: (each.isFollowed && !isOver) || isOwed });
+      const isLeft = isOwed || (each.state === 'followed' && !isOver);
+      const state = each.state === 'inFlight' ? each.state : isLeft ? 'followed' : 'quiet';
+      next.push({ ...each, record: kept, state });
     } catch (error) {
       failures.push(error);
       next.push({ ...each, record });
     }
   }
   return { looks: next, failures, time };
+}
+
+async function sayUnsaid(
+  deps: PassDeps,
+  seen: PassObservation,
+  speaker: Speaker,
+  { node, unsaid }: { readonly node: NodeName; readonly unsaid: Unsaid },
+): Promise<void> {
+  const { kind, attempt } = unsaid;
+  switch (kind) {
+    case 'lost':
+      return deps.reporter.report(reportOfLost(node, attempt, seen.scope));
+    case 'carriedOut': {
+      const message = `its run ended before it could say so, and attempt ${attempt.number} counts as carried out`;
+      const pods = await loadPodsOnNode(deps, node.name);
+      return sayActed(deps, seen, { node, attempt, pods, message });
+    }
+    case 'failedLaunch':
+      return speaker.sayRefused({ node, attempt, reason: 'ReplacementUnavailable', text: unsaid.why });
+    default:
+      kind satisfies never;
+  }
 }
 
 /** Of a node that is gone: what its last attempt has set is to be taken back, too. */

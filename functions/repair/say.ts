@@ -25,6 +25,7 @@ import {
   vetoFault,
 } from './report.ts';
 import type { DecisionScope, Refused } from './report.ts';
+import { codeOf, verdictOf } from './rule/turn.ts';
 import type { NodeLook, NodeName, Verdict } from './rule/verdict.ts';
 
 /** An Event of one reason about one node comes once in so long, unless its cause changes. */
@@ -61,7 +62,8 @@ export function createSpeaker(deps: PassDeps, scope: DecisionScope, now: EpochMs
       let time: EpochMs | undefined;
       const next: NodeLook[] = [];
       for (const look of looks) {
-        const { verdict, record } = look;
+        const { record } = look;
+        const verdict = verdictOf(look);
         const code = verdict && codeOf(verdict);
         if (verdict === undefined || code === undefined) {
           if (verdict !== undefined && verdict.kind !== 'repair') await sayVerdict(deps, verdict, scope, {});
@@ -162,38 +164,8 @@ function worthKeeping(look: NodeLook): NodeLook {
     others !== undefined ||
     acts.length > 0 ||
     episodes.length > 0 ||
-    (look.verdict === undefined && Object.keys(clocks).length > 0);
+    (verdictOf(look) === undefined && Object.keys(clocks).length > 0);
   return isWorth ? look : { ...look, record: undefined };
-}
-
-/** What was said, in short; undefined: it is said each time that it is so. */
-function codeOf(verdict: Verdict): string | undefined {
-  switch (verdict.kind) {
-    case 'tolerate':
-      return `tolerate ${verdict.incident.conditionType}=${verdict.incident.conditionStatus} ${verdict.incident.dueTime}`;
-    case 'blocked':
-      return `blocked ${verdict.reason}`;
-    case 'ignore':
-      if (verdict.reason === 'Healthy') return undefined;
-      return verdict.reason === 'NoTransitionTime' ? 'ignore' : `ignore ${verdict.reason}`;
-    case 'wouldRepair':
-      return `wouldRepair ${verdict.attempt.key}`;
-    case 'exhausted':
-      return `exhausted ${verdict.message}`;
-    case 'underWay':
-    case 'finishing':
-    case 'retry':
-    case 'settle':
-    case 'stuck':
-    case 'unclaimed':
-    case 'vetoed':
-    case 'refuse':
-      return verdict.kind;
-    case 'repair':
-    case 'recovered':
-    case 'gone':
-      return undefined;
-  }
 }
 
 /** Whether it has one that is said hourly: a toleration is announced once. */

@@ -31,7 +31,11 @@ const PRIMITIVES: readonly Primitive[] = [
     name: 'the codec of a record',
     does: /\btoState: /,
     home: 'shared/lifecycle/record-codec.ts',
-    also: { 'functions/drain/codec.ts': 'what is stored of drains must fit into an item' },
+    also: {
+      'functions/drain/codec.ts': 'what is stored of drains must fit into an item',
+      'functions/finalizer/termination/record.ts':
+        'what a termination waits for is a union, and stored as older versions read it',
+    },
   },
   {
     name: 'a write of a record',

@@ -12,6 +12,7 @@ import { lookAt } from '../../functions/repair/rule/follow.ts';
 import { surroundingsOf } from '../../functions/repair/rule/guards.ts';
 import { readableSettings, type RepairRules } from '../../functions/repair/rule/node-verdict.ts';
 import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/rule/record.ts';
+import { verdictOf } from '../../functions/repair/rule/turn.ts';
 import type { Gate } from '../../functions/repair/rule/verdict.ts';
 
 /** An instant from RFC 3339 text; a test's own mistake throws. */
@@ -162,7 +163,8 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
 /** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */
 export function verdictsOf(decision: PoolDecision): readonly string[] {
   return decision.looks
-    .flatMap(({ verdict }) => {
+    .flatMap(look => {
+      const verdict = verdictOf(look);
       if (verdict === undefined) return [];
       const reason = verdict.kind === 'blocked' ? ` ${verdict.reason}` : '';
       return [`${verdict.kind} ${verdict.node.name}${reason}`];

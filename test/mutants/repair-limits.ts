@@ -70,7 +70,7 @@ export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
       lookAt(context, node, held) {
         const look = rules.lookAt(context, node, held);
         const isActed = held !== undefined && held.acts.length > 0;
-        return isActed ? { ...look, record: look.record ?? held, isInFlight: true, isFollowed: true } : look;
+        return isActed ? { ...look, record: look.record ?? held, state: 'inFlight' } : look;
       },
     })),
   },

@@ -113,7 +113,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
       ...rules,
       lookAt(context, node, held) {
         const look = rules.lookAt(context, node, held);
-        return look.verdict?.kind === 'stuck' ? { ...look, isInFlight: true } : look;
+        return look.verdict?.kind === 'stuck' ? { ...look, state: 'inFlight' } : look;
       },
     })),
   },
@@ -126,7 +126,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
       ...rules,
       lookAt(context, node, held) {
         const { verdict, ...look } = rules.lookAt(context, node, held);
-        return verdict?.kind === 'stuck' ? look : { ...look, verdict };
+        return { ...look, verdict: verdict?.kind === 'stuck' ? undefined : verdict };
       },
     })),
   },

@@ -60,7 +60,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     mutation: poolSeeing(seen => ({
       ...seen,
       looks: seen.looks.map(look =>
-        look.record?.attempt?.phase === 'accepted' ? { ...look, isInFlight: false } : look,
+        look.record?.attempt?.phase === 'accepted' ? { ...look, state: 'followed' } : look,
       ),
       state: { ...seen.state, inFlight: {} },
     })),

@@ -2,6 +2,7 @@
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { dueOf } from '../../functions/repair/rule/turn.ts';
 import { RESERVED_TAINT, type NodeView } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -36,10 +37,11 @@ const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
   poolSeeing(seen => ({
     ...seen,
     looks: seen.looks.map(look => {
-      const claim = look.due?.decision.claim;
-      if (look.due === undefined || claim === undefined) return look;
-      const decision = { ...look.due.decision, claim: { ...claim, [field]: undefined } };
-      return { ...look, due: { ...look.due, decision } };
+      const due = dueOf(look);
+      const claim = due?.decision.claim;
+      if (due === undefined || claim === undefined) return look;
+      const decision = { ...due.decision, claim: { ...claim, [field]: undefined } };
+      return { ...look, verdict: { ...due, decision } };
     }),
   }));
 

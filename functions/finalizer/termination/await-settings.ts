@@ -9,6 +9,7 @@ import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
 import { objectsOf } from './context.ts';
+import { waitOf, withWait } from './record.ts';
 
 const SAID_EVERY = hours(1);
 const CHECK = minutes(5);
@@ -26,7 +27,7 @@ export async function awaitSettings(
       ? 'no deadline is known, for it may stand there too: a person has to correct it'
       : `the deadline ${toTimestamp(deadline.time)} (${deadline.source}) forces it`;
   const text = `${message}: the termination waits until that can be read; ${end}`;
-  const before = stored?.unreadable;
+  const before = waitOf(stored, 'unreadable');
   const isNews = before?.message !== text;
   const isSaid = isNews || isDue(now, addDuration(before.saidTime, SAID_EVERY));
   if (isSaid) {
@@ -36,10 +37,10 @@ export async function awaitSettings(
     await reporter.report({ about: first, decision: 'wait', reason, message: text, isRepeated: !isNews, event });
     for (const about of others) await deps.events.record({ ...event, reason, message: text, about });
   }
-  const unreadable = { message: text, saidTime: isSaid ? now : before.saidTime };
+  const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : before.saidTime };
   const saidAgain = addDuration(unreadable.saidTime, SAID_EVERY);
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-  const value = { ...storedOrEmpty({ stored }), unreadable };
+  const value = withWait(storedOrEmpty({ stored }), unreadable);
   // An edit is an event of its own; what the API server did not answer, it may by now.
   const next = earliest(saidAgain, addDuration(now, CHECK)) ?? saidAgain;
   return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) ?? next });

@@ -61,9 +61,6 @@ export interface RunMemory {
   lostRaces: number;
 }
 
-/** Begins what the record says was reported, from the deadline on. */
-export const FORCED = 'forced ';
-
 export const stepDone: StepOutcome = { kind: 'done' };
 
 /** The step is not done. `until`: when to look again at the latest. */

@@ -8,7 +8,7 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { openNodeRecord } from './observe.ts';
-import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { EMPTY_TERMINATION, isNote, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { HookOwner, TerminationContext } from './context.ts';
 
 /** A Node that lives on is looked at this often, should the event of its end be lost. */
@@ -16,7 +16,7 @@ export const LEFT_CHECK = hours(24);
 
 /** Whether the record of a Node says no more than that its hooks are called in the termination of this NodeClaim. */
 export const isNoteOf = (value: TerminationRecord, claimUid: string | undefined): boolean =>
-  value.hooksOf !== undefined && value.hooksOf === claimUid && value.reported === undefined;
+  isNote(value) && value.hooksOf === claimUid;
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
@@ -57,8 +57,9 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
     }
     if (!isCalled) continue;
     // Called when no NodeClaim stood for the Node, or another one did: they go on from there.
-    const { finalizerNames: _, nodes: __, refusedEvictions: ___, ...calls } = callsOf(value);
-    if (!(await context.remember({ ...calls, keyUid: value.keyUid ?? metadata.uid }))) return { kind: 'changed' };
+    const { hooks: called, hooksSaid, keyUid = metadata.uid } = value;
+    const calls = { hooks: called, ...(hooksSaid !== undefined && { hooksSaid }), keyUid };
+    if (!(await context.remember(calls))) return { kind: 'changed' };
     break;
   }
   return { kind: 'ours' };

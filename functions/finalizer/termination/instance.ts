@@ -2,6 +2,7 @@
  * Ends the instance: look first, one call, then look again until it is gone (I4). Where Karpenter's finalizer is next to ours,
  * Karpenter ends it and we wait. An instance that several NodeClaims name is not ended with one of them.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isGone, isUnknownYet, unknownUntil, type SeenState } from '../cluster/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
@@ -22,7 +23,7 @@ import { showProgress } from './conditions.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { launchTimeOf } from './objects.ts';
 import type { CallAttempt } from './record.ts';
-import { FORCED, instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 export const terminateInstance = {
   name: 'TerminateInstance',
@@ -103,8 +104,8 @@ export async function lookAtInstance(context: TerminationContext, providerID: st
     const { refusals = {} } = context.progress();
     const isSaid = Object.values(refusals).some(({ saidTime }) => saidTime !== undefined);
     if (!(error instanceof RetryableError) || isSaid) throw error;
-    const reported = `${forced ? FORCED : ''}instance ${providerID} cannot be looked at`;
-    if (context.progress().reported !== reported) {
+    const reported = { forced, what: `instance ${providerID} cannot be looked at` };
+    if (!isDeepStrictEqual(context.progress().reported, reported)) {
       const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;
       // No step of its own: whichever asked, nothing is known of what comes before or after.
       await showProgress(context, { kind: 'notYet', step: 'LookAtInstance', on: message, until: context.now });

@@ -9,6 +9,7 @@ import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { rest } from './gone.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
+import { withWait } from './record.ts';
 import { rememberPool } from './known-pools.ts';
 
 interface PrepareContext extends FinalizerContext {
@@ -65,7 +66,8 @@ async function tryAgain(tries: Tries, refused: readonly Refused[], look: Look): 
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   const refusals = tries.after(stored?.refusals);
   const why = refused.map(({ message }) => message).join('; ');
-  const value = { ...storedOrEmpty({ stored }), refused: why, ...(refusals !== undefined && { refusals }) };
+  const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
+  const value = { ...waiting, ...(refusals !== undefined && { refusals }) };
   const wakeTime = refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined) ?? look.now;
   const saved = await record.save({ subject, value, wakeTime });
   const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;

@@ -50,11 +50,11 @@ const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined 
 /** The record with what this turn sets out to do. */
 export function begun(before: TerminationRecord, context: TerminationContext): TerminationRecord {
   const { look, run, deadline, finalizerNames, settings } = context;
-  const { observed: _, refused: __, unreadable: ___, ...rest } = before;
   const launchTime = launchTimeOf(look);
   const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
   return {
-    ...rest,
+    ...before,
+    waits: [],
     finalizerNames: [...finalizerNames],
     nodes: { ...before.nodes, ...nodes },
     hooks: withAnswers(before.hooks, run.answers, look.now),

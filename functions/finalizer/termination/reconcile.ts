@@ -2,11 +2,11 @@
 import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
 import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { EMPTY_TERMINATION, type TerminationRecord } from './record.ts';
+import { EMPTY_TERMINATION, waitOf, withWait, type TerminationRecord } from './record.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
-import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
@@ -91,8 +91,11 @@ export async function reconcileTarget(
 /** Whether anything of it is ours shows once its settings can be seen. */
 const awaitedFirst = (
   { apiVersion, kind, metadata: { name, uid } }: KubernetesObject,
-  unreadable: NonNullable<TerminationRecord['unreadable']>,
-) => ({ subject: { apiVersion, kind, name, uid }, value: { ...EMPTY_TERMINATION, unreadable } });
+  unreadable: { readonly message: string; readonly saidTime: EpochMs },
+) => ({
+  subject: { apiVersion, kind, name, uid },
+  value: withWait(EMPTY_TERMINATION, { kind: 'unreadable', ...unreadable }),
+});
 
 function toObservation({
   now,
@@ -169,9 +172,9 @@ async function watch(
 ): Promise<Turn> {
   const { object, record, stored, now } = look;
   const { kind, apiVersion, metadata } = object;
-  const value = { ...storedOrEmpty({ stored }), observed: true };
+  const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   // Said first: what the record says was said is not said again.
-  if (stored?.observed !== true) await reportObserved(parts, objectsOf({ look }), decision);
+  if (waitOf(stored, 'observed') === undefined) await reportObserved(parts, objectsOf({ look }), decision);
   return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

@@ -8,7 +8,7 @@ import {
   type TerminationHook,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
-import { toDurationMs, type DurationMs } from '../../../shared/domain/time.ts';
+import { toDurationMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { heldEvictionsSchema } from '../../../shared/pods/drain-pods.ts';
@@ -130,22 +130,101 @@ const schema = z.object({
   refusals: z.exactOptional(refusalsSchema),
 });
 
-export type TerminationRecord = z.output<typeof schema>;
+/** As it is stored: the versions before read it, too. */
+type Stored = z.output<typeof schema>;
+
+/** Why nothing begins or goes on, as it was said. */
+export type Wait =
+  /** Mode is Observe. */
+  | { readonly kind: 'observed' }
+  /** Our finalizer could not be put on or taken off. */
+  | { readonly kind: 'refused'; readonly message: string }
+  /** The settings cannot be read. */
+  | { readonly kind: 'unreadable'; readonly message: string; readonly saidTime: EpochMs };
+
+/** The last audit line: what it said, and whether the deadline had forced the termination by then. */
+export interface Reported {
+  readonly forced: boolean;
+  readonly what: string;
+}
+
+/** What a termination must not forget. */
+export interface TerminationRecord extends Omit<Stored, 'observed' | 'refused' | 'unreadable' | 'reported'> {
+  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hooksOf`). */
+  readonly waits: readonly Wait[];
+  readonly reported?: Reported;
+}
 export type CallAttempt = z.output<typeof attempt>;
 /** What of the settings a termination holds on to; its deadline stands beside them. */
 export type KeptSettings = Pick<TerminationSettings, 'finalizerName' | 'scope' | 'hooks'>;
 export type HookProgress = z.output<typeof hookProgress>;
 
-export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
+export const EMPTY_TERMINATION: TerminationRecord = {
+  finalizerNames: [],
+  nodes: {},
+  hooks: {},
+  refusedEvictions: 0,
+  waits: [],
+};
 
-export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec('finalizer', schema, 3);
+const CODEC: RecordCodec<Stored> = checkedCodec('finalizer', schema, 3);
 
-/**
- * Whether a termination is under way: not only observed, nor waiting for its settings, nor kept for a finalizer that could not be written,
- * nor for hooks that are called elsewhere.
- */
-export const hasBegun = (value: TerminationRecord): boolean =>
-  value.observed !== true &&
-  value.refused === undefined &&
-  value.unreadable === undefined &&
-  !(value.hooksOf !== undefined && value.reported === undefined);
+export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
+  ...CODEC,
+  parse: state => ofStored(CODEC.parse(state)),
+  toState: value => CODEC.toState(toStored(value)),
+};
+
+/** Begins what is stored of the last audit line, from the deadline on: older versions have one text for both. */
+const FORCED = 'forced ';
+
+function ofStored({ observed, refused, unreadable, reported, ...rest }: Stored): TerminationRecord {
+  const waits: Wait[] = [];
+  if (observed === true) waits.push({ kind: 'observed' });
+  if (refused !== undefined) waits.push({ kind: 'refused', message: refused });
+  if (unreadable !== undefined) waits.push({ kind: 'unreadable', ...unreadable });
+  if (reported === undefined) return { ...rest, waits };
+  const forced = reported.startsWith(FORCED);
+  return { ...rest, waits, reported: { forced, what: forced ? reported.slice(FORCED.length) : reported } };
+}
+
+function toStored({ waits, reported, ...rest }: TerminationRecord): Stored {
+  const stored: Stored = { ...rest };
+  for (const wait of waits) {
+    switch (wait.kind) {
+      case 'observed':
+        stored.observed = true;
+        break;
+      case 'refused':
+        stored.refused = wait.message;
+        break;
+      case 'unreadable':
+        stored.unreadable = { message: wait.message, saidTime: wait.saidTime };
+        break;
+      default:
+        wait satisfies never;
+    }
+  }
+  if (reported !== undefined) stored.reported = `${reported.forced ? FORCED : ''}${reported.what}`;
+  return stored;
+}
+
+/** The record with what it waits for now; of the same kind the last one counts. */
+export const withWait = <Value extends Pick<TerminationRecord, 'waits'>>(value: Value, wait: Wait): Value => ({
+  ...value,
+  waits: [...value.waits.filter(({ kind }) => kind !== wait.kind), wait],
+});
+
+/** What was said of such a wait. */
+export const waitOf = <Kind extends Wait['kind']>(
+  value: Pick<TerminationRecord, 'waits'> | undefined,
+  kind: Kind,
+): Extract<Wait, { readonly kind: Kind }> | undefined =>
+  value?.waits.find((wait): wait is Extract<Wait, { readonly kind: Kind }> => wait.kind === kind);
+
+/** Whether it says no more than that the hooks of its Node are called in the termination of a NodeClaim. */
+export const isNote = ({ hooksOf, reported }: Pick<TerminationRecord, 'hooksOf' | 'reported'>): boolean =>
+  hooksOf !== undefined && reported === undefined;
+
+/** Whether a termination is under way. */
+export const hasBegun = (value: TerminationRecord): boolean => value.waits.length === 0 && !isNote(value);

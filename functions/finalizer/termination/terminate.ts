@@ -3,6 +3,7 @@
  * reached, as record, conditions and audit line. Every run starts at the first step; each step looks at the live state, so a run that
  * dies anywhere is made up for by the next one.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { TerminationDeps } from '../cluster/deps.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { nextTry } from '../../../shared/domain/refusal.ts';
@@ -37,7 +38,7 @@ import {
   type Waiting,
 } from './report.ts';
 import { noticeStripped } from './stripped.ts';
-import { FORCED, type RunMemory, type TerminationContext } from './context.ts';
+import type { RunMemory, TerminationContext } from './context.ts';
 import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
@@ -106,15 +107,14 @@ export async function terminate(
   run.answers.clear();
   if (before.reported === undefined) {
     await reportStart(context);
-    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: STARTED });
+    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: { forced: false, what: STARTED } });
     if (!marked.written) return marked;
     return ONWARD;
   }
-  const wasForced = before.reported?.startsWith(FORCED) ?? false;
-  if (forced && !wasForced) {
+  if (forced && !before.reported.forced) {
     await reportForce(context);
     // At once: the steps may fail for hours, and what was said is not said again.
-    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: FORCED });
+    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: { forced, what: '' } });
     if (!marked.written) return marked;
   }
 
@@ -159,8 +159,8 @@ async function wait(
 ): Promise<Turn> {
   const { forced } = context;
   const value = progress.value();
-  const mark = `${forced ? FORCED : ''}${outcome.step}: ${messageOfWait(outcome)}`;
-  const isNews = value.reported !== mark;
+  const mark = { forced, what: `${outcome.step}: ${messageOfWait(outcome)}` };
+  const isNews = !isDeepStrictEqual(value.reported, mark);
   const becomesOverdue = value.overdue !== true && isOverdue(context);
   if (isNews) await showProgress(context, outcome);
   const refusal = value.refusals?.[outcome.step];

@@ -241,8 +241,8 @@ export function poolAfter(
   );
   const undone = carried.filter(({ outcome }) => outcome.kind === 'calledOff' || outcome.kind === 'refused');
   const free = new Set(
-    looks.flatMap(({ node, isInFlight }) =>
-      undone.some(each => each.granted.look.node.uid === node.uid) && !isInFlight ? node.uid : [],
+    looks.flatMap(({ node, state: of }) =>
+      undone.some(each => each.granted.look.node.uid === node.uid) && of !== 'inFlight' ? node.uid : [],
     ),
   );
   const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
@@ -256,7 +256,8 @@ export function poolAfter(
   );
   // Those of runs that died before they had counted them.
   const acted = new Set(carried.map(({ granted }) => granted.look.node.uid));
-  const uncounted = looks.flatMap(({ node: { uid }, record, lost }) => {
+  const uncounted = looks.flatMap(({ node: { uid }, record, unsaid }) => {
+    const lost = unsaid.find(({ kind }) => kind === 'lost')?.attempt;
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
     const isCounted = acted.has(uid) || known.has(uid);
     return isCounted || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
@@ -271,7 +272,7 @@ export function poolAfter(
     ...(ramp && { ramp }),
     inFlight,
     terminations: [...state.terminations, ...uncounted, ...terminated],
-    followed: looks.flatMap(({ node: { uid }, isFollowed }) => (isFollowed && !(uid in inFlight) ? uid : [])),
+    followed: looks.flatMap(({ node: { uid }, state: of }) => (of !== 'quiet' && !(uid in inFlight) ? uid : [])),
     counts: { ...state.counts, repairing: looks.filter(({ record }) => record?.attempt !== undefined).length },
   };
 }

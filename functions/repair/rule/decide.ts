@@ -34,7 +34,8 @@ import { type DueNode, type RepairRules, readableSettings } from './node-verdict
 import { nextPause, pauseAt } from './replacement.ts';
 import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
 import { FOLLOW_CHECK, RUN_SETTLES_AFTER } from './times.ts';
-import type { Candidate, Gate, Blocker, NodeLook, Rank, Verdict } from './verdict.ts';
+import { dueOf } from './turn.ts';
+import type { Blocker, Candidate, Gate, NodeLook, Rank, Verdict } from './verdict.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
 const MOST_ACTS = 100;
@@ -95,10 +96,11 @@ export function decidePool(observation: PoolObservation): PoolDecision {
   if (!isOn) return remembered(observation, { looks, granted: [], inFlight, state, held: state.held });
 
   const candidates = looks.flatMap((look): Candidate[] => {
-    const { due, view } = look;
-    if (due === undefined || view === undefined) return [];
-    const { decision: dueNode, ...turn } = due;
-    return [{ look: { ...look, view }, due: dueNode, ...turn }];
+    const { view } = look;
+    const turn = dueOf(look);
+    if (turn === undefined || view === undefined) return [];
+    const { kind: _, decision: due, ...action } = turn;
+    return [{ look: { ...look, view }, due, ...action }];
   });
   const guards = createGuards(surroundings);
   const held = new Set<string>();
@@ -129,11 +131,11 @@ export function decidePool(observation: PoolObservation): PoolDecision {
 
 /** How many a run that died had granted and not carried out. */
 function undoneOf(looks: readonly NodeLook[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
-  return looks.filter(({ node: { uid }, view, record, isInFlight }) => {
+  return looks.filter(({ node: { uid }, view, record, state }) => {
     const since = inFlight[uid];
     if (view === undefined || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
     const isSettled = isDue(now, addDuration(since, RUN_SETTLES_AFTER));
-    return isSettled && !isInFlight && record?.attempt?.phase !== 'accepted';
+    return isSettled && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
   }).length;
 }
 
@@ -144,19 +146,18 @@ function inFlightOf(looks: readonly NodeLook[], state: PoolRecord, now: EpochMs)
     .filter(([uid, since]) => present.has(uid) && !isDue(now, addDuration(since, RUN_SETTLES_AFTER)))
     .map(([uid]) => uid);
   const quiet = new Set(looks.filter(isSettledOtherwise).map(({ node }) => node.uid));
-  return new Set([
-    ...looks.filter(({ isInFlight }) => isInFlight).map(({ node }) => node.uid),
-    ...begun.filter(uid => !quiet.has(uid)),
-  ]);
+  return new Set([...looks.filter(isInFlight).map(({ node }) => node.uid), ...begun.filter(uid => !quiet.has(uid))]);
 }
 
 /** What the record says of it is over: nobody is about to act on it. */
-const isSettledOtherwise = ({ isInFlight, verdict }: NodeLook): boolean =>
-  !isInFlight &&
+const isSettledOtherwise = ({ state, verdict }: NodeLook): boolean =>
+  state !== 'inFlight' &&
   (verdict?.kind === 'recovered' ||
     verdict?.kind === 'stuck' ||
     verdict?.kind === 'exhausted' ||
     verdict?.kind === 'retry');
+
+const isInFlight = ({ state }: NodeLook): boolean => state === 'inFlight';
 
 interface Granting {
   readonly observation: PoolObservation;
@@ -233,8 +234,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
         ...settled.look,
         record: { ...base, attempt, number: attempt.number },
         verdict,
-        isInFlight: true,
-        isFollowed: true,
+        state: 'inFlight',
       },
       grant: { look: settled.look, attempt, rung, rungs, rest, message: due.message, rank },
     };
@@ -268,7 +268,7 @@ function blocked({ look, due }: Candidate, blocker: Blocker, rank: Rank): Outcom
   // A node that was drained for its reboot does not stay closed meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
-    return { look: { ...look, record: opened, verdict, time: until, takesBack: true, isInFlight: false } };
+    return { look: { ...look, record: opened, verdict, time: until, takesBack: true, state: 'followed' } };
   }
   // What an attempt before has set waits for nothing here.
   const takesBack = look.takesBack || record?.ours?.annotation !== undefined;
@@ -331,10 +331,10 @@ function remembered(
   const uids = new Set([...inFlight, ...granted.map(({ look }) => look.node.uid)]);
   const since = (uid: string): EpochMs => before.inFlight[uid] ?? now;
   const followed = looks
-    .filter(({ isFollowed, node }) => isFollowed && !uids.has(node.uid))
+    .filter(({ state: of, node }) => of !== 'quiet' && !uids.has(node.uid))
     .map(({ node }) => node.uid);
   const terminations = before.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
-  const hasFailed = looks.some(({ failedLaunch }) => failedLaunch !== undefined);
+  const hasFailed = looks.some(({ unsaid }) => unsaid.some(({ kind }) => kind === 'failedLaunch'));
   const pause = hasFailed ? nextPause(state.launchPause, now) : state.launchPause && pauseAt(state.launchPause, now);
   const { launchPause: _, ramp: stepped, ...rest } = state;
   const ramp = rampAt(stepped, now);
@@ -354,9 +354,9 @@ function remembered(
     counts: { held: looks.filter(isHeld).length, repairing: looks.filter(isRepairing).length },
   };
   const begun = seen
-    .filter(({ node, isInFlight }) => !isInFlight && inFlight.has(node.uid))
+    .filter(look => !isInFlight(look) && inFlight.has(look.node.uid))
     .map(({ node }) => addDuration(since(node.uid), RUN_SETTLES_AFTER));
-  const isOutage = held.some(guard => guard !== 'threshold') && looks.some(({ due }) => due !== undefined);
+  const isOutage = held.some(guard => guard !== 'threshold') && seen.some(look => dueOf(look) !== undefined);
   const oldest = next.terminations[0];
   const times = [
     ...looks.map(({ time }) => time),
@@ -373,10 +373,17 @@ const isLeftMarked = ({ record, verdict }: NodeLook): boolean =>
   record?.ours !== undefined &&
   record.attempt === undefined &&
   verdict !== undefined &&
+  verdict.kind !== 'due' &&
   verdict.kind !== 'retry' &&
   verdict.kind !== 'repair';
 
-const HELD: readonly Verdict['kind'][] = ['blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'];
+const HELD: readonly NonNullable<NodeLook['verdict']>['kind'][] = [
+  'blocked',
+  'vetoed',
+  'unclaimed',
+  'exhausted',
+  'retry',
+];
 
 const isHeld = ({ verdict }: NodeLook): boolean => verdict !== undefined && HELD.includes(verdict.kind);
 

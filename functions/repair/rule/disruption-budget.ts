@@ -140,7 +140,7 @@ function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
 /** A termination of ours that is stuck holds nobody any more, nor does what leaves the node in its place. */
 function isDisrupted(node: NodeView, claim: NodeClaimView | undefined, look: NodeLook | undefined): boolean {
   if (look?.verdict?.kind === 'stuck') return false;
-  const attempt = look?.isInFlight === true ? look.record?.attempt : undefined;
+  const attempt = look?.state === 'inFlight' ? look.record?.attempt : undefined;
   return (
     claim?.deletionTime !== undefined ||
     node.deletionTime !== undefined ||

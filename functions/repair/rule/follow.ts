@@ -23,7 +23,7 @@ import { lookAtReplacing } from './replacing.ts';
 import { IN_FLIGHT, QUIET, type LookContext, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
 import { FOLLOW_CHECK, BLOCKED_CHECK } from './times.ts';
-import { lookAtTurn, lookWhileOff } from './turn.ts';
+import { dueOf, lookAtTurn, lookWhileOff, wasWithoutTime } from './turn.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
 
 /** @param held what is remembered of the node */
@@ -33,7 +33,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
   // What was ill before, without a time, is no change.
-  const isNew = held === undefined || held.said?.code !== 'ignore';
+  const isNew = !wasWithoutTime(held);
   const observedTime = isNew ? (ownTime ?? context.changesTime) : undefined;
   const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: held, observedTime, ownTime });
   const owner = ownerOf(node, context.owners);
@@ -80,7 +80,7 @@ export function lookAt(context: LookContext, node: NodeView, held: NodeRecord | 
   const otherEnds = countsOther && record.others ? addDuration(record.others.time, other.countsFor) : undefined;
   return {
     ...look,
-    isInFlight: look.isInFlight || (isOn && countsOther),
+    state: isOn && countsOther ? 'inFlight' : look.state,
     time: earliest(look.time, otherEnds),
   };
 }
@@ -115,7 +115,7 @@ function withEnds(look: LookResult, { node, record, context: { now } }: JudgedNo
   const isOver = wellEnds !== undefined && isDue(now, wellEnds);
   // A run that died had set it, and nothing begins now that would make use of it.
   const isLeft =
-    look.record?.attempt === undefined && look.due === undefined && look.record?.ours?.annotation !== undefined;
+    look.record?.attempt === undefined && dueOf(look) === undefined && look.record?.ours?.annotation !== undefined;
   const { replacement } = look.record?.ours ?? {};
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused =
@@ -123,8 +123,8 @@ function withEnds(look: LookResult, { node, record, context: { now } }: JudgedNo
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
   return {
     ...look,
-    takesBack: look.takesBack || isLeft || isMarked || (isUnused && look.due === undefined),
-    isFollowed: look.isFollowed || replacement !== undefined,
+    takesBack: look.takesBack || isLeft || isMarked || (isUnused && dueOf(look) === undefined),
+    state: look.state === 'quiet' && replacement !== undefined ? 'followed' : look.state,
     node: { name: node.name, uid: node.uid },
     view: node,
     time: earliest(isOver ? look.time : earliest(look.time, wellEnds), unmarks),
@@ -145,7 +145,8 @@ function lookAtAttempt(seen: JudgedNode): LookResult {
   }
   if (wasCarriedOut(answered, context, seen.node)) {
     const taken = accepted({ ...record, attempt: answered }, answered, seen.allRungs);
-    return { ...lookAtAccepted({ ...seen, record: taken }, taken.attempt ?? answered), found: answered };
+    const look = lookAtAccepted({ ...seen, record: taken }, taken.attempt ?? answered);
+    return { ...look, unsaid: [{ kind: 'carriedOut', attempt: answered }, ...look.unsaid] };
   }
   const waits = retryTime(seen, answered);
   if (waits !== undefined) {
@@ -203,9 +204,9 @@ function lookAtStale(seen: JudgedNode, attempt: Attempt): LookResult {
   if (attempt.action === 'Terminate' && attempt.replacement !== undefined)
     return lookAtReplacing({ ...seen, record }, { ...attempt, action: 'Replace', phase: 'accepted' });
   const wanted = isOn && context.rules.mode === 'Enforce' ? lookAtTurn({ ...seen, record }, attempt) : undefined;
-  if (wanted?.due?.stale !== undefined) return wanted;
+  if (wanted !== undefined && dueOf(wanted)?.stale !== undefined) return wanted;
   const otherwise = wanted ?? (isOn ? lookAtTurn({ ...seen, record }, undefined) : lookWhileOff({ ...seen, record }));
-  return { ...otherwise, takesBack: true, isFollowed: true };
+  return { ...otherwise, takesBack: true, state: 'followed' };
 }
 
 function lookAtAccepted(seen: JudgedNode, attempt: Attempt): LookResult {
@@ -237,7 +238,7 @@ function lookAtTermination(seen: JudgedNode, attempt: Attempt): LookResult {
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
-  return { ...QUIET, record, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true, takesBack };
+  return { ...QUIET, record, verdict, time: addDuration(now, FOLLOW_CHECK), state: 'followed', takesBack };
 }
 
 /** Who was asked for help is not needed any more; a drain is, for as long as the NodeClaim is on its way. */
@@ -272,18 +273,19 @@ function lookAtInPlace(seen: JudgedNode, attempt: Attempt): LookResult {
   if (attempt.answer?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const verdict: Verdict = { kind: 'exhausted', node, message };
-    return { ...QUIET, record, verdict, time: addDuration(now, BLOCKED_CHECK), isFollowed: true, takesBack };
+    return { ...QUIET, record, verdict, time: addDuration(now, BLOCKED_CHECK), state: 'followed', takesBack };
   }
   if (!isOn) return { ...IN_FLIGHT, record, time: addDuration(now, FOLLOW_CHECK), takesBack };
   const turn = lookAtTurn({ ...seen, record }, undefined);
   // It stays closed only for the reboot.
-  if (isBeforeReboot(attempt) && turn.due?.rung.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
-    if (turn.due === undefined) return callOff(seen, attempt);
+  const due = dueOf(turn);
+  if (isBeforeReboot(attempt) && due?.rung.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
+    if (due === undefined) return callOff(seen, attempt);
     const next = lookAtTurn({ ...seen, record: withoutAttempt(record, attempt) }, undefined);
-    return { ...next, ...IN_FLIGHT, takesBack };
+    return { ...next, state: 'inFlight', takesBack };
   }
   const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
-  return { ...turn, isInFlight: isLeft, isFollowed: true, takesBack };
+  return { ...turn, state: isLeft ? 'inFlight' : 'followed', takesBack };
 }
 
 /** It counts as not taken, and begins anew when it may. */
@@ -307,26 +309,26 @@ export function lookAtGone(
 ): NodeLook {
   const { attempt } = held;
   const node = { name: held.name, uid };
-  const base = { node, view: undefined, isInFlight: false, isFollowed: false, takesBack: held.ours !== undefined };
+  const base = { ...QUIET, node, view: undefined, takesBack: held.ours !== undefined };
   const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
   if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
   const settled = settledTime(attempt);
   if (attempt.phase === 'intended' && !isDue(now, settled))
-    return { ...base, record: held, time: settled, isFollowed: true };
-  const isLost = attempt.phase === 'intended' && { lost: attempt };
+    return { ...base, record: held, time: settled, state: 'followed' };
+  const unsaid: NodeLook['unsaid'] = attempt.phase === 'intended' ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = attempt.phase === 'intended' ? withoutAttempt(held, attempt) : held;
-    return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, ...isLost };
+    return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, unsaid };
   }
   const record = attempt.phase === 'intended' ? accepted(held, attempt, []) : held;
   if (!isDue(now, attempt.until)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
-    return { ...base, record, time, isFollowed: true, ...isLost };
+    return { ...base, record, time, state: 'followed', unsaid };
   }
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
-  return { ...base, record, verdict, time: addDuration(now, FOLLOW_CHECK), isFollowed: true, ...isLost };
+  return { ...base, record, verdict, time: addDuration(now, FOLLOW_CHECK), state: 'followed', unsaid };
 }
 
 const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;

@@ -51,6 +51,7 @@ export interface JudgedNode {
 
 export type LookResult = Omit<NodeLook, 'node' | 'view'>;
 
-export const QUIET = { isInFlight: false, isFollowed: false, takesBack: false } as const;
+/** Nothing of it is under way, and nothing is to be said. */
+export const QUIET = { verdict: undefined, time: undefined, state: 'quiet', takesBack: false, unsaid: [] } as const;
 /** Its repair is under way. */
-export const IN_FLIGHT = { isInFlight: true, isFollowed: true, takesBack: false } as const;
+export const IN_FLIGHT = { ...QUIET, state: 'inFlight' } as const;

@@ -51,7 +51,10 @@ export function lookAtReplacing(seen: JudgedNode, attempt: AttemptOf<'Replace'>)
   const waits = { ...IN_FLIGHT, record, time: addDuration(now, LAUNCH_CHECK) };
   const { decision, rungs } = seen;
   // A veto, or somebody else at work: the replacement is kept until that is over.
-  if (decision.kind !== 'due') return { ...waits, ...heldBack(seen, record) };
+  if (decision.kind !== 'due') {
+    const { verdict, time } = lookAtTurn({ ...seen, record }, undefined);
+    return { ...waits, verdict, time: time ?? waits.time };
+  }
   const rung = terminationAfter(attempt.key, rungs);
   if (rung === undefined) return giveUp(seen, attempt, 'its list has no such action any more');
   const until = refusedUntil(
@@ -65,12 +68,7 @@ export function lookAtReplacing(seen: JudgedNode, attempt: AttemptOf<'Replace'>)
     return { ...waits, verdict: { kind: 'retry', node, message }, time: until };
   }
   const found = { ...replacement, name: replacement?.name ?? '', node: status.node.name };
-  return { ...waits, due: { decision, rung, rungs, rest: [], stale: undefined, replacement: found } };
-}
-
-function heldBack(seen: JudgedNode, record: JudgedNode['record']): Pick<LookResult, 'verdict' | 'time'> {
-  const { verdict, time } = lookAtTurn({ ...seen, record }, undefined);
-  return { verdict, ...(time !== undefined && { time }) };
+  return { ...waits, verdict: { kind: 'due', decision, rung, rungs, rest: [], stale: undefined, replacement: found } };
 }
 
 /** It is not taken: the next action follows at once, and the pool launches nothing for a while. */
@@ -81,5 +79,5 @@ function giveUp(seen: JudgedNode, attempt: AttemptOf<'Replace'>, why: string): L
   const record = { ...failed, ...(illness && { illness: { ...illness, passed } }) };
   const pause = { ...seen.context, launchesFrom: addDuration(seen.context.now, LAUNCH_CHECK) };
   const turn = lookAtTurn({ ...seen, record, context: pause }, undefined);
-  return { ...turn, takesBack: true, isFollowed: true, failedLaunch: { attempt, why } };
+  return { ...turn, takesBack: true, state: 'followed', unsaid: [{ kind: 'failedLaunch', attempt, why }] };
 }

@@ -7,7 +7,7 @@ import { readableSettings } from './node-verdict.ts';
 import { QUIET, type LookResult, type JudgedNode } from './judged-node.ts';
 import type { Attempt, NodeRecord } from './record.ts';
 import { FAULT_CHECK, FOLLOW_CHECK, BLOCKED_CHECK, KEPT_FOR, OTHERS_CHECK } from './times.ts';
-import type { Verdict } from './verdict.ts';
+import type { BlockedReason, DueTurn, NodeLook, Verdict } from './verdict.ts';
 
 /** Nothing of it is under way: what the node's own state says, and whose turn it is. */
 export function lookAtTurn(seen: JudgedNode, stale: Attempt | undefined): LookResult {
@@ -80,7 +80,7 @@ export function lookAtTurn(seen: JudgedNode, stale: Attempt | undefined): LookRe
           ...record,
           illness: { ...record.illness, type: incident.conditionType, taken: [...taken] },
         };
-        return { ...QUIET, record: begun, due: { decision, rung, rungs, rest, stale: same } };
+        return { ...QUIET, record: begun, verdict: { kind: 'due', decision, rung, rungs, rest, stale: same } };
       }
       if (turn.kind === 'refused') {
         const message = `${decision.message}; refused: ${turn.message}; it is tried again at ${toTimestamp(turn.until)}`;
@@ -157,3 +157,54 @@ export function lookWhileOff(seen: JudgedNode): LookResult {
   const isLeft = record.ours?.annotation !== undefined || record.ours?.drain !== undefined;
   return { ...look, takesBack: look.takesBack || isLeft };
 }
+
+/** The action that the node is due for, before the pool has decided. */
+export const dueOf = ({ verdict }: Pick<NodeLook, 'verdict'>): DueTurn | undefined =>
+  verdict?.kind === 'due' ? verdict : undefined;
+
+/** What is decided of the node. */
+export const verdictOf = ({ verdict }: Pick<NodeLook, 'verdict'>): Verdict | undefined =>
+  verdict?.kind === 'due' ? undefined : verdict;
+
+const NO_TRANSITION_TIME = 'ignore';
+const UNCLAIMED: Verdict['kind'] = 'unclaimed';
+const blockedBy = (reason: BlockedReason): string => `blocked ${reason}`;
+
+/** What was said of a node, in short, as its record keeps it: each code stays as it is. undefined: it is said each time that it is so. */
+export function codeOf(verdict: Verdict): string | undefined {
+  switch (verdict.kind) {
+    case 'tolerate':
+      return `tolerate ${verdict.incident.conditionType}=${verdict.incident.conditionStatus} ${verdict.incident.dueTime}`;
+    case 'blocked':
+      return blockedBy(verdict.reason);
+    case 'ignore':
+      if (verdict.reason === 'Healthy') return undefined;
+      return verdict.reason === 'NoTransitionTime' ? NO_TRANSITION_TIME : `ignore ${verdict.reason}`;
+    case 'wouldRepair':
+      return `wouldRepair ${verdict.attempt.key}`;
+    case 'exhausted':
+      return `exhausted ${verdict.message}`;
+    case 'underWay':
+    case 'finishing':
+    case 'retry':
+    case 'settle':
+    case 'stuck':
+    case 'unclaimed':
+    case 'vetoed':
+    case 'refuse':
+      return verdict.kind;
+    case 'repair':
+    case 'recovered':
+    case 'gone':
+      return undefined;
+  }
+}
+
+type Remembered = Pick<NodeRecord, 'said'> | undefined;
+
+/** Its condition was ill without a time of its own. */
+export const wasWithoutTime = (record: Remembered): boolean => record?.said?.code === NO_TRANSITION_TIME;
+
+/** No NodeClaim, or more than one, stood for it. */
+export const wasWithoutOwner = (record: Remembered): boolean =>
+  record?.said?.code === UNCLAIMED || record?.said?.code === blockedBy('AmbiguousNodeClaim');

@@ -109,6 +109,21 @@ export interface Candidate extends NextAction {
   readonly due: DueNode;
 }
 
+/** Nothing is against acting on it, as far as the node itself goes: the pool decides. */
+export interface DueTurn extends NextAction {
+  readonly kind: 'due';
+  readonly decision: DueNode;
+}
+
+/** What happened and no run has said. */
+export type Unsaid =
+  /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
+  | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
+  /** The same, and the Node is gone: nothing else will say it. */
+  | { readonly kind: 'lost'; readonly attempt: Attempt }
+  /** Its replacement did not become ready. */
+  | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
+
 /** What a pass finds of one node. */
 export interface NodeLook {
   readonly node: NodeName;
@@ -116,22 +131,19 @@ export interface NodeLook {
   readonly view: NodeView | undefined;
   /** As it is to be remembered; undefined: not at all. */
   readonly record: NodeRecord | undefined;
-  readonly verdict?: Verdict | undefined;
-  readonly due?: NextAction & { readonly decision: DueNode };
-  /** Its replacement did not become ready. */
-  readonly failedLaunch?: { readonly attempt: Attempt; readonly why: string } | undefined;
-  /** When to look again. */
-  readonly time?: EpochMs | undefined;
-  /** A repair is in flight, which counts until it ends or is stuck. */
-  readonly isInFlight: boolean;
-  /** Something is still to be followed, though it holds nobody. */
-  readonly isFollowed: boolean;
+  /** What is decided of it, or that it is due and the pool decides; undefined: nothing that is to be said. */
+  readonly verdict: Verdict | DueTurn | undefined;
+  /** When to look again; undefined: when something changes. */
+  readonly time: EpochMs | undefined;
+  /**
+   * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`: something is still to be
+   * followed, though it holds nobody.
+   */
+  readonly state: 'quiet' | 'followed' | 'inFlight';
   /** What the repair made is to be taken back. */
   readonly takesBack: boolean;
-  /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
-  readonly found?: Attempt | undefined;
-  /** The same, and the Node is gone: nothing else will say it. */
-  readonly lost?: Attempt | undefined;
+  /** In the order in which it is said. */
+  readonly unsaid: readonly Unsaid[];
 }
 
 /** Whether a limit lets one more repair begin. */

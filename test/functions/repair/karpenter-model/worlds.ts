@@ -4,6 +4,7 @@ import { decidePool } from '../../../../functions/repair/rule/decide.ts';
 import { clocksOf, illsOf } from '../../../../functions/repair/rule/illness.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { dueOf } from '../../../../functions/repair/rule/turn.ts';
 import type { NodeRecord } from '../../../../functions/repair/rule/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
@@ -48,7 +49,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
     return decision.granted.flatMap(({ attempt, look }): Command[] => {
       const { claim, action } = attempt;
       if (claim === undefined) return [];
-      const own = look.due?.decision.terms.drainBound;
+      const own = dueOf(look)?.decision.terms.drainBound;
       const limit = claims.find(({ uid }) => uid === claim.uid)?.terminationGracePeriod;
       const bound = own === undefined || own === 'Inherit' || (limit !== undefined && limit < own) ? limit : own;
       const ofReboot = bound === undefined ? undefined : T + bound;

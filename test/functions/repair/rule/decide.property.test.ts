@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/rule/record.ts';
+import { verdictOf } from '../../../../functions/repair/rule/turn.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
@@ -90,7 +91,7 @@ it('I5 leaves no due node without a verdict, and no wait without an end', () => 
       const { looks, wakeTime, state } = decision;
       expect(looks).toHaveLength(nodes.length);
       const due = nodes.filter((node, index) => (pool.unhealthy[index]?.minutes ?? -1) >= 30 && !going.includes(node));
-      const said = new Set(looks.flatMap(({ verdict }) => verdict?.node.name ?? []));
+      const said = new Set(looks.flatMap(look => verdictOf(look)?.node.name ?? []));
       for (const { name } of due) expect(said).toContain(name);
       const isAnyHeld = looks.some(({ verdict }) => verdict?.kind === 'blocked');
       if (!isAnyHeld && Object.keys(state.inFlight).length === 0) return;

@@ -53,7 +53,7 @@ describe('an attempt of which no run said how it ended', () => {
     for (const rules of [someRules(OPEN), someRules(OPEN, { mode: 'Observe' }), someRules({}, { gateOpen: false })]) {
       const decision = after(intended, { ...early, rules });
       expect(verdictsOf(decision)).toEqual(['settle n1']);
-      expect(decision.looks).toMatchObject([{ isInFlight: true, takesBack: false, record: { attempt: intended } }]);
+      expect(decision.looks).toMatchObject([{ state: 'inFlight', takesBack: false, record: { attempt: intended } }]);
       expect(decision.granted).toEqual([]);
     }
     expect(after(intended, early).wakeTime).toBe(SETTLED);
@@ -82,7 +82,10 @@ describe('an attempt of which no run said how it ended', () => {
     const decision = after(intended, { now: SETTLED, claims });
     expect(decision.granted).toEqual([]);
     expect(decision.looks).toMatchObject([
-      { found: { number: 1 }, record: { attempt: { phase: 'accepted' }, acts: [{ action: 'Terminate' }] } },
+      {
+        unsaid: [{ kind: 'carriedOut', attempt: { number: 1 } }],
+        record: { attempt: { phase: 'accepted' }, acts: [{ action: 'Terminate' }] },
+      },
     ]);
   });
 
@@ -107,7 +110,10 @@ describe('an attempt of which no run said how it ended', () => {
     const reboot = { ...intended, action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1' } as const;
     const actions = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
     const decision = after(reboot, { now: SETTLED, rules: someRules({ ...OPEN, actions }) });
-    expect(decision).toMatchObject({ granted: [], looks: [{ found: { action: 'Reboot' } }] });
+    expect(decision).toMatchObject({
+      granted: [],
+      looks: [{ unsaid: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
+    });
   });
 });
 
@@ -137,7 +143,7 @@ describe('a reboot under way', () => {
   it('is not over where the node looks well with the boot ID of before', () => {
     const decision = after(reboot, { rules, nodes: [WELL], now: addDuration(NOW, minutes(2)) });
     expect(verdictsOf(decision)).toEqual([]);
-    expect(decision.looks).toMatchObject([{ isInFlight: true, record: { attempt: { action: 'Reboot' } } }]);
+    expect(decision.looks).toMatchObject([{ state: 'inFlight', record: { attempt: { action: 'Reboot' } } }]);
   });
 
   it('is not interrupted by a veto, a closed gate or mode Observe, and nothing follows it there', () => {
@@ -149,7 +155,7 @@ describe('a reboot under way', () => {
     ];
     for (const given of cases) {
       const early = after(reboot, { ...given, now: addDuration(NOW, minutes(5)) });
-      expect(early.looks).toMatchObject([{ isInFlight: true, takesBack: false }]);
+      expect(early.looks).toMatchObject([{ state: 'inFlight', takesBack: false }]);
       expect(after(reboot, { ...given, now: until }).granted).toEqual([]);
     }
   });
@@ -183,7 +189,7 @@ describe('a drain under way', () => {
       rules: rules({ settings: { invalid: 'a typo' } }),
       now: addDuration(NOW, minutes(5)),
     });
-    expect(looks).toMatchObject([{ isInFlight: true, takesBack: false, record: { attempt: { action: 'Drain' } } }]);
+    expect(looks).toMatchObject([{ state: 'inFlight', takesBack: false, record: { attempt: { action: 'Drain' } } }]);
   });
 
   it('is followed by the termination at once when it has ended, and by nothing when a person took it back', () => {
@@ -219,7 +225,7 @@ describe('a termination', () => {
 
   it('goes on where the node is well by now: its NodeClaim is on its way', () => {
     const decision = after(termination, { claims: [going], nodes: [WELL], now: addDuration(NOW, minutes(5)) });
-    expect(decision.looks).toMatchObject([{ isInFlight: true }]);
+    expect(decision.looks).toMatchObject([{ state: 'inFlight' }]);
     expect(decision.granted).toEqual([]);
   });
 });

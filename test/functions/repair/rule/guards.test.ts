@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LAST_REBOOT_ANNOTATION } from '../../../../functions/repair/rule/ladder.ts';
 import { NEW_POOL } from '../../../../functions/repair/rule/record.ts';
+import { verdictOf } from '../../../../functions/repair/rule/turn.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -101,7 +102,7 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
       claims: both.filter(each => hasClaim || each !== node).map(each => claimOf(each)),
     });
     const [first] = blocked.looks;
-    expect(first?.verdict?.message).toContain('2 of 5 nodes of NodePool default are unhealthy');
+    expect(first && verdictOf(first)?.message).toContain('2 of 5 nodes of NodePool default are unhealthy');
   });
 
   it.each<[string, Partial<NodeView>, Partial<NodeClaimView>[]]>([
@@ -113,7 +114,7 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     const others = [ill('n1'), ...['n3', 'n4', 'n5'].map(name => well(name))];
     const claims = [...others.map(each => claimOf(each)), ...own.map(each => claimOf(node, each))];
     const [first] = aDecision([...others, node], { claims }).looks;
-    expect(first?.verdict?.message).toContain('2 of 5 nodes of NodePool default are unhealthy');
+    expect(first && verdictOf(first)?.message).toContain('2 of 5 nodes of NodePool default are unhealthy');
   });
 });
 
