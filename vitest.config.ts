@@ -5,7 +5,7 @@ import { LongestFirst } from './test/longest-first.ts';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-    exclude: ['test/control-plane/**', 'test/slurm/**', 'test/browser/**', 'node_modules/**'],
+    exclude: ['test/control-plane/**', 'test/moto/**', 'test/slurm/**', 'test/browser/**', 'node_modules/**'],
     globalSetup: ['test/own-environment.ts', 'test/temp-folder-of-run.ts'],
     setupFiles: 'test/own-temp-folder.ts',
     testTimeout: 120_000,

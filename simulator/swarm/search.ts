@@ -53,6 +53,8 @@ export async function search(
   { from, variations, jobs, seed }: SearchPlan,
   onReport: (report: SearchReport, done: number) => void,
 ): Promise<SearchResult> {
+  // Another search in this thread has nothing to do with this one.
+  coverage = undefined;
   const reached = new Set<string>();
   const kept: string[] = [];
   const failing: SearchReport[] = [];

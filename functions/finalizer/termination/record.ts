@@ -167,7 +167,7 @@ export const EMPTY_TERMINATION: TerminationRecord = {
   waits: [],
 };
 
-const CODEC: RecordCodec<Stored> = checkedCodec('finalizer', schema, 3);
+const CODEC = checkedCodec('finalizer', schema, 3);
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
   ...CODEC,

@@ -201,7 +201,11 @@ function returnTime(
 ): { readonly time: EpochMs; readonly types: readonly string[] } | undefined {
   if (isActedUpon(node)) return undefined;
   const types = new Set(rulesFor(node).map(({ type }) => type));
-  const back = node.conditions.flatMap(({ type, lastTransitionTime: time }) => {
+  // Of two conditions of one type the first counts, here as everywhere.
+  const first = node.conditions.filter(
+    (each, at) => node.conditions.findIndex(({ type }) => type === each.type) === at,
+  );
+  const back = first.flatMap(({ type, lastTransitionTime: time }) => {
     if (time === undefined || !types.has(type) || isDue(now, addDuration(time, window)) || time > now) return [];
     const isOld = node.creationTime === undefined || isDue(time, addDuration(node.creationTime, OLD_ENOUGH));
     return isOld ? [{ type, time }] : [];

@@ -61,8 +61,8 @@ function complaintsOver(message: string): readonly string[] {
     clockTolerance: 0,
     lastDenial: () => -Infinity,
   };
-  const { onWrite, onMinute } = checkRepair(context as unknown as CheckContext);
-  const after = {
+  const { onCall, onMinute } = checkRepair(context as unknown as CheckContext);
+  const event = {
     ...metadata('e'),
     reason: 'NodeRepairBlocked',
     message,
@@ -70,8 +70,12 @@ function complaintsOver(message: string): readonly string[] {
   };
   for (let minute = 0; minute < 60; minute += 1) {
     now = toEpochMs(start + minute * minutes(1));
-    const write = { verb: 'create', resource: { resource: 'events' }, after };
-    if (minute % 5 === 0) onWrite?.(write as unknown as Parameters<NonNullable<typeof onWrite>>[0], 'repair');
+    // Whether the API server has recorded it or not.
+    const outcome = { kind: 'failed', error: new Error('busy') };
+    const call = { port: 'kubernetes', method: 'create', args: [{ resource: 'events' }, event], outcome };
+    const run = { by: 'repair', calls: [] };
+    type Heard = Parameters<NonNullable<typeof onCall>>;
+    if (minute % 5 === 0) onCall?.(call as unknown as Heard[0], run as unknown as Heard[1]);
     onMinute?.();
   }
   return found;
