@@ -84,7 +84,10 @@ describe.skipIf(missing !== undefined)(
       const besides = await startKarpenterBesideCurfew({
         controllers: ['replicaset-controller'],
         nodeRepair: true,
-        objects: async () => [GATE, ...Object.entries(BLOCKS).flatMap(poolWith), replicas('replaced'), BUDGET],
+        prepare: async (_, apply) => {
+          const pools = Object.entries(BLOCKS).flatMap(poolWith);
+          for (const manifest of [GATE, ...pools, replicas('replaced'), BUDGET]) await apply(manifest);
+        },
       });
       ({ cluster, kubelets, problems, stop } = besides);
       const { admin } = cluster;

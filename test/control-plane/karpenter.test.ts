@@ -63,19 +63,18 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
 
   beforeAll(async () => {
     const besides = await startKarpenterBesideCurfew({
-      objects: async ({ plane }) => {
+      prepare: async ({ plane }, apply) => {
+        for (const pool of [nodePool(POOL), nodePool(PLAIN_POOL)]) await apply(pool);
+        await apply(nodePool(BRIEF_POOL, undefined, `${EXPIRE_AFTER_SECONDS}s`));
+        await apply(policy);
+        // It prints what the NodePools and policies that are there ask for.
         const printed: string[] = [];
         const errors: string[] = [];
         const output = { out: (text: string) => printed.push(text), error: (text: string) => errors.push(text) };
         const code = await admissionCommand([], { kubeconfig: plane.adminKubeconfig }, output);
         if (code !== 0) throw new Error(errors.join(''));
-        const pools = [
-          nodePool(POOL),
-          nodePool(PLAIN_POOL),
-          nodePool(BRIEF_POOL, undefined, `${EXPIRE_AFTER_SECONDS}s`),
-        ];
-        const admission = parseAllDocuments(printed.join('')).map(document => document.toJS());
-        return [...pools, policy, ...admission, budget];
+        for (const document of parseAllDocuments(printed.join(''))) await apply(document.toJS());
+        await apply(budget);
       },
       onEnd: providerID => endedInstances.push({ providerID, time: Date.now() }),
     });

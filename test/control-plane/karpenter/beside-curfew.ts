@@ -27,8 +27,8 @@ export interface KarpenterBesideCurfew {
 }
 
 interface Settings {
-  /** What the cluster has before Curfew and Karpenter start. */
-  readonly objects: (cluster: CurfewOnCluster) => Promise<readonly Manifest[]>;
+  /** Makes what the cluster has before Curfew and Karpenter start. */
+  readonly prepare: (cluster: CurfewOnCluster, apply: (manifest: Manifest) => Promise<void>) => Promise<void>;
   readonly controllers?: readonly string[];
   readonly nodeRepair?: boolean;
   /** Called before Curfew ends an instance. */
@@ -37,7 +37,7 @@ interface Settings {
 
 /** Starts all of it; what has started by the time that something else fails is stopped. */
 export async function startKarpenterBesideCurfew({
-  objects,
+  prepare,
   controllers = [],
   nodeRepair = false,
   onEnd,
@@ -57,7 +57,7 @@ export async function startKarpenterBesideCurfew({
     };
     await applyFiles(http, await kwokCrds());
     await vi.waitFor(() => apply(nodeClass), EVENTUALLY);
-    for (const manifest of await objects(cluster)) await apply(manifest);
+    await prepare(cluster, apply);
     http.close();
 
     const ec2 = await startKwokInstances();
