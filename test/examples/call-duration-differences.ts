@@ -13,8 +13,6 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
     'four runs at once ask for the same deletion of a pod, with its UID and the same grace',
   'finalizer-rules-that-do-not-clean-up.yaml#a-rule-says-how-often-its-clean-up-is-called':
     'a run begins after its place, so that 23 calls come in five minutes in place of 25',
-  'drain-by-quarantine.yaml#drain-by-quarantine-that-ends-later':
-    'two runs at once take the label off, and the one whose record is kept has not changed it: no line says that it is off',
   'refused-pods-and-instances.yaml#drain-of-a-pod-that-the-api-server-denies-to-know':
     'runs at once note different failures, so that the same one is said again after an hour',
   'repair-follows-the-gate.yaml#repair-gate-closed-during-a-ladder':
