@@ -44,7 +44,7 @@ export async function carryOutPass(
   active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'>,
   { acts }: DrainPass,
 ): Promise<PassResult> {
-  const { object: node, record, tries, mode, limits, rules } = look;
+  const { now, object: node, record, tries, mode, limits, rules } = look;
   const { name } = node.metadata;
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => warn({ deps, reporter }, act, name));
@@ -55,6 +55,7 @@ export async function carryOutPass(
       ends: acts.filter(act => act.kind !== 'warn'),
       unchanged: true,
       held: active.heldEvictions,
+      now,
       tries,
       refusals: record.refusals,
       restsOn: [active.id, mode, limits, rules?.settings],
@@ -63,7 +64,6 @@ export async function carryOutPass(
       say: async (_, __, isRepeated) => void (isSaidAgain ||= isRepeated),
     },
   );
-  const now = deps.clock.now();
   const evicted = ended.flatMap(({ end: { pod }, answer }) => (answer.kind === 'evicted' ? [nameOf(pod)] : []));
   if (evicted.length > 0) await sayEvicted(deps, node, evicted);
   const going = ended.filter(({ answer: { kind } }) => kind === 'evicted' || kind === 'deleted');
@@ -73,7 +73,7 @@ export async function carryOutPass(
     left: leftAfter(active.refusals, ended, now),
     isSaidAgain,
     held: heldAfter(active.heldEvictions, ended, now),
-    goneBy: going.map(each => stuckAfter(each, now)).reduce(earliest, undefined),
+    goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
   };
 }
 

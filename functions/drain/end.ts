@@ -95,14 +95,18 @@ export async function cancel(
   );
   if (changed.kind !== 'ok') return notChanged(look, changed, !run.taken);
   await tellAnswers(deps, nodeOf(look), answers);
+  const say = (): Promise<void> =>
+    report(parts, look, {
+      decision: releases ? 'release' : 'cancel',
+      reason: EVENT_REASONS.drainCancelled,
+      message: releases ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
+      details: { ids: answers.map(({ id }) => id) },
+    });
+  // Said first: a run that loses the record finds nothing on the Node to release, and would not say it any more.
+  if (releases) await say();
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
-  await report(parts, look, {
-    decision: releases ? 'release' : 'cancel',
-    reason: EVENT_REASONS.drainCancelled,
-    message: releases ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
-    details: { ids: answers.map(({ id }) => id) },
-  });
+  if (!releases) await say();
   if (!goesOn) run.taken = true;
   if (record.active?.end !== undefined) run.ended = record.active.id;
   return ONWARD;

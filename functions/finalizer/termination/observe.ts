@@ -62,6 +62,8 @@ export interface Look {
   readonly stored: TerminationRecord | undefined;
   /** When the record's timer comes. */
   readonly armed: EpochMs | undefined;
+  /** That timer has a message of its own; else it is the sweep's. */
+  readonly isArmedDirect: boolean;
 }
 
 /** `gone`: a termination of it was not closed. */
@@ -126,6 +128,7 @@ export function createObserver(
       record,
       stored,
       armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
+      isArmedDirect: held.kind === 'held' && held.stored.direct === true,
     };
     return { kind: 'here', look };
   };

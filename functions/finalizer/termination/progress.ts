@@ -21,7 +21,7 @@ export interface Progress {
 /** A failed write leaves `value` as it was: the turn begins again. */
 export function openProgress(look: Look, tries: Tries): Progress {
   let value = storedOrEmpty(look);
-  let { armed } = look;
+  let { armed, isArmedDirect } = look;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
   const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
     const { kind, apiVersion, metadata } = look.object;
@@ -30,10 +30,13 @@ export function openProgress(look: Look, tries: Tries): Progress {
     const { refusals: stored, ...rest } = next;
     const refusals = tries.after(stored);
     const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
-    const saved = await look.record.save({ subject, value: tried, wakeTime, punctual: punctual || wakeTime === armed });
+    // One that is the sweep's stays so: with a message, each look would bring one more run a minute later.
+    const isDirect = punctual || (wakeTime === armed && isArmedDirect);
+    const saved = await look.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
     if (saved.written) {
       value = tried;
       armed = wakeTime;
+      isArmedDirect = isDirect;
     }
     return saved;
   };
