@@ -261,12 +261,13 @@ async function afterAct(
       };
     }
     case 'unknown': {
+      const time = settledTime(attempt);
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
-      if (cause === undefined) return { change: { record: withMade }, time: settledTime(attempt) };
+      if (cause === undefined) return { change: { record: withMade }, time };
       // It may have taken effect, and is tried again where it has not: ever less often, as what is refused.
       const failed = { why: messageOf(outcome.error), reason: 'ActionRefused', cause, isCertain: false } as const;
       const { refusals } = await sayRefused({ granted, before }, failed, seen, { speaker, now });
-      return { change: { record: { ...withMade, refusals } }, time: settledTime(attempt) };
+      return { change: { record: { ...withMade, refusals } }, time };
     }
     case 'calledOff': {
       const kept: NodeRecord = {
@@ -368,8 +369,7 @@ async function sayRefused(
 /** Another action of the list was refused with the same words within the hour (I11). */
 const isSaidAlready = (refusals: Refusals | undefined, key: string, { message }: Refusal, now: EpochMs): boolean =>
   Object.entries(refusals ?? {}).some(
-    ([other, refusal]) =>
-      other !== key && refusal.message === message && refusal.saidTime !== undefined && !isToBeSaid(refusal, now, true),
+    ([other, refusal]) => other !== key && refusal.message === message && !isToBeSaid(refusal, now, true),
   );
 
 const madeInto = (ours: Ours | undefined, made: Pick<Ours, 'resources' | 'mayHaveMade'>): Ours => {

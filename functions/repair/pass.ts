@@ -11,7 +11,6 @@ import {
   earliest,
   hours,
   minutes,
-  seconds,
   toDurationMs,
   type DurationMs,
   type EpochMs,
@@ -31,13 +30,12 @@ import { askEc2 } from './observe.ts';
 import type { NodeRecord, PoolRecord } from './rule/record.ts';
 import { reportOfLost } from './report.ts';
 import { newNode, withoutAttempt } from './rule/attempt.ts';
+import { PASS_SPACING } from './rule/times.ts';
 import { createSpeaker, sayActed, type Speaker } from './say.ts';
 import { TAKE_BACK, takeBack } from './take-back.ts';
 import type { NodeLook, NodeName, Unsaid } from './rule/verdict.ts';
 
-/** Two passes of one pool are so far apart at least, … */
-const SPACING = seconds(1);
-/** … three times what the last one took, … */
+/** Two passes are as far apart as three times what the last one took (`rule/times.ts` has the least), … */
 const SPACING_BY_DURATION = 3;
 /** … and a minute while freeze or a zone hold. */
 const OUTAGE_SPACING = minutes(1);
@@ -54,10 +52,10 @@ const NODE_CHECK = hours(25);
 export async function runPass(deps: PassWithAsk, pool: string | undefined, scopes: Scopes): Promise<DurationMs> {
   const startTime = deps.clock.now();
   const seen = await look(deps, pool, readAsks(scopes));
-  if (seen === 'newer') return SPACING;
+  if (seen === 'newer') return PASS_SPACING;
   const isOutage = seen === 'nothing' ? false : await decideAndAct(deps, seen);
   const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
-  return toDurationMs(Math.max(SPACING, took, isOutage ? OUTAGE_SPACING : 0));
+  return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
 }
 
 async function decideAndAct(deps: PassWithAsk, seen: PassObservation): Promise<boolean> {
@@ -93,7 +91,7 @@ async function decideAndAct(deps: PassWithAsk, seen: PassObservation): Promise<b
     new Set(acted.carried.map(({ granted }) => granted.look.node.uid)),
   );
   const after = outcomes.pool(decision.state, looked);
-  const times = [cleaned.time, outcomes.time, said.time, wroteAll ? undefined : addDuration(now, SPACING)];
+  const times = [cleaned.time, outcomes.time, said.time, wroteAll ? undefined : addDuration(now, PASS_SPACING)];
   const wakeTime = times.reduce(earliest, decision.wakeTime);
   const missing = await speaker.sayMissing(seen, after, nodes);
   await writePool(deps, seen, { ...after, ...missing.state }, earliest(wakeTime, missing.time));

@@ -9,7 +9,7 @@ import { loadCluster } from '../../shared/cluster/owner.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairStatement } from '../../shared/domain/repair-policy.ts';
-import { type EpochMs, isDue, seconds } from '../../shared/domain/time.ts';
+import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
@@ -32,6 +32,7 @@ import type { PassDeps } from './deps.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { isSuspicious, readClaim } from './observe.ts';
 import { runPass } from './pass.ts';
+import { PASS_SPACING } from './rule/times.ts';
 
 export interface Passes {
   /** Sees to it that a pass of the pool looks from now on. @param ask what for: `ANY` or `nodeAsk` of `rule/codec.ts` */
@@ -42,8 +43,6 @@ export interface Passes {
   roundDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
 }
 
-/** Two passes of one pool are so far apart at least. */
-const PASS_SPACING = seconds(1);
 const PREFIX = 'pass/';
 
 /** The pool that a wake-up of a coalescer is about; undefined: it is none of passes. */

@@ -3,6 +3,7 @@
  * healthy node that nobody knows costs a read of the Node and of the policies, and no list.
  */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -112,7 +113,7 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
   const { subject, change, hints } = event;
   // The first list of a forwarder is a resync, too, of objects that it did not know.
-  const resync = event.resync === true && change === 'Modified';
+  const resync = isRepublished(event);
   switch (subject.kind) {
     case 'Node':
       if (change !== 'Modified') await surroundingsChanged(deps, 'count');

@@ -96,6 +96,8 @@ export function createConditionHistory({
     return standings;
   }
 
+  const changed = (uid: string): number => texts.get(uid)?.time ?? -Infinity;
+
   return {
     startOf(node, type, hasReason) {
       const shown = conditionOf(node, type);
@@ -127,12 +129,12 @@ export function createConditionHistory({
       // Who was cut off learns of it late, and cannot tell that from a clock that is behind.
       const isLate = quiet > seen || (hasReason && quiet > reasonSeen);
       // The first look may be for a later change of the Node, and then takes what is old for the news.
-      const isNews = !isOld || (texts.get(node.metadata.uid)?.time ?? -Infinity) > began;
+      const isNews = !isOld || changed(node.metadata.uid) > began;
       const latest = Math.max(least, hasReason ? reasonSeen : -Infinity, isLate && isNews ? quiet : -Infinity);
       return { earliest, latest };
     },
     statusBefore: (uid, type) => nodes.get(uid)?.get(type)?.before,
-    changed: uid => texts.get(uid)?.time ?? -Infinity,
+    changed,
   };
 }
 

@@ -52,19 +52,16 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   return { mix, without, more: seed >= HARDSHIPS_FROM ? withOneFailure(more) : more, clocksAhead };
 }
 
-/** Several kinds of failure that are all common make four calls of ten fail for hours: no message gets through, and that is no fault of Curfew's. */
-function withOneFailure(kinds: readonly FaultKind[]): readonly FaultKind[] {
-  const failures = kinds.filter(kind => CALL_FAULTS.some(fault => fault === kind));
-  return kinds.filter(kind => !failures.includes(kind) || kind === failures[0]);
-}
-
 /**
  * For a run of days: of the faults of calls one alone is frequent. Two of them at once, so long, keep a message from its end until its
  * queue gives it up, as nothing does that is up at all.
  */
-export function forDays({ more, ...faults }: SeedFaults): SeedFaults {
-  const [first] = more.filter(isCallFault);
-  return { ...faults, more: more.filter(kind => kind === first || !isCallFault(kind)) };
+export const forDays = ({ more, ...faults }: SeedFaults): SeedFaults => ({ ...faults, more: withOneFailure(more) });
+
+/** Several kinds of failure that are all common make four calls of ten fail for hours: no message gets through, and that is no fault of Curfew's. */
+function withOneFailure(kinds: readonly FaultKind[]): readonly FaultKind[] {
+  const first = kinds.find(isCallFault);
+  return kinds.filter(kind => kind === first || !isCallFault(kind));
 }
 
 const isCallFault = (kind: FaultKind): boolean => CALL_FAULTS.some(each => each === kind);

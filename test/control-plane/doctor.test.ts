@@ -52,8 +52,8 @@ it('finds what deploy/ installs, with the rights of each part, and that no forwa
   expect(found.filter(line => line.startsWith('ok'))).toEqual(
     expect.arrayContaining(
       [
-        'definition of NodeLifecyclePolicy: 0 there',
-        'definition of FinalizerRule: 0 there',
+        'definition of NodeLifecyclePolicy: is served, 0 objects',
+        'definition of FinalizerRule: is served, 0 objects',
         'ConfigMap curfew/curfew-config: is there',
         ...['finalizer', 'drain', 'repair', 'grace-period', 'forwarder'].map(part => `rights of ${part}: all there`),
       ].map(says => `ok      ${says}`),

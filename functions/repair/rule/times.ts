@@ -1,6 +1,9 @@
 /** How long things take, and how often they are looked at. */
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import { minutes } from '../../../shared/domain/time.ts';
+import { minutes, seconds } from '../../../shared/domain/time.ts';
+
+/** Two passes of one pool are so far apart at least. */
+export const PASS_SPACING = seconds(1);
 
 /** How long the attempt of another run may still act. */
 export const RUN_SETTLES_AFTER = RUN_ENDS_WITHIN;
