@@ -113,9 +113,9 @@ export type NotMade = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
  */
 export async function notChanged(look: Look, changed: NotMade, isForMessage = false): Promise<Turn> {
   if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
-  const held = await look.store.load();
-  if (isForMessage || held.kind !== 'held') throw changed.goesBack ?? new RetryableError(changed.message);
-  const saved = await save(look, held.value, safely(look, changed.until));
+  const loaded = await look.store.load();
+  if (isForMessage || loaded.kind !== 'known') throw changed.goesBack ?? new RetryableError(changed.message);
+  const saved = await save(look, loaded.value, safely(look, changed.until));
   if (changed.goesBack !== undefined) throw changed.goesBack;
   return saved;
 }

@@ -166,8 +166,8 @@ export async function close(parts: DrainContext, { active, outcome }: Of<'close'
 export async function tidy(parts: DrainContext, { status, uncordon }: Of<'tidy'>, look: Look): Promise<Turn> {
   const { deps } = parts;
   const { object, store } = look;
-  const held = await store.load();
-  const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
+  const loaded = await store.load();
+  const isIdle = loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0;
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, object, end));

@@ -88,17 +88,17 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     });
     if (found.kind === 'nothing' && incoming !== undefined) await assertGone(deps, { name, uid });
     if (found.kind !== 'here') return found;
-    const { object, record: store, held } = found;
+    const { object, record: store, loaded } = found;
     if (isSentBefore(object, target)) return { kind: 'nothing' };
-    const record = held.kind === 'held' ? held.value : NO_DRAINS;
+    const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
     const node = toDrainedNode(object);
     const asked = incoming ?? requestOnNode(node, record);
-    if (held.kind === 'none' && asked === undefined && !isShownFalsely(node)) return { kind: 'nothing' };
+    if (loaded.kind === 'none' && asked === undefined && !isShownFalsely(node)) return { kind: 'nothing' };
     const base = {
       object,
       store,
       tries,
-      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
+      armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
       record,
       incoming: asked,
       now: deps.clock.now(),

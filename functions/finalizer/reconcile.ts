@@ -181,16 +181,16 @@ async function reconcileNode(parts: RunDeps, name: string, cause: NodeCause = {}
 async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
   if (uid === undefined) return;
   const record = openNodeRecord(deps, uid);
-  const held = await record.load();
-  if (held.kind !== 'held') return;
-  const { hooksOf } = held.value;
+  const loaded = await record.load();
+  if (loaded.kind !== 'known') return;
+  const { hooksOf } = loaded.value;
   if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
     await record.closeGone();
     return;
   }
-  const { subject } = held.stored;
+  const { subject } = loaded.stored;
   const wakeTime = addDuration(deps.clock.now(), LEFT_CHECK);
-  await record.save({ subject, value: held.value, wakeTime, punctual: false });
+  await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
 }
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */

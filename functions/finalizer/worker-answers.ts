@@ -25,9 +25,9 @@ async function reconcileOwn(
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
   for (const kind of KINDS) {
-    const held = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
-    if (held.kind !== 'held' || held.value.orphanedTime !== undefined) continue;
-    const target = await callerOf(parts, held.value, { kind, name: held.stored.subject.name, uid });
+    const loaded = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    if (loaded.kind !== 'known' || loaded.value.orphanedTime !== undefined) continue;
+    const target = await callerOf(parts, loaded.value, { kind, name: loaded.stored.subject.name, uid });
     await reconcileTarget(parts, target, undefined, answers);
     return true;
   }
@@ -50,9 +50,9 @@ async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly T
   const heirs: Target[] = [];
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
-    const held = await openNodeRecord(deps, metadata.uid).load();
-    if (held.kind !== 'held' || held.value.keyUid !== uid) continue;
-    heirs.push(await callerOf({ deps }, held.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
+    const loaded = await openNodeRecord(deps, metadata.uid).load();
+    if (loaded.kind !== 'known' || loaded.value.keyUid !== uid) continue;
+    heirs.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
   }
   return heirs;
 }
@@ -85,9 +85,9 @@ export async function reconcileAnswer(
   const answer = hookAnswerOf(detail, 'the worker');
   const answers = new Map([[name, answer]]);
   if (await reconcileOwn(parts, uid, answers)) return;
-  const held = await openRecord(parts.deps, LEDGER_CODEC, `object/${uid}`).load();
-  if (held.kind === 'held') {
-    return reconcileObject(parts, held.stored.subject, undefined, { ...answer, rule: name });
+  const loaded = await openRecord(parts.deps, LEDGER_CODEC, `object/${uid}`).load();
+  if (loaded.kind === 'known') {
+    return reconcileObject(parts, loaded.stored.subject, undefined, { ...answer, rule: name });
   }
   if (await reconcileHeirs(parts, uid, answers)) return;
   await parts.reporter.report({

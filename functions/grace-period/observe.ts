@@ -59,7 +59,7 @@ export async function look(
 
   const { object, record } = found;
   const { uid, name, annotations = {} } = object.metadata;
-  const held = found.held.kind === 'held' ? found.held.value : undefined;
+  const held = found.loaded.kind === 'known' ? found.loaded.value : undefined;
   const known = held !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
   if (!known && target.pods === 'ifKnown') return { kind: 'nothing' };
   // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.

@@ -293,7 +293,7 @@ async function writePool(
     Object.keys(inFlight).length + followed.length + held.length + terminations.length + carried.length + counts.held >
       0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
-    if (isKnown || (await record.load()).kind === 'held') await record.closeGone();
+    if (isKnown || (await record.load()).kind === 'known') await record.closeGone();
     return;
   }
   const saved = await record.save({

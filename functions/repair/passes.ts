@@ -68,11 +68,11 @@ export function createPasses(deps: PassDeps): Passes {
   return {
     ask,
     async timerDue(pool, wakeUp) {
-      const held = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+      const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
       // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
-      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+      const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       if (
-        held.kind !== 'held' ||
+        loaded.kind !== 'known' ||
         (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed)))
       )
         return;
@@ -129,17 +129,17 @@ export async function askForNode(
   node: NodeView,
   { pool, observedTime, isClaimed = false }: Why,
 ): Promise<void> {
-  const [held, statements] = await inParallel([
+  const [loaded, statements] = await inParallel([
     openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
     ownStatementsOf(deps),
   ]);
-  const isKnown = held.kind === 'held';
+  const isKnown = loaded.kind === 'known';
   if (!isKnown && !isSuspicious(node, statements)) return askIfKnown(deps, pool);
   const ask = nodeAsk(node.uid, observedTime);
   const own = isClaimed ? pool : await poolOfNode(deps, node);
   await deps.passes.ask(own, ask);
   // What was begun in another pool ends there.
-  if (isKnown && held.value.pool !== own) await deps.passes.ask(held.value.pool, nodeAsk(node.uid));
+  if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, nodeAsk(node.uid));
 }
 
 /** That of the NodeClaim which owns it, else of its label. */
@@ -153,9 +153,9 @@ async function poolOfNode(deps: Deps, node: NodeView): Promise<string | undefine
 /** A node that came, went or recovered may let others go on: a pass, where something of the pool is held or in flight. */
 export async function askIfKnown(deps: Deps, pool: string | undefined): Promise<void> {
   for (const each of new Set([pool, undefined])) {
-    const held = await openRecord(deps, poolCodec, poolRecordId(each)).load();
-    if (held.kind !== 'held') continue;
-    const { counts, inFlight, followed } = held.value;
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(each)).load();
+    if (loaded.kind !== 'known') continue;
+    const { counts, inFlight, followed } = loaded.value;
     const isAnything = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
     if (isAnything) await deps.passes.ask(each, ANY);
   }

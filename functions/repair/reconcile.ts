@@ -72,8 +72,8 @@ async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind:
   switch (subject.kind) {
     case 'Node': {
       if (subject.uid === undefined) return;
-      const held = await openRecord(deps, nodeCodec, nodeRecordId(subject.uid)).load();
-      if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(subject.uid));
+      const loaded = await openRecord(deps, nodeCodec, nodeRecordId(subject.uid)).load();
+      if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(subject.uid));
       return;
     }
     case 'NodePool':
@@ -90,16 +90,16 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Pr
   if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
   const uid = nodeOfRequest(ended.value.requestId);
   if (uid === undefined) return;
-  const held = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
-  if (held.kind === 'held') await deps.passes.ask(held.value.pool, drainAsk(uid, ended.value));
+  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, drainAsk(uid, ended.value));
 }
 
 /** The custom resource of a repair changed: its pool's pass looks at it. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
   const node = nodeName === undefined ? undefined : await readLive(deps, nodeName);
   if (node === undefined) return;
-  const held = await openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load();
-  if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(node.uid));
+  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load();
+  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(node.uid));
 }
 
 async function readLive({ kubernetes }: Ports, name: string): Promise<NodeView | undefined> {
@@ -149,8 +149,8 @@ async function nodeChanged(deps: Deps, event: ClusterEvent): Promise<void> {
   const { uid, name } = subject;
   const node = change === 'Deleted' ? undefined : await readLive(deps, name);
   if (node === undefined || node.uid !== uid) {
-    const held = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
-    if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(uid));
+    const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+    if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(uid));
     else await askIfKnown(deps, hints.nodePool);
   }
   if (node === undefined) return;

@@ -45,8 +45,8 @@ export async function loadPool(
   const pool = await loadNodePool({ kubernetes }, name);
   if (name === undefined || records === undefined) return pool;
   if (pool !== undefined && parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption').ok) return pool;
-  const held = readRecord(KNOWN_POOL_CODEC, await records.get(knownPoolKey(name)));
-  const known = lastGood(held, value => ({ ok: true, value: toNodePool(name, value) }));
+  const loaded = readRecord(KNOWN_POOL_CODEC, await records.get(knownPoolKey(name)));
+  const known = lastGood(loaded, value => ({ ok: true, value: toNodePool(name, value) }));
   if (pool === undefined || known === undefined) return pool ?? known;
   return { ...pool, spec: { ...pool.spec, ...known.spec } };
 }

@@ -15,7 +15,7 @@ import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
-import { checkedCodec, type Held, type RecordCodec } from './record-codec.ts';
+import { checkedCodec, type Loaded, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
 
@@ -85,15 +85,15 @@ async function claim(
     if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join('all', requested);
     return written(saved);
   };
-  await settle<Held<RoundState>, NextTurn>({
+  await settle<Loaded<RoundState>, NextTurn>({
     what: `${work.owner} round ${work.name}`,
     observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => {
-      if (held.kind === 'newer') return { kind: 'nothing' };
+    decide: loaded => {
+      if (loaded.kind === 'newer') return { kind: 'nothing' };
       const now = deps.clock.now();
-      return held.kind === 'none'
+      return loaded.kind === 'none'
         ? nextTurn(undefined, asked, now)
-        : nextTurn({ ...held.value, armed: held.stored.nextWakeTime }, asked, now);
+        : nextTurn({ ...loaded.value, armed: loaded.stored.nextWakeTime }, asked, now);
     },
     async apply(turn) {
       switch (turn.kind) {
@@ -124,11 +124,11 @@ async function claim(
  */
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
-  await updateRecord(`${work.owner} round ${work.name}`, record, async held => {
-    if (held.kind !== 'held' || isNone(held.value.underWay) || held.value.nextTime !== claimed.nextTime) return DONE;
+  await updateRecord(`${work.owner} round ${work.name}`, record, async loaded => {
+    if (loaded.kind !== 'known' || isNone(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime) return DONE;
     const now = deps.clock.now();
     const nextTime = addDuration(now, wait ?? work.spacing);
-    const waiting = wait === undefined ? join(held.value.waiting, claimed.underWay) : held.value.waiting;
+    const waiting = wait === undefined ? join(loaded.value.waiting, claimed.underWay) : loaded.value.waiting;
     const wakeTime = wait === undefined ? addDuration(now, RUN_ENDS_WITHIN) : nextTime;
     // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
     const punctual = wait !== undefined && !isNone(waiting);

@@ -58,10 +58,10 @@ async function forget<Value>(
   { isOrphan, apply }: Kind<Value>,
 ): Promise<void> {
   let forgotten: Subject | undefined;
-  await updateRecord(`entry ${id} of the ledger`, record, async held => {
-    if (held.kind !== 'held' || !isOrphan(held.value)) return { kind: 'done' };
-    const { subject } = held.stored;
-    const turn = await apply(record, held.value, subject);
+  await updateRecord(`entry ${id} of the ledger`, record, async loaded => {
+    if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return { kind: 'done' };
+    const { subject } = loaded.stored;
+    const turn = await apply(record, loaded.value, subject);
     if (turn.kind === 'done') forgotten = subject;
     return turn;
   });

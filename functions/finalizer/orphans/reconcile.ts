@@ -51,9 +51,9 @@ export async function reconcileInstance(
   await settle<Look, OrphanDecision>({
     what: `instance ${providerID}`,
     async observe(): Promise<Observed<Look>> {
-      const held = await record.load();
-      if (held.kind === 'newer') return { kind: 'over' };
-      const entry = held.kind === 'held' ? held.value : undefined;
+      const loaded = await record.load();
+      if (loaded.kind === 'newer') return { kind: 'over' };
+      const entry = loaded.kind === 'known' ? loaded.value : undefined;
       const state = await stateOf(deps, providerID, left?.launchTime);
       const heldBy = ends(state) ? 'nothing' : await holderOf(deps, providerID);
       const now = deps.clock.now();

@@ -38,11 +38,11 @@ export async function observeObject(
   sought: SoughtObject,
 ): Promise<Observed<ObjectLook>> {
   const { subject, inForce, type, record, isKeepingRefused, ownAttempt } = sought;
-  const held = await record.load();
-  if (held.kind === 'newer') return { kind: 'over' };
-  const entry = held.kind === 'held' ? held.value : undefined;
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return { kind: 'over' };
+  const entry = loaded.kind === 'known' ? loaded.value : undefined;
   // The name that the ledger stores: a message may be wrong in it (I10).
-  const known = held.kind === 'held' ? held.stored.subject : subject;
+  const known = loaded.kind === 'known' ? loaded.stored.subject : subject;
   const { name, namespace } = known;
   const { rule } = inForce;
   const ref = { type, name, ...(namespace !== undefined && { namespace }) };

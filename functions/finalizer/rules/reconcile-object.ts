@@ -98,10 +98,10 @@ async function applyUnlessRefused(
   const outcome = await tries.make({ key: kind, stored: entry?.refusals, restsOn, say }, call);
   if (!isRefusal(outcome)) return outcome;
   // This turn may have written it.
-  const held = await record.load();
-  if (held.kind === 'newer') return again('a newer version wrote its entry');
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return again('a newer version wrote its entry');
   const refusals = tries.after(entry?.refusals);
-  const known = held.kind === 'held' ? held.value : nextEntry(look);
+  const known = loaded.kind === 'known' ? loaded.value : nextEntry(look);
   const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
   const saved = await saveEntry(look, value, outcome.until);
   if (outcome.goesBack !== undefined) throw outcome.goesBack;

@@ -69,9 +69,9 @@ async function applyUnlessRefused(
 ): Promise<Turn> {
   const { deps, tries, reporter } = parts;
   const { object, record } = look;
-  const held = await record.load();
-  if (held.kind === 'newer') return DONE;
-  const before = held.kind === 'held' ? held.value : {};
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return DONE;
+  const before = loaded.kind === 'known' ? loaded.value : {};
   const { watch = before.watch, timer } = message;
   const change = {
     stored: before.refusals,

@@ -34,13 +34,13 @@ export const KEEPING = 'keep';
 
 /** Whether the rule could not get a finalizer of its own: its objects do not wait for it. */
 export async function isKeepingRefused(deps: TerminationDeps, uid: string): Promise<boolean> {
-  const held = await openRecord(deps, RULE_CODEC, idOf(uid)).load();
-  return held.kind === 'held' && held.value.refusals?.[KEEPING] !== undefined;
+  const loaded = await openRecord(deps, RULE_CODEC, idOf(uid)).load();
+  return loaded.kind === 'known' && loaded.value.refusals?.[KEEPING] !== undefined;
 }
 
 /** Forgets a rule that is gone. */
 export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<void> {
-  if ((await record.load()).kind === 'held') await record.closeGone();
+  if ((await record.load()).kind === 'known') await record.closeGone();
 }
 
 /** Whether the forwarder found this after what was known, or at the same instant; a time that cannot be read keeps nothing back. */

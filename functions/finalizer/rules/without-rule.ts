@@ -45,15 +45,15 @@ export async function keepWithoutRule(
 ): Promise<void> {
   const { subject, record, rule, because } = kept;
   const { deps } = parts;
-  await updateRecord(`${subject.kind} ${subject.name}`, record, async (held): Promise<Turn> => {
-    if (held.kind !== 'held') return DONE;
+  await updateRecord(`${subject.kind} ${subject.name}`, record, async (loaded): Promise<Turn> => {
+    if (loaded.kind !== 'known') return DONE;
     const time = deps.clock.now();
-    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(held.value, answer);
-    const entry = isDone ? ({ ...held.value, phase: 'cleaned', time } as const) : held.value;
+    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(loaded.value, answer);
+    const entry = isDone ? ({ ...loaded.value, phase: 'cleaned', time } as const) : loaded.value;
     if (because === undefined || entry.phase === 'orphaned') {
-      return record.save({ subject: held.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
+      return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
     }
-    return keep(parts, { ...kept, subject: held.stored.subject, because }, entry, time);
+    return keep(parts, { ...kept, subject: loaded.stored.subject, because }, entry, time);
   });
 }
 

@@ -56,11 +56,11 @@ async function leaveTo(
     const { name, uid } = node.metadata;
     const record = openNodeRecord(deps, uid);
     const loaded = await record.load();
-    const isFree = loaded.kind === 'none' || (loaded.kind === 'held' && isNoteOf(loaded.value, claimUid));
+    const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isNoteOf(loaded.value, claimUid));
     if (!isFree) continue;
     const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
-    const noted = loaded.kind === 'held' ? loaded.value.hooks : {};
+    const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
     const left = { ...(isLive(node) ? callsOf(value) : value), hooks: withLater(value.hooks, noted) };
     const saved = await record.save({ subject, value: left, wakeTime });
     if (!saved.written)

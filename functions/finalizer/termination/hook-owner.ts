@@ -20,9 +20,9 @@ export const isNoteOf = (value: TerminationRecord, claimUid: string | undefined)
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
-  const held = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
-  const isUnderWay = held.kind === 'held' && held.value.orphanedTime === undefined && held.value.unheld !== true;
-  return isUnderWay ? held.stored.subject : undefined;
+  const loaded = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
+  const isUnderWay = loaded.kind === 'known' && loaded.value.orphanedTime === undefined && loaded.value.unheld !== true;
+  return isUnderWay ? loaded.stored.subject : undefined;
 }
 
 /** Makes this termination the one that calls the hooks, where none has. Asked before its first call. */
@@ -38,7 +38,7 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
   for (const { metadata } of held) {
     const record = openNodeRecord(deps, metadata.uid);
     const loaded = await record.load();
-    const value = loaded.kind === 'held' ? loaded.value : EMPTY_TERMINATION;
+    const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
     const { hooksOf } = value;
     if (hooksOf !== undefined && hooksOf !== claim.metadata.uid) {
       const other = await claimUnderWay(deps, hooksOf);

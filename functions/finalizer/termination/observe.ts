@@ -90,9 +90,9 @@ export function createObserver(
     const ref = { type: TYPES[kind], name };
     const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: recordOf(kind) });
     if (found.kind !== 'here') return found;
-    const { object, record, held } = found;
+    const { object, record, loaded } = found;
     onRecord(record, object);
-    const stored = held.kind === 'held' ? held.value : undefined;
+    const stored = loaded.kind === 'known' ? loaded.value : undefined;
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
     const named = { stored, viaNode: target.viaNode };
@@ -127,8 +127,8 @@ export function createObserver(
       protection: effectiveProtection(poolObject, protections),
       record,
       stored,
-      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
-      isArmedDirect: held.kind === 'held' && held.stored.direct === true,
+      armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
+      isArmedDirect: loaded.kind === 'known' && loaded.stored.direct === true,
     };
     return { kind: 'here', look };
   };

@@ -51,7 +51,7 @@ async function find(
     },
     { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, recordOf: uid => open(`node/${uid}`) },
   );
-  return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.held.kind}` : found.kind;
+  return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.loaded.kind}` : found.kind;
 }
 
 describe('the subject of a message', () => {
@@ -106,7 +106,7 @@ describe('the subject of a message', () => {
       const open = () => ({
         load: async () => {
           reads.push('record');
-          return { kind: 'held', value: null, stored: { subject: { apiVersion: 'v1', kind: 'Node', name: 'n1' } } };
+          return { kind: 'known', value: null, stored: { subject: { apiVersion: 'v1', kind: 'Node', name: 'n1' } } };
         },
       });
       const kubernetes = {
