@@ -15,7 +15,7 @@ import {
   type PodsLeft,
 } from '../../shared/pods/drain-pods.ts';
 import type { ActiveDrain } from './record.ts';
-import type { DrainDeps, Look } from './observe.ts';
+import type { DrainDeps, ObservedDrain } from './observe.ts';
 import type { DrainPass, PodAct } from './pod-plan.ts';
 import type { DrainContext } from './context.ts';
 
@@ -40,11 +40,11 @@ export interface PassResult {
 /** A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutPass(
   { deps, reporter }: DrainContext,
-  look: Look,
+  observed: ObservedDrain,
   active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'>,
   { acts }: DrainPass,
 ): Promise<PassResult> {
-  const { now, object: node, record, tries, mode, limits, rules } = look;
+  const { now, object: node, record, tries, mode, limits, rules } = observed;
   const { name } = node.metadata;
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => warn({ deps, reporter }, act, name));

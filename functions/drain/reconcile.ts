@@ -15,7 +15,7 @@ import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './end.ts';
 import type { Incoming } from './incoming.ts';
-import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
 import type { RunMemory } from './context.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
@@ -122,7 +122,7 @@ async function reconcileRequest(parts: RunContext, message: NodeMessage): Promis
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
   parts: RunContext,
-  first: Target,
+  first: SoughtNode,
   incoming?: Incoming,
   wakeUp?: UsedWakeUp,
 ): Promise<boolean> {
@@ -131,19 +131,19 @@ async function reconcileNode(
   const run: RunMemory = { taken: incoming === undefined, ended: undefined };
   let isHere = false;
   let target = first;
-  const concern: Concern<Look, DrainDecision> = {
+  const concern: Concern<ObservedDrain, DrainDecision> = {
     what: `node ${first.name}`,
-    async observe(): Promise<Observed<Look>> {
+    async observe(): Promise<Observed<ObservedDrain>> {
       const found = await observe(target, run.taken ? undefined : incoming);
       isHere = found.kind === 'here';
       // I10: from now on this node is meant, not its name.
-      if (found.kind === 'here') target = { name: target.name, uid: found.look.object.metadata.uid };
-      if (found.kind === 'here') return { kind: 'here', observation: found.look };
+      if (found.kind === 'here') target = { name: target.name, uid: found.observation.object.metadata.uid };
+      if (found.kind === 'here') return { kind: 'here', observation: found.observation };
       if (found.kind === 'gone') await closeGone(parts, target, found);
       return { kind: 'over' };
     },
-    decide: look => parts.decide(look),
-    apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
+    decide: observed => parts.decide(observed),
+    apply: (decision, observed) => apply({ deps, reporter, run }, decision, observed),
   };
   await settle(concern);
   return run.taken || isHere;

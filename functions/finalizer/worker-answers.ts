@@ -4,7 +4,7 @@ import { hookAnswerOf, type HookAnswer } from '../../shared/contract/hook-answer
 import { TerminalError } from '../../shared/errors.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
-import { openNodeRecord, type Target } from './termination/observe.ts';
+import { openNodeRecord, type TerminationSubject } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
 import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
@@ -46,8 +46,8 @@ async function reconcileHeirs(
 }
 
 /** The Nodes that a NodeClaim which went has left with its hooks. */
-async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly Target[]> {
-  const heirs: Target[] = [];
+async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly TerminationSubject[]> {
+  const heirs: TerminationSubject[] = [];
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
     const loaded = await openNodeRecord(deps, metadata.uid).load();
@@ -61,13 +61,13 @@ async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly T
 async function callerOf(
   { deps }: Pick<TargetContext, 'deps'>,
   { hooksOf }: TerminationRecord,
-  target: Target,
-): Promise<Target> {
+  target: TerminationSubject,
+): Promise<TerminationSubject> {
   const claim = hooksOf === undefined ? undefined : await claimUnderWay(deps, hooksOf);
   return claim === undefined ? target : { kind: 'NodeClaim', name: claim.name, uid: claim.uid };
 }
 
-const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly Target['kind'][];
+const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly TerminationSubject['kind'][];
 
 /**
  * The key says it all: it was made of the object's UID and the name of the hook or rule. What cannot be read as an answer is a failure of

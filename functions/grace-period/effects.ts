@@ -16,7 +16,7 @@ import { annotatedPods } from './announcements.ts';
 import { decidedBy } from './decided-by.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
-import { restsOn, type Look } from './observe.ts';
+import { restsOn, type ObservedNode } from './observe.ts';
 
 /** A change of the Node that is made. */
 type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
@@ -39,43 +39,49 @@ type Changed =
 /** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
 export async function changeNode(
   deps: Deps,
-  seen: Look,
+  observed: ObservedNode,
   { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
   before: Intent,
 ): Promise<Changed> {
-  const { effort, refusals: stored }: Memory = seen.held ?? {};
+  const { effort, refusals: stored }: Memory = observed.stored ?? {};
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
   const made: MadeChange = node;
-  const say = (text: string, isRepeated: boolean): Promise<void> => sayRefused(deps.reporter, seen, text, isRepeated);
-  const change = { key: made.kind, stored, restsOn: restsOn(seen), say };
-  const outcome = await deps.tries.make(change, () => annotate(deps, seen.object, made));
+  const say = (text: string, isRepeated: boolean): Promise<void> =>
+    sayRefused(deps.reporter, observed, text, isRepeated);
+  const change = { key: made.kind, stored, restsOn: restsOn(observed), say };
+  const outcome = await deps.tries.make(change, () => annotate(deps, observed.object, made));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   if (!isRefusal(outcome)) {
-    await reportChange(deps.reporter, seen, made, counts);
+    await reportChange(deps.reporter, observed, made, counts);
     const next = effortAfter(effort, made, deps.clock.now());
     const refusals = deps.tries.after(stored);
     const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
     return { kind: 'ok', memory };
   }
-  return rememberRefused(deps, seen, before, outcome);
+  return rememberRefused(deps, observed, before, outcome);
 }
 
 /** Remembers the refusal, so that the next look waits with this change and does the rest. */
-async function rememberRefused({ tries }: Deps, seen: Look, before: Intent, refused: Refused): Promise<Changed> {
-  const { effort, refusals }: Memory = seen.held ?? {};
+async function rememberRefused(
+  { tries }: Deps,
+  observed: ObservedNode,
+  before: Intent,
+  refused: Refused,
+): Promise<Changed> {
+  const { effort, refusals }: Memory = observed.stored ?? {};
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
   const { until, goesBack } = refused;
-  const isKept = goesBack !== undefined || isUnsaid(before, seen);
+  const isKept = goesBack !== undefined || isUnsaid(before, observed);
   const wakeTime = (isKept ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
-  const saved = await seen.record.save({
-    ...wanted(seen, { record, wakeTime }),
-    punctual: !isUnsaid({ record, wakeTime }, seen),
+  const saved = await observed.record.save({
+    ...wanted(observed, { record, wakeTime }),
+    punctual: !isUnsaid({ record, wakeTime }, observed),
   });
   if (saved.kind !== 'again' && goesBack !== undefined) throw goesBack;
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 
-const sayRefused = (reporter: Reporter, { object }: Look, text: string, isRepeated: boolean): Promise<void> =>
+const sayRefused = (reporter: Reporter, { object }: ObservedNode, text: string, isRepeated: boolean): Promise<void> =>
   reporter.report({
     about: object,
     decision: 'refused',
@@ -97,14 +103,17 @@ export function withMemory(record: GracePeriodRecord, memory: Memory | undefined
 }
 
 /** The record as it is to be written, under the Node's UID. */
-export function wanted({ object: { metadata } }: Look, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
+export function wanted(
+  { object: { metadata } }: ObservedNode,
+  { record, wakeTime }: Remembered,
+): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
   return { subject, value: record, wakeTime };
 }
 
 /** Something is still to be said: the timer stays due, for the sweep alone. */
-export const isUnsaid = ({ wakeTime }: Intent, { observation: { now } }: Look): boolean =>
+export const isUnsaid = ({ wakeTime }: Intent, { input: { now } }: ObservedNode): boolean =>
   wakeTime !== undefined && isDue(now, wakeTime);
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */
@@ -132,7 +141,7 @@ function annotationsFor(change: MadeChange): JsonObject {
 /** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
 async function reportChange(
   reporter: Reporter,
-  { object: about, pods, protection }: Look,
+  { object: about, pods, protection }: ObservedNode,
   change: MadeChange,
   { protectedPods, elapsedPods, nextExpiry }: Counts,
 ): Promise<void> {

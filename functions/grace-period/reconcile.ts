@@ -13,6 +13,7 @@ import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.t
 import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import { again, DONE, settle, type Concern, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { Lookup } from '../../shared/lifecycle/subject.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
@@ -20,7 +21,7 @@ import { changeNode, isUnsaid, wanted, withMemory } from './effects.ts';
 import { close } from './gone.ts';
 import type { Announcement } from './announcements.ts';
 import type { NodeChange } from './node-change.ts';
-import { look, type Look, type Seen, type Target } from './observe.ts';
+import { observe, type ObservedNode, type SoughtNode } from './observe.ts';
 import { keepProtection, reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
@@ -98,7 +99,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
   }
 }
 
-async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
+async function reconcileNode(deps: Deps, first: SoughtNode, wakeUp?: WakeUp): Promise<void> {
   const run: Run = { timed: wakeUp !== undefined, announced: [] };
   const tries = createTries(deps.clock);
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
@@ -107,19 +108,22 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
     (opened = { uid, record: records(recordIdOf(uid)) }).record;
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
   let target = first;
-  const concern: Concern<Exclude<Seen, { kind: 'nothing' }>, GracePeriodDecision | 'close'> = {
+  const concern: Concern<
+    Exclude<Lookup<ObservedNode, GracePeriodRecord>, { kind: 'nothing' }>,
+    GracePeriodDecision | 'close'
+  > = {
     what: `node ${first.name}`,
     async observe() {
-      const seen = await look(deps, target, recordOf, run.announced);
+      const seen = await observe(deps, target, recordOf, run.announced);
       if (seen.kind === 'nothing') return { kind: 'over' };
       // I10: from now on this node is meant, not its name.
-      if (seen.kind === 'here') target = { ...target, uid: seen.look.object.metadata.uid };
+      if (seen.kind === 'here') target = { ...target, uid: seen.observation.object.metadata.uid };
       return { kind: 'here', observation: seen };
     },
-    decide: seen => (seen.kind === 'gone' ? 'close' : decide(seen.look.observation)),
+    decide: seen => (seen.kind === 'gone' ? 'close' : decide(seen.observation.input)),
     async apply(decision, seen) {
       if (seen.kind === 'gone') return close(deps, seen);
-      return decision === 'close' ? DONE : apply({ ...deps, tries }, decision, seen.look, run);
+      return decision === 'close' ? DONE : apply({ ...deps, tries }, decision, seen.observation, run);
     },
   };
   await deps.holdOutOfSight(() => settle(concern), {
@@ -133,11 +137,11 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
   });
 }
 
-async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Look, run: Run): Promise<Turn> {
+async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: ObservedNode, run: Run): Promise<Turn> {
   switch (decision.kind) {
     case 'close': {
       const changed = await changeNode(deps, seen, decision, {
-        record: { announced: seen.held?.announced ?? {} },
+        record: { announced: seen.stored?.announced ?? {} },
         wakeTime: undefined,
       });
       if (changed.kind === 'again') return changed;
@@ -152,7 +156,7 @@ async function apply(deps: RunDeps, decision: GracePeriodDecision, seen: Look, r
 async function keep(
   deps: RunDeps,
   { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
-  seen: Look,
+  seen: ObservedNode,
   run: Run,
 ): Promise<Turn> {
   const intended = await seen.record.save({ ...wanted(seen, intent), punctual: !isUnsaid(intent, seen) });

@@ -15,7 +15,7 @@ import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
-import { checkedCodec, type Loaded, type RecordCodec } from './record-codec.ts';
+import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
 
@@ -85,7 +85,7 @@ async function claim(
     if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join('all', requested);
     return written(saved);
   };
-  await settle<Loaded<RoundState>, NextTurn>({
+  await settle<LoadedRecord<RoundState>, NextTurn>({
     what: `${work.owner} round ${work.name}`,
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: loaded => {
@@ -125,7 +125,8 @@ async function claim(
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
   await updateRecord(`${work.owner} round ${work.name}`, record, async loaded => {
-    if (loaded.kind !== 'known' || isNone(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime) return DONE;
+    if (loaded.kind !== 'known' || isNone(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
+      return DONE;
     const now = deps.clock.now();
     const nextTime = addDuration(now, wait ?? work.spacing);
     const waiting = wait === undefined ? join(loaded.value.waiting, claimed.underWay) : loaded.value.waiting;

@@ -17,7 +17,7 @@ export interface RecordCodec<Value> {
   toState(value: Value): JsonObject;
 }
 
-export type Loaded<Value> =
+export type LoadedRecord<Value> =
   | { readonly kind: 'none' }
   | { readonly kind: 'known'; readonly value: Value; readonly stored: StoredRecord }
   /** Written by a newer version of this function (T5). */
@@ -43,7 +43,7 @@ export function checkedCodec<Value>(
 }
 
 /** What the store has, as the codec reads it. */
-export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Loaded<Value> {
+export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): LoadedRecord<Value> {
   if (stored === undefined) return { kind: 'none' };
   const { schemaVersion, [CLOSING]: _, ...state } = stored.state;
   if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };

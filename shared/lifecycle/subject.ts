@@ -6,7 +6,7 @@ import type { Subject } from '../contract/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { objectOf } from '../ports/read-answer.ts';
-import type { Loaded } from './record-codec.ts';
+import type { LoadedRecord } from './record-codec.ts';
 import type { TimedRecord } from './timed-record.ts';
 
 export type Found<Value> =
@@ -14,7 +14,7 @@ export type Found<Value> =
       readonly kind: 'here';
       readonly object: KubernetesObject;
       readonly record: TimedRecord<Value>;
-      readonly loaded: Exclude<Loaded<Value>, { kind: 'newer' }>;
+      readonly loaded: Exclude<LoadedRecord<Value>, { kind: 'newer' }>;
     }
   | GoneSubject<Value>
   /** No such object and no record; nothing new to a record; or the record is a newer version's, which is left to it. */
@@ -29,8 +29,8 @@ export interface GoneSubject<Value> {
 }
 
 /** A subject with all that its concern looks at. */
-export type Seen<Look, Value> =
-  { readonly kind: 'here'; readonly look: Look } | Exclude<Found<Value>, { kind: 'here' }>;
+export type Lookup<Observation, Value> =
+  { readonly kind: 'here'; readonly observation: Observation } | Exclude<Found<Value>, { kind: 'here' }>;
 
 export interface Sought<Value> {
   readonly ref: ObjectRef;

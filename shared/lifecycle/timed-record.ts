@@ -28,7 +28,7 @@ import { addDuration, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
-import { readRecord, type Loaded, type RecordCodec } from './record-codec.ts';
+import { readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { again, DONE, settle, type Turn } from './settle.ts';
 import { CLOSING, delayUntil, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
 
@@ -55,7 +55,7 @@ export interface TimedRecord<Value> {
    */
   isServed(): Promise<boolean>;
   /** Reads it. Every turn begins with this. */
-  load(): Promise<Loaded<Value>>;
+  load(): Promise<LoadedRecord<Value>>;
   /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first, or a timer was put off (T4). */
   save(wanted: Wanted<Value>): Promise<Saved>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
@@ -95,7 +95,7 @@ export function openRecord<Value>(
   wakeUp?: UsedWakeUp,
 ): TimedRecord<Value> {
   const key: RecordKey = { owner: codec.owner, id };
-  let loaded: Loaded<Value> = { kind: 'none' };
+  let loaded: LoadedRecord<Value> = { kind: 'none' };
   let markedVersion: number | undefined;
 
   const put = async (record: NewRecord): Promise<StoredRecord | undefined> => {
@@ -122,7 +122,11 @@ export function openRecord<Value>(
       const { subject, value, wakeTime, punctual = true } = wanted;
       const now = deps.clock.now();
       const next = { owner: codec.owner, subject, wakeTime };
-      if (loaded.kind === 'known' && isArmedInTime(loaded.stored, wakeTime, now) && isDeepStrictEqual(loaded.value, value)) {
+      if (
+        loaded.kind === 'known' &&
+        isArmedInTime(loaded.stored, wakeTime, now) &&
+        isDeepStrictEqual(loaded.value, value)
+      ) {
         // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
         const armed = loaded.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
@@ -172,9 +176,9 @@ export function openRecord<Value>(
 export function updateRecord<Value>(
   what: string,
   record: TimedRecord<Value>,
-  change: (loaded: Exclude<Loaded<Value>, { kind: 'newer' }>) => Promise<Turn>,
+  change: (loaded: Exclude<LoadedRecord<Value>, { kind: 'newer' }>) => Promise<Turn>,
 ): Promise<void> {
-  return settle<Loaded<Value>, Loaded<Value>>({
+  return settle<LoadedRecord<Value>, LoadedRecord<Value>>({
     what,
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: loaded => loaded,

@@ -24,7 +24,7 @@ const PRIMITIVES: readonly Primitive[] = [
   },
   {
     name: 'a change of a record alone',
-    does: /decide: (held => held|\(\) => undefined)/,
+    does: /decide: (loaded => loaded|\(\) => undefined)/,
     home: 'shared/lifecycle/timed-record.ts',
   },
   {

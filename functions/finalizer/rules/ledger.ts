@@ -5,7 +5,7 @@
 import type { TerminationDeps } from '../cluster/deps.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Loaded } from '../../../shared/lifecycle/record-codec.ts';
+import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
 import type { Saved, TimedRecord, Wanted } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import type { ObjectLook } from './observe-object.ts';
@@ -32,7 +32,7 @@ export function saveEntry({ record, subject }: ObjectLook, value: LedgerEntry, w
 }
 
 /** The rules that have an entry in the record. */
-export const rulesIn = (loaded: Loaded<LedgerRecord>): readonly string[] =>
+export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
   loaded.kind === 'known' ? [loaded.value.rule, ...Object.keys(loaded.value.others ?? {})] : [];
 
 /** The entry of one rule as a record of its own. It is read anew by each `load`. */
@@ -41,7 +41,7 @@ export function entryRecord(
   record: TimedRecord<LedgerRecord>,
   rule: string,
 ): TimedRecord<LedgerEntry> {
-  let loaded: Loaded<LedgerRecord> = { kind: 'none' };
+  let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
   const write = (value: LedgerRecord, subject: Wanted<LedgerEntry>['subject']): Promise<Saved> => {
     const now = clock.now();
     const times = [value.wakeTime, ...Object.values(value.others ?? {}).map(each => each.wakeTime)];

@@ -35,7 +35,7 @@ export interface RuleMessage {
   readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
 }
 
-interface Look extends SeenRule {
+interface ObservedRule extends SeenRule {
   readonly all: readonly KubernetesObject[];
 }
 
@@ -45,7 +45,7 @@ export async function reconcileRule(parts: RuleEndContext, name: string, message
   const { timer } = message;
   const recordOf = openRuleRecords(deps, timer?.wakeUp);
   const tries = createTries(deps.clock);
-  await settle<Look, RuleAcceptance>({
+  await settle<ObservedRule, RuleAcceptance>({
     what: `FinalizerRule ${name}`,
     async observe() {
       const all = await loadRules(deps);
@@ -56,19 +56,19 @@ export async function reconcileRule(parts: RuleEndContext, name: string, message
       return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
     },
     decide: ({ object, all }) => acceptanceOf(object, all),
-    apply: (acceptance, look) => applyUnlessRefused({ ...parts, tries }, look, acceptance, message),
+    apply: (acceptance, observed) => applyUnlessRefused({ ...parts, tries }, observed, acceptance, message),
   });
 }
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 async function applyUnlessRefused(
   parts: RuleEndContext & { readonly tries: Tries },
-  look: Look,
+  observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
   const { deps, tries, reporter } = parts;
-  const { object, record } = look;
+  const { object, record } = observed;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return DONE;
   const before = loaded.kind === 'known' ? loaded.value : {};
@@ -92,7 +92,7 @@ async function applyUnlessRefused(
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
   if (isRefusal(kept)) await remember(kept.until);
   const outcome = await tries.make({ ...change, key: 'rule' }, () =>
-    applyRule(parts, look, acceptance, { ...message, watch }),
+    applyRule(parts, observed, acceptance, { ...message, watch }),
   );
   if (!isRefusal(kept) && !isRefusal(outcome)) {
     // Nothing of it waits any more, unless it is being deleted.
@@ -111,12 +111,12 @@ async function applyUnlessRefused(
 
 async function applyRule(
   parts: RuleEndContext,
-  look: Look,
+  observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
   const { deps } = parts;
-  const { object } = look;
+  const { object } = observed;
   const { watch, timer } = message;
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
@@ -135,7 +135,7 @@ async function applyRule(
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
   if (status === 'changed') return CHANGED;
-  const turn = await lookAtObjects(parts, look, acceptance, { ...message, resource });
+  const turn = await lookAtObjects(parts, observed, acceptance, { ...message, resource });
   // Nobody reads the status of a rule that is being deleted.
   if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
   return turn;
@@ -161,17 +161,17 @@ async function resourceOf(
 /** @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
   { deps, rules }: RuleEndContext,
-  look: Look,
+  observed: ObservedRule,
   acceptance: RuleAcceptance,
   { concernsObjects = false, timer, resource }: RuleMessage & { readonly resource: string | undefined },
 ): Promise<Turn> {
-  const { name, deletionTimestamp } = look.object.metadata;
+  const { name, deletionTimestamp } = observed.object.metadata;
   const cleaning = cleanUpOf(acceptance);
-  if (cleaning === undefined) return endUnused(deps, look);
+  if (cleaning === undefined) return endUnused(deps, observed);
   const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
   // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
   const type = (deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(cleaning.rule)) ?? known;
-  if (type === undefined) return endUnused(deps, look);
+  if (type === undefined) return endUnused(deps, observed);
   const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
   const asked = concernsObjects || timer !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
   if (deletionTimestamp === undefined) {
@@ -179,8 +179,8 @@ async function lookAtObjects(
     return DONE;
   }
   // Objects that cannot be listed are said by its condition, each minute anew.
-  const watching = conditionsOf(look.object).find(condition => condition.type === 'Watching');
-  return endWhenFree(deps, look, inForce, known === undefined && watching?.status === 'False');
+  const watching = conditionsOf(observed.object).find(condition => condition.type === 'Watching');
+  return endWhenFree(deps, observed, inForce, known === undefined && watching?.status === 'False');
 }
 
 const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);

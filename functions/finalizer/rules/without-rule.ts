@@ -61,7 +61,7 @@ type Stuck = Kept & { readonly because: string };
 
 async function keep(parts: FinalizerContext, kept: Stuck, entry: LedgerEntry, now: EpochMs): Promise<Turn> {
   const { record, subject } = kept;
-  const object = await look(parts.deps, subject);
+  const object = await observed(parts.deps, subject);
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
   if (object !== 'notKnown' && !isHeld) return end(parts, kept, entry, object);
   const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
@@ -75,7 +75,7 @@ async function keep(parts: FinalizerContext, kept: Stuck, entry: LedgerEntry, no
 }
 
 /** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the rule. */
-async function look(
+async function observed(
   { kubernetes }: Pick<TerminationDeps, 'kubernetes'>,
   { apiVersion, kind, namespace, name, uid }: Subject,
 ): Promise<KubernetesObject | undefined | 'notKnown'> {

@@ -44,7 +44,7 @@ export const drainNodes = {
         now: context.now,
         pods,
         deadline: context.deadline?.time,
-        protection: context.look.protection.policy,
+        protection: context.observed.protection.policy,
       });
       const before = context.progress().heldEvictions;
       const meanwhile = heldMeanwhile(before, plan.steps, context.now);

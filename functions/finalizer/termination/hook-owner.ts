@@ -27,8 +27,8 @@ export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise
 
 /** Makes this termination the one that calls the hooks, where none has. Asked before its first call. */
 export async function ownHooks(context: TerminationContext): Promise<HookOwner> {
-  const { deps, look, finalizerNames, settings } = context;
-  const { claim, nodes, stored } = look;
+  const { deps, observed, finalizerNames, settings } = context;
+  const { claim, nodes, stored } = observed;
   const { hooks } = context.progress();
   if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
   if (claim === undefined) return stored?.hooksOf === undefined ? { kind: 'ours' } : { kind: 'over' };
@@ -49,7 +49,7 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
       // It has begun one of its own, when no NodeClaim was seen to stand for it.
       if (value.reported !== undefined && !isCalled) return { kind: 'underWay', of: `Node ${metadata.name}` };
       const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
-      const wakeTime = addDuration(look.now, LEFT_CHECK);
+      const wakeTime = addDuration(observed.now, LEFT_CHECK);
       const own = isCalled ? { ...callsOf(value), keyUid: value.keyUid ?? metadata.uid } : value;
       const noted = { ...own, hooksOf: claim.metadata.uid };
       const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
