@@ -1,9 +1,8 @@
 /** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
-import { decidePool } from '../../functions/repair/rule/decide.ts';
-import { lookAt } from '../../functions/repair/rule/follow.ts';
-import { decideNode } from '../../functions/repair/rule/node-verdict.ts';
-import { createPasses } from '../../functions/repair/passes.ts';
-import { ANY } from '../../functions/repair/rule/codec.ts';
+import { decide } from '../../functions/repair/decide.ts';
+import { decideNode, judgeNode } from '../../functions/repair/node-verdict.ts';
+import { runPass } from '../../functions/repair/reconcile.ts';
+import { ANY, createPasses } from '../../functions/repair/wake-ups.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -52,7 +51,7 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
   const ports = repairPorts(kubernetes);
   const reporter = createReporter('repair', ports);
   const repairsChanged = async (): Promise<void> => undefined;
-  await createPasses({ ...ports, reporter, decideNode, decidePool, lookAt, repairsChanged }).ask(POOL, ANY);
+  await createPasses({ ...ports, reporter, decideNode, decide, judgeNode, repairsChanged }, runPass).ask(POOL, ANY);
   return { nodes, ill, requests, objectsListed, repaired };
 }
 

@@ -15,21 +15,20 @@ import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import {
   CONFIRMED,
-  type LookContext,
-  NEW_POOL,
-  type RepairRules,
   decideNode,
-  decidePool,
+  decide,
   dueClause,
   effectiveRepair,
   illsOf,
   judgeHealth,
-  lookAt,
+  judgeNode,
+  type JudgeContext,
+  NEW_POOL,
   otherAtWork,
   poolOf,
   readableSettings,
+  type RepairRules,
   surroundingsOf,
-  termsText,
 } from '../../functions/repair/explain.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
@@ -40,6 +39,7 @@ import {
   type RepairSettings,
 } from '../../shared/domain/repair-policy.ts';
 import type { TerminationSettings } from '../../shared/domain/termination.ts';
+import { termsText } from './ladder-text.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
 import { progressOf } from './observation.ts';
 import type { HookAtWork } from './termination-record.ts';
@@ -47,7 +47,7 @@ import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface RepairExplanation {
   /**
-   * As the rule of repair decides it (`functions/repair/rule/node-verdict.ts`), `blocked` also by what a whole pool allows; `underWay` and `stuck` as
+   * As the rule of repair decides it (`functions/repair/node-verdict.ts`), `blocked` also by what a whole pool allows; `underWay` and `stuck` as
    * Curfew has said it.
    */
   readonly kind: string;
@@ -249,7 +249,7 @@ function explainRepair(
   const terms = isIll && settings ? termsOf(settings, health.entry) : undefined;
   const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
   const own = {
-    kind: decision.kind,
+    kind: decision.kind === 'unclaimed' ? 'ignore' : decision.kind,
     message: `${message}${aside}`,
     dueTime,
     field,
@@ -260,7 +260,7 @@ function explainRepair(
     isForceful: terms?.drainBound === 0,
   };
   if (decision.kind !== 'due' || settings === undefined) return own;
-  const context: LookContext = {
+  const context: JudgeContext = {
     ...NOTHING_KNOWN,
     now,
     pool,
@@ -270,7 +270,7 @@ function explainRepair(
     nodesByName: new Map(nodes.map(each => [each.name, each])),
   };
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
-  const looks = members.map(each => lookAt(context, each, undefined));
+  const findings = members.map(each => judgeNode(context, each, undefined));
   const statements = (each: NodeView) => {
     const name = poolOf(each, ownerOf(each, owners));
     const found = readableSettings(rulesOf(cluster, name === undefined ? undefined : cluster.pools.get(name)));
@@ -286,15 +286,15 @@ function explainRepair(
     state: NEW_POOL,
     now,
     nodePool: pool === undefined ? undefined : cluster.pools.get(pool),
-    looks,
+    findings,
     activity,
   });
   // EC2 is not asked here: what it has said is in Events.
   const answers = new Map(nodes.map(({ uid }) => [uid, CONFIRMED]));
-  const decided = decidePool({ now, pool, rules, looks, state: NEW_POOL, surroundings, answers });
-  const verdict = decided.looks.find(each => each.node.uid === node.uid)?.verdict;
-  const held = verdict?.kind === 'blocked' ? verdict : undefined;
-  const rank = held?.rank ?? decided.granted.find(({ look }) => look.node.uid === node.uid)?.rank;
+  const decided = decide({ now, pool, rules, findings, state: NEW_POOL, surroundings, answers });
+  const verdict = decided.findings.find(each => each.node.uid === node.uid)?.verdict;
+  const held = verdict?.kind === 'blocked' || verdict?.kind === 'held' ? verdict : undefined;
+  const rank = verdict?.kind === 'held' ? verdict.rank : decided.granted.find(({ finding }) => finding.node.uid === node.uid)?.rank;
   const place =
     rank === undefined || rank.of === 1
       ? ''
@@ -335,7 +335,7 @@ function elsewhere(
   return `${policy}; config.toml of ConfigMap curfew/curfew-config is not valid (${configurationFault}): the last good configuration stays in force, and is not known here`;
 }
 
-/** As the condition `Accepted` of a policy says it (`functions/repair/policy-status/summary.ts`). */
+/** As the condition `Accepted` of a policy says it (`functions/repair/policy-summary.ts`). */
 const KEPT = /generation \d+, which was accepted last, stays in force/;
 
 const acceptedMessage = ({ status }: KubernetesObject): string =>

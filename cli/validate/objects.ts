@@ -8,7 +8,7 @@ import { customResourceDefinitions } from '../../simulator/custom-resource-defin
 import { findingAt, type Finding, type Severity } from '../../simulator/scenario/finding.ts';
 import type { Path } from '../../simulator/scenario/places.ts';
 import type { Place } from '../../simulator/scenario/scenario.ts';
-import { ladderTexts } from '../../functions/repair/explain.ts';
+import { ladderTexts } from '../explain/ladder-text.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { inOneVoice } from '../findings/voice.ts';

@@ -1,6 +1,6 @@
+import { createReconciler } from './reconcile.ts';
 import { ec2Instances } from '../../shared/lambda/ec2-instances.ts';
 import { createHandler } from '../../shared/lambda/handler.ts';
-import { createReconciler } from './reconcile.ts';
 
 export const handler = createHandler(
   'repair',

@@ -1,81 +1,245 @@
-/** What a pass looks at: the rules of its pool, its nodes with their NodeClaims, and the rest of the cluster where guards count it. Always live reads. */
-import { loadConfig } from '../../shared/cluster/configuration.ts';
+/** What a pass reads before it decides: the pool's record and rules, its nodes with what is remembered of them, and the cluster where guards count it. Always live reads. */
+import { carryOver } from './carried-attempts.ts';
+import type { DecisionScope, PassDeps } from './context.ts';
+import { createGuards, type Surroundings, surroundingsOf } from './guards.ts';
+import { readableSettings } from './illness.ts';
+import { dueOf } from './ladder.ts';
+import { inquire } from './made-resources.ts';
+import { askOwningPools, judgeMissing } from './node-pools.ts';
+import { NEW_POOL, nodeCodec, type NodeRecord, poolCodec, type PoolRecord, type StoredNode } from './record.ts';
+import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
+import { type JudgeContext, type NodeFinding, SAID } from './verdict.ts';
+import { type Asked, nodeRecordId, poolRecordId, readLiveNode } from './wake-ups.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { type NodesAndClaims, claimsOfNode } from '../../shared/cluster/owner.ts';
-import type { Configuration } from '../../shared/cluster/read-configuration.ts';
+import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
+import { activity } from '../../shared/contract/budget-schedule.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION, type NodeView, readNode } from '../../shared/domain/node.ts';
+import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import {
   AWS_REPAIR_STATEMENTS,
-  type RepairStatement,
   matchStatements,
+  type RepairStatement,
   statementsOf,
 } from '../../shared/domain/repair-policy.ts';
-import { type EpochMs, addDuration, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
+import { addDuration, type EpochMs, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
-import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
-import { type EffectiveProtection, effectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
+import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
-import { OWNER } from './rule/codec.ts';
-import { createGuards, type Surroundings } from './rule/guards.ts';
-import type { RepairRules } from './rule/node-verdict.ts';
-import { effectiveRepair, withLastAccepted } from './settings/settings.ts';
-import { dueOf } from './rule/turn.ts';
-import type { NodeLook } from './rule/verdict.ts';
 
-export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
-
-/** The rules of a pool, and where they come from. */
-export interface PoolRules {
-  readonly rules: RepairRules;
-  readonly pool: KubernetesObject | undefined;
-  /** The same, or as it was before it went: what it granted to pods still holds. */
-  readonly known: KubernetesObject | undefined;
-  readonly policies: PolicySet;
-  readonly config: Configuration;
+/** What a pass decides by. */
+export interface ObservedPool {
+  readonly pool: string | undefined;
+  readonly rules: PoolRules;
+  readonly scope: DecisionScope;
+  readonly state: PoolRecord;
+  readonly record: TimedRecord<PoolRecord>;
+  /** There was a record. */
+  readonly isKnown: boolean;
+  /** Of the pool. */
+  readonly nodes: readonly NodeView[];
+  readonly claims: ReadonlyMap<string, NodeClaimView>;
+  /** What is remembered of nodes, by UID. */
+  readonly records: ReadonlyMap<string, StoredNode>;
+  readonly recordOf: (uid: string) => TimedRecord<NodeRecord>;
+  readonly findings: readonly NodeFinding[];
+  /** All nodes; undefined: nothing is due that they are counted for. */
+  readonly cluster: ClusterNodes | undefined;
+  readonly surroundings: Surroundings | undefined;
+  /** What stands for a node in other systems, by its name. */
+  readonly asked: ReadonlyMap<string, string>;
+  /** What a refused act rests on, beside its NodeClaim. */
+  readonly basisOf: (claim: NodeClaimView | undefined) => string;
 }
 
-/**
- * @param pool undefined: the nodes without a NodePool
- * @param seen as this run read them before
- */
-export async function loadRules(deps: ObserveDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
-  const [config, known, policies] = await inParallel([
-    loadConfig(OWNER, deps, seen?.config),
-    loadPool(deps, pool),
-    loadAcceptedPolicies(deps),
-  ]);
-  // Nothing is repaired for the sake of a NodePool that went; what it granted to pods still holds.
-  const nodePool = known?.metadata.uid === '' ? undefined : known;
-  const value = nodePool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
-  const poolVeto = nodePool && {
-    kind: 'NodePool' as const,
-    name: nodePool.metadata.name,
-    uid: nodePool.metadata.uid,
-    value,
+/** `newer`: a later version of this function keeps the pool. `nothing`: the pool has neither rules nor anything that is remembered. */
+type Found =
+  | { readonly kind: 'newer' }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'here'; readonly observation: ObservedPool };
+
+export async function observe(deps: PassDeps, pool: string | undefined, asks: Asked): Promise<Found> {
+  const record = openRecord(deps, poolCodec, poolRecordId(pool));
+  const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
+  if (loaded.kind === 'newer') return loaded;
+  const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
+  const settings = readableSettings(rules.rules);
+  const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
+  const claims = new Map(view.claims.map(claim => [claim.uid, claim]));
+  const statements = settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
+  const ill = nodes.filter(node => matchStatements(node, statements).length > 0);
+  const opened = openRecords(deps, nodeCodec);
+  const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
+  const records = await readNodes(deps, recordOf, nodes, { ill, state, asks });
+  if (records === 'newer') return { kind: 'newer' };
+  const carried = state.carried && carryOver(state.carried, records, nodes, settings);
+  const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
+  if (open.length > 0) await inquire(deps, records, nodes);
+
+  const found = nodes.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
+  const strays = straysOf(pool, found, { claims: view.claims, records });
+  const others = strays.length === 0 ? new Set<string>() : await askOwningPools(deps, pool, strays, asks);
+  const now = deps.clock.now();
+  const basisOf = (claim: NodeClaimView | undefined): string => basisFor(claim, rules);
+  const context: JudgeContext = {
+    now,
+    pool,
+    rules: rules.rules,
+    owners: indexOwners(view.nodes, view.claims),
+    claims,
+    observedTimes: asks.observedTimes,
+    changesTime: asks.changesTime,
+    drainEnds: asks.drainEnds,
+    basisOf,
+    nodesByName: new Map(nodes.map(node => [node.name, node])),
+    launchesFrom: state.launchPause?.until,
+    asked: new Map(),
   };
-  const repair = effectiveRepair(nodePool, policies, config.providerPolicies);
-  const rules = { ...repair, gateOpen: config.featureGates.nodeRepair, poolVeto };
-  return { rules, pool: nodePool, known, policies, config };
+  const judge = (by: JudgeContext, node: NodeView): NodeFinding =>
+    deps.judgeNode(by, node, records.get(node.uid)?.value);
+  const first = found.filter(({ uid }) => !others.has(uid)).map(node => judge(context, node));
+  const isAnyDue = first.some(finding => dueOf(finding) !== undefined);
+  const { limits } = rules.rules;
+  const countsAll = [settings?.freeze, settings?.zoneOutage, limits].some(each => each !== undefined);
+  const [cluster, asked] = isAnyDue
+    ? await inParallel([
+        countsAll || pool === undefined ? loadClusterNodes(deps, rules) : undefined,
+        loadAskedOfOthers(deps, now),
+      ])
+    : [undefined, context.asked];
+  const owners = cluster === undefined ? context.owners : indexOwners(withAll(cluster.nodes, nodes), view.claims);
+  // Nothing else of what was read since is about a single node: the others are judged already.
+  const isNews = (node: NodeView): boolean =>
+    asked.has(node.name) || !isDeepStrictEqual(ownerOf(node, owners), ownerOf(node, context.owners));
+  const again = first.map(each =>
+    each.kind === 'present' && isAnyDue && isNews(each.node) ? judge({ ...context, owners, asked }, each.node) : each,
+  );
+  const present = await withoutReplaced(deps, again, records);
+  const own = new Set(nodes.map(({ uid }) => uid));
+  const missing = [...records].filter(([uid]) => !own.has(uid));
+  const gone = missing.length === 0 ? [] : await judgeMissing(deps, missing, context);
+  if (loaded.kind === 'none' && present.length === 0 && gone.length === 0) return { kind: 'nothing' };
+  const around = { pool, own: nodes, claims: view.claims, cluster, state, now, nodePool: rules.pool, activity };
+  return {
+    kind: 'here',
+    observation: {
+      pool,
+      rules,
+      scope: { pool, source: rules.rules.source },
+      state: { ...state, carried },
+      record,
+      isKnown: loaded.kind === 'known',
+      nodes,
+      claims,
+      records,
+      recordOf,
+      findings: [...present, ...gone],
+      cluster,
+      surroundings: settings && surroundingsOf({ ...around, settings, findings: present }),
+      asked,
+      basisOf,
+    },
+  };
 }
 
-/** All policies, each as it was last accepted. */
-async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet> {
-  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
-  return readPolicies(await withLastAccepted(deps, objects));
+const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRules): string =>
+  basisOfValues([
+    // Each try sets this one, and takes it back.
+    claim && { ...claim.annotations, [TERMINATION_TIMESTAMP_ANNOTATION]: undefined },
+    claim?.finalizers,
+    pool?.spec,
+    policies.policies.map(({ object }) => object.spec),
+  ]);
+
+/** Nodes and NodeClaims are listed one after the other: a node that nobody seems to claim may be another one by now. */
+async function withoutReplaced(
+  deps: PassDeps,
+  findings: readonly NodeFinding[],
+  records: ReadonlyMap<string, StoredNode>,
+): Promise<readonly NodeFinding[]> {
+  const gone = new Set<string>();
+  const unowned: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous];
+  const isDoubtful = ({ verdict }: NodeFinding): boolean =>
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
+  const isNews = (finding: NodeFinding): boolean =>
+    isDoubtful(finding) && !unowned.includes(finding.record?.said?.code);
+  await fewAtATime(findings.filter(isNews), async ({ node: { name, uid } }) => {
+    if ((await readLiveNode(deps, name))?.uid !== uid) gone.add(uid);
+  });
+  const time = addDuration(deps.clock.now(), seconds(1));
+  return findings.map(finding => {
+    const record = records.get(finding.node.uid)?.value;
+    return gone.has(finding.node.uid) ? { ...finding, record, verdict: undefined, time } : finding;
+  });
 }
 
-/** The protection of pods that is in force in a pool. */
-export function protectionOf({ known, policies }: PoolRules): EffectiveProtection {
-  return effectiveProtection(known, policies);
+interface Own {
+  readonly claims: readonly NodeClaimView[];
+  readonly records: ReadonlyMap<string, StoredNode>;
+}
+
+/** Nodes without a NodeClaim of the pool that it has nothing to do with yet: one of another pool, or of none, may name them. */
+function straysOf(pool: string | undefined, nodes: readonly NodeView[], { claims, records }: Own): readonly NodeView[] {
+  const index = indexOwners(nodes, claims);
+  return nodes.filter(node => {
+    const record = records.get(node.uid)?.value;
+    // What was begun here ends here.
+    const isKnown = record !== undefined && (record.pool === pool || record.attempt !== undefined);
+    return !isKnown && node.providerID !== undefined && ownerOf(node, index).kind === 'none';
+  });
+}
+
+/** A node of the pool by its NodeClaim; its own label counts only while no other pool's NodeClaim names it. */
+function ownsNode(node: NodeView, pool: string | undefined, claims: readonly NodeClaimView[]): boolean {
+  return (
+    nodePoolOf(node) === pool ||
+    claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
+  );
+}
+
+const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
+  const known = new Set(all.map(({ uid }) => uid));
+  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
+};
+
+/** The records of the nodes that are ill, in flight, or asked for. */
+async function readNodes(
+  { clock }: PassDeps,
+  recordOf: ObservedPool['recordOf'],
+  nodes: readonly NodeView[],
+  { ill, state, asks }: { readonly ill: readonly NodeView[]; readonly state: PoolRecord; readonly asks: Asked },
+): Promise<Map<string, StoredNode> | 'newer'> {
+  const { inFlight, followed, carried = [] } = state;
+  const wanted = new Set([
+    ...ill.map(({ uid }) => uid),
+    ...Object.keys(inFlight),
+    ...followed,
+    ...asks.uids,
+    ...carried.map(({ node }) => node.uid),
+  ]);
+  const names = new Map(nodes.map(({ uid, name }) => [uid, name]));
+  const records = new Map<string, StoredNode>();
+  let isNewer = false;
+  await fewAtATime([...wanted], async uid => {
+    const loaded = await recordOf(uid).load();
+    if (loaded.kind === 'newer') isNewer = true;
+    if (loaded.kind !== 'known') return;
+    const { subject, state: stored, nextWakeTime } = loaded.stored;
+    const isStale = nextWakeTime === undefined || isDue(clock.now(), nextWakeTime);
+    const isOld = isStale || stored.schemaVersion !== nodeCodec.schemaVersion;
+    records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, isOld });
+  });
+  return isNewer ? 'newer' : records;
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
@@ -84,7 +248,7 @@ type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
  * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it. Nodes without the label
  * form a pool of their own, with the few NodeClaims that lack it, too.
  */
-export async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<NodesAndClaims> {
+async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<NodesAndClaims> {
   const label = KARPENTER.nodePoolLabel;
   const query = { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` };
   const [nodeObjects, claimObjects] = await inParallel([
@@ -115,7 +279,7 @@ export interface ClusterNodes {
 }
 
 /** All nodes of the cluster, each to be judged by the rules of its own pool. */
-export async function loadClusterNodes(deps: Kubernetes, { policies }: PoolRules): Promise<ClusterNodes> {
+async function loadClusterNodes(deps: Kubernetes, { policies }: PoolRules): Promise<ClusterNodes> {
   const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
   const pools = new Map(objectsOf(poolList, { notServed: 'none' }).map(pool => [pool.metadata.name, pool]));
   const known = new Map<string | undefined, readonly RepairStatement[]>();
@@ -136,20 +300,10 @@ function statementsIn(pool: KubernetesObject | undefined, policies: PolicySet): 
   return settings === undefined || 'invalid' in settings ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
 }
 
-/** The live NodeClaim of this name; undefined: there is none. */
-export async function readClaim({ kubernetes }: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
-  return object && readNodeClaim(object);
-}
-
-/** Whether any rule of the cluster may call the node ill: one of the provider, or of a policy or NodePool. */
-export const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
-  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 || matchStatements(node, statements).length > 0;
-
 const LEASE_PREFIX = 'node-';
 
 /** What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have not expired. */
-export async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
+async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
   const [leases, ...requests] = await inParallel([
     deps.kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES }),
     ...NODE_REQUESTS.map(({ group, version, resource }) => deps.kubernetes.list({ group, version, resource })),
@@ -181,24 +335,25 @@ export async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise
  */
 export async function askEc2(
   { instances }: Pick<FunctionDeps, 'instances'>,
-  looks: readonly NodeLook[],
-  surroundings: Surroundings | undefined,
+  { findings, surroundings }: Pick<ObservedPool, 'findings' | 'surroundings'>,
 ): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
-  const doubtful = looks.filter(look => dueOf(look)?.decision.terms.confirm !== undefined);
+  const doubtful = findings.flatMap(finding => {
+    const check = dueOf(finding)?.decision.terms.confirm;
+    return finding.kind === 'gone' || check === undefined ? [] : [{ node: finding.node, check }];
+  });
   if (surroundings === undefined || doubtful.length === 0) return answers;
   const guards = createGuards(surroundings);
-  await fewAtATime(doubtful, async look => {
-    const { view } = look;
-    const check = dueOf(look)?.decision.terms.confirm;
-    if (view === undefined || check === undefined || guards.blockerOf(view) !== undefined) return;
+  await fewAtATime(doubtful, async ({ node, check }) => {
+    const { uid, providerID } = node;
+    if (guards.blockerOf(node) !== undefined) return;
     try {
-      const answer = view.providerID === undefined ? undefined : await instances.checkOf(view.providerID, check);
-      answers.set(view.uid, answer ?? 'nothing');
+      const answer = providerID === undefined ? undefined : await instances.checkOf(providerID, check);
+      answers.set(uid, answer ?? 'nothing');
     } catch (error) {
       // Unknown holds this node alone (I6). What is none of these is a mistake of ours.
       if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
-      answers.set(view.uid, `nothing (${messageOf(error)})`);
+      answers.set(uid, `nothing (${messageOf(error)})`);
     }
   });
   return answers;

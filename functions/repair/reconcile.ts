@@ -1,52 +1,55 @@
 /**
- * Repair: which pools a message is about. A pass of the pool does everything (`pass.ts`): there is no timer and no decision outside it. A
- * healthy node that nobody knows costs a read of the Node and of the policies, and no list.
+ * Repair: a message says which pool it is about, and a pass of the pool does everything: observe, decide, apply. There is no timer and no
+ * decision outside it. A healthy node that nobody knows costs a read of the Node and of the policies, and no list.
  */
+import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
+import { apply } from './apply.ts';
+import type { PassDeps, Ports, Rules } from './context.ts';
+import { decide } from './decide.ts';
+import { checkReservations, openReservations, RESERVATIONS_ID } from './limits.ts';
+import { decideNode, judgeNode } from './node-verdict.ts';
+import { askEc2, observe, type ObservedPool } from './observe.ts';
+import { reportNodePool, reportPolicy } from './policy-report.ts';
+import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policy-status.ts';
+import { OWNER } from './record.ts';
+import {
+  askForChange,
+  askForNode,
+  askIfBusy,
+  askIfRemembered,
+  createPasses,
+  createSettingsRounds,
+  drainAsk,
+  PASS_SPACING,
+  type Passes,
+  passOfSubject,
+  poolOfSubject,
+  readAsks,
+  readLiveNode,
+} from './wake-ups.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import { readNode, type NodeView } from '../../shared/domain/node.ts';
-import { parseTimestamp } from '../../shared/domain/time.ts';
+import { type DurationMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
+import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
-import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
-import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
-import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
-import { OWNER, nodeCodec, nodeRecordId, poolOfSubject, drainAsk, nodeAsk } from './rule/codec.ts';
-import { decidePool } from './rule/decide.ts';
-import { lookAt } from './rule/follow.ts';
-import { checkReservations, RESERVATIONS_ID } from './limits.ts';
-import { decideNode } from './rule/node-verdict.ts';
-import { type Passes, createPasses, createSettingsRounds, askForNode, askIfKnown, passOfSubject } from './passes.ts';
-import { reportNodePool, reportPolicy } from './policy-status/report.ts';
-import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policy-status/status.ts';
+import type { Reconcile } from '../../shared/ports/function-deps.ts';
 
-type Ports = Pick<
-  FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
->;
-/** The rule for one node and that for a pool, and what becomes of an attempt. */
-export interface Rules {
-  readonly decideNode: typeof decideNode;
-  readonly decidePool: typeof decidePool;
-  readonly lookAt: typeof lookAt;
-}
-const RULES: Rules = { decideNode, decidePool, lookAt };
-type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
+type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
+type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
 /** @param rules replaced in mutation tests */
-export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile {
+export function createReconciler(ports: Ports, rules: Rules = { decideNode, judgeNode, decide }): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);
-  const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged });
+  const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged }, runPass);
   const settings = createSettingsRounds({ ...ports, passes });
-  const deps: Deps = { ...ports, ...rules, reporter, passes, settings };
+  const deps: Deps = { ...ports, reporter, passes, settings };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
@@ -63,19 +66,16 @@ export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile 
   };
 }
 
-async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind: 'wakeUp' }>): Promise<void> {
+async function reconcileWakeUp(deps: Deps, wakeUp: MessageOf<'wakeUp'>): Promise<void> {
   const { subject } = wakeUp;
   const pass = passOfSubject(subject);
   if (pass !== undefined) return deps.passes.roundDue(pass.pool, wakeUp);
   if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
   if (isRound(subject, RESERVATIONS_ID)) return checkReservations(deps);
   switch (subject.kind) {
-    case 'Node': {
-      if (subject.uid === undefined) return;
-      const loaded = await openRecord(deps, nodeCodec, nodeRecordId(subject.uid)).load();
-      if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(subject.uid));
+    case 'Node':
+      if (subject.uid !== undefined) await askIfRemembered(deps, subject.uid);
       return;
-    }
     case 'NodePool':
       return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
     case 'NodeLifecyclePolicy':
@@ -84,44 +84,32 @@ async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind:
 }
 
 /** A drain has ended that a repair may have asked for; the others are not ours. */
-async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Promise<void> {
+async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'busEvent'>): Promise<void> {
   if (detailType !== DRAIN_COMPLETED) return;
   const ended = parseDrainCompleted(detail);
   if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
   const uid = nodeOfRequest(ended.value.requestId);
-  if (uid === undefined) return;
-  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
-  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, drainAsk(uid, ended.value));
+  if (uid !== undefined) await askIfRemembered(deps, uid, drainAsk(uid, ended.value));
 }
 
 /** The custom resource of a repair changed: its pool's pass looks at it. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
-  const node = nodeName === undefined ? undefined : await readLive(deps, nodeName);
-  if (node === undefined) return;
-  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load();
-  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(node.uid));
+  const node = nodeName === undefined ? undefined : await readLiveNode(deps, nodeName);
+  if (node !== undefined) await askIfRemembered(deps, node.uid);
 }
 
-async function readLive({ kubernetes }: Ports, name: string): Promise<NodeView | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
-  return object && readNode(object);
-}
-
-type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
-type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
-
-async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'>['event']): Promise<void> {
   const { subject, change, hints } = event;
   // The first list of a forwarder is a resync, too, of objects that it did not know.
   const resync = isRepublished(event);
   switch (subject.kind) {
     case 'Node':
       if (change !== 'Modified') await surroundingsChanged(deps, 'count');
-      return nodeChanged(deps, event);
+      return askForChange(deps, event);
     case 'NodeClaim': {
-      const node = hints.nodeName === undefined ? undefined : await readLive(deps, hints.nodeName);
+      const node = hints.nodeName === undefined ? undefined : await readLiveNode(deps, hints.nodeName);
       if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, isClaimed: true });
-      else await askIfKnown(deps, hints.nodePool);
+      else await askIfBusy(deps, hints.nodePool);
       return;
     }
     case 'NodePool':
@@ -144,17 +132,34 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
   }
 }
 
-async function nodeChanged(deps: Deps, event: ClusterEvent): Promise<void> {
-  const { subject, change, changed, hints, resync } = event;
-  const { uid, name } = subject;
-  const node = change === 'Deleted' ? undefined : await readLive(deps, name);
-  if (node === undefined || node.uid !== uid) {
-    const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
-    if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(uid));
-    else await askIfKnown(deps, hints.nodePool);
-  }
-  if (node === undefined) return;
-  const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
-  const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
-  await askForNode(deps, node, { pool: hints.nodePool, observedTime });
+/** Two passes are as far apart as three times what the last one took (`PASS_SPACING` is the least), … */
+const SPACING_BY_DURATION = 3;
+/** … and a minute while freeze or a zone hold. */
+const OUTAGE_SPACING = minutes(1);
+
+/** One pass of a pool. Answers how long the next pass waits. */
+export async function runPass(deps: PassDeps, pool: string | undefined, scopes: Scopes): Promise<DurationMs> {
+  const startTime = deps.clock.now();
+  const found = await observe(deps, pool, readAsks(scopes));
+  if (found.kind === 'newer') return PASS_SPACING;
+  const isOutage = found.kind === 'nothing' ? false : await decideAndApply(deps, found.observation);
+  const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
+  return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
+}
+
+/** Answers whether freeze or a zone hold. */
+async function decideAndApply(deps: PassDeps, observed: ObservedPool): Promise<boolean> {
+  const { pool, rules, cluster, findings, state, surroundings } = observed;
+  const { limits } = rules.rules;
+  const reserved =
+    limits &&
+    cluster &&
+    (await openReservations(deps, { pool, limits, nodes: cluster.nodes, pools: [undefined, ...cluster.pools] }));
+  if (reserved === 'newer') return false;
+  const now = deps.clock.now();
+  const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
+  const answers = await askEc2(deps, observed);
+  const decision = deps.decide({ now, pool, rules: rules.rules, findings, state, surroundings, answers, gate });
+  await apply(deps, observed, decision, { now, reserved });
+  return decision.isOutage;
 }

@@ -1,19 +1,371 @@
-/** How repair says what it decided: one audit line, one metric and one Event for each decision. */
+/**
+ * How repair says what it decided: one audit line, one metric and one Event for each decision. A verdict is said when it is another one than
+ * before, and its Event once an hour, for the API server forgets Events after that.
+ */
+import { attemptOf, describeAct, followedBy, graceEnd, incidentOf, isUnbounded } from './attempt.ts';
+import type { Carried, DecisionScope, PassDeps } from './context.ts';
+import type { Granted } from './decide.ts';
+import { verdictOf } from './ladder.ts';
+import type { ObservedPool } from './observe.ts';
+import type { Attempt, PoolRecord, RepairIncident } from './record.ts';
+import { protectedNames } from './settings.ts';
+import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import {
+  addDuration,
+  earliest,
+  type EpochMs,
+  hours,
+  isDue,
+  minutes,
+  seconds,
+  toTimestamp,
+} from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
-import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
-import type { End } from './actions/replace.ts';
-import { graceEnd, podsText, replacementOf } from './rule/attempt.ts';
-import type { Rung } from './rule/ladder.ts';
-import type { Attempt, RepairIncident } from './rule/record.ts';
-import type { GuardSetting, NodeName, Rank, Verdict } from './rule/verdict.ts';
 
-const aboutNode = ({ name, uid }: NodeName): About => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid } });
+/** An Event of one reason about one node comes once in so long, unless its cause changes. */
+const REPEAT_AFTER = hours(1);
+/** One pass says Events about so many nodes; the others have the next. */
+const MOST_SAID = 200;
+/** A node that was terminated counts as not replaced after this long. */
+const REPLACED_WITHIN = minutes(15);
+
+/** Says what is news, before it is recorded that it was said: a run that ends in between says it once more (I9). */
+export async function reportVerdicts(
+  deps: PassDeps,
+  scope: DecisionScope,
+  findings: readonly NodeFinding[],
+  now: EpochMs,
+): Promise<{ readonly findings: readonly NodeFinding[]; readonly time: EpochMs | undefined }> {
+  let left = MOST_SAID;
+  let time: EpochMs | undefined;
+  const next: NodeFinding[] = [];
+  for (const finding of findings) {
+    next.push(finding);
+    const verdict = verdictOf(finding);
+    if (verdict === undefined || verdict.kind === 'repair') continue;
+    const { code } = wordingOf(verdict);
+    if (code === undefined) {
+      await reportVerdict(deps, verdict, scope);
+      continue;
+    }
+    const { said } = finding.record ?? {};
+    const last = said?.times[code];
+    const isRepeated = said?.code === code;
+    const isRecent = last !== undefined && !isDue(now, addDuration(last, REPEAT_AFTER));
+    const isNews = !(isRepeated && isRecent);
+    const since = isRecent ? last : now;
+    if (isNews && left === 0) time = earliest(time, addDuration(now, seconds(1)));
+    else if (hasEvent(verdict)) time = earliest(time, addDuration(since, REPEAT_AFTER));
+    if (!isNews || left === 0) continue;
+    left -= 1;
+    await reportVerdict(deps, verdict, scope, { isRepeated, isSilent: isRecent });
+    next.splice(-1, 1, withSaid(finding, code, since, now));
+  }
+  return { findings: next.map(worthKeeping), time };
+}
+
+/** With what was said now; older than an hour it may be said again. */
+function withSaid(finding: NodeFinding, code: string, time: EpochMs, now: EpochMs): NodeFinding {
+  const { record } = finding;
+  if (record === undefined) return finding;
+  const isRecent = ([, each]: readonly [string, EpochMs]): boolean => !isDue(now, addDuration(each, REPEAT_AFTER));
+  const times = { ...Object.fromEntries(Object.entries(record.said?.times ?? {}).filter(isRecent)), [code]: time };
+  return { ...finding, record: { ...record, said: { code, time: now, times } } };
+}
+
+/** A record is written when it says something that the live Node does not. */
+function worthKeeping(finding: NodeFinding): NodeFinding {
+  const { record } = finding;
+  if (record === undefined) return finding;
+  const { said, attempt, illness, ours, acts, others, episodes, clocks } = record;
+  const isClocked = verdictOf(finding) === undefined && Object.keys(clocks).length > 0;
+  const isWorth =
+    [said, attempt, illness, ours, others].some(each => each !== undefined) ||
+    acts.length + episodes.length > 0 ||
+    isClocked;
+  return isWorth ? finding : { ...finding, record: undefined };
+}
+
+/** Whether it has one that is said hourly: a toleration is announced once. */
+const hasEvent = (verdict: Verdict): boolean => verdict.kind !== 'tolerate' && wordingOf(verdict).event !== undefined;
+
+interface Wording {
+  readonly reason: string;
+  readonly event?: NonNullable<Report['event']>;
+  /** What was said, in short, as the node's record keeps it: each code stays as it is. Absent: it is said each time that it is so. */
+  readonly code?: string;
+}
+
+const warning = (reason: string) => ({ type: 'Warning', reason }) as const;
+const normal = (reason: string) => ({ type: 'Normal', reason }) as const;
+const BLOCKED = warning(EVENT_REASONS.nodeRepairBlocked);
+
+function wordingOf(verdict: Verdict): Wording {
+  const { kind } = verdict;
+  switch (kind) {
+    case 'tolerate': {
+      const { conditionType, conditionStatus, dueTime } = verdict.incident;
+      const code = `tolerate ${conditionType}=${conditionStatus} ${dueTime}`;
+      return { reason: 'WithinToleration', event: normal(EVENT_REASONS.nodeRepairScheduled), code };
+    }
+    case 'ignore': {
+      const { reason } = verdict;
+      if (reason === 'Healthy') return { reason };
+      return reason === 'NoTransitionTime'
+        ? { reason, event: BLOCKED, code: SAID.noTransitionTime }
+        : { reason, code: `ignore ${reason}` };
+    }
+    case 'blocked':
+      return { reason: verdict.reason, event: BLOCKED, code: `blocked ${verdict.reason}` };
+    case 'held': {
+      const { reason } = verdict.blocker;
+      return { reason, event: BLOCKED, code: `blocked ${reason}` };
+    }
+    case 'exhausted':
+      return { reason: 'ActionsExhausted', event: BLOCKED, code: `exhausted ${verdict.message}` };
+    case 'retry':
+      return { reason: 'ActionRefused', event: BLOCKED, code: kind };
+    case 'unclaimed':
+      return { reason: 'NoNodeClaim', event: BLOCKED, code: SAID.unclaimed };
+    case 'stuck':
+      return { reason: EVENT_REASONS.nodeRepairStuck, event: warning(EVENT_REASONS.nodeRepairStuck), code: kind };
+    case 'vetoed': {
+      const { nodeRepairVetoed } = EVENT_REASONS;
+      const event = verdict.veto.invalid ? warning(nodeRepairVetoed) : normal(nodeRepairVetoed);
+      return { reason: 'DoNotRepair', event, code: kind };
+    }
+    case 'wouldRepair': {
+      const { attempt, rest } = verdict;
+      const message = `in mode Enforce ${describeAct(attempt, true)}${followedBy(rest)}: ${verdict.message}`;
+      const event = { ...normal(EVENT_REASONS.nodeRepairObserved), message };
+      return { reason: 'TolerationElapsed', event, code: `wouldRepair ${attempt.key}` };
+    }
+    case 'underWay':
+      return { reason: 'ActionUnderWay', code: kind };
+    case 'finishing':
+      return { reason: 'NodeClaimTerminating', code: kind };
+    case 'settle':
+      return { reason: OUTCOME_UNKNOWN, code: kind };
+    case 'refuse':
+      return { reason: 'InvalidRepairConfiguration', code: kind };
+    case 'repair':
+      return { reason: 'TolerationElapsed' };
+    case 'recovered':
+      return { reason: 'Recovered', event: normal(EVENT_REASONS.nodeRepairSucceeded) };
+    case 'gone':
+      return { reason: 'NodeGone' };
+  }
+}
+
+/** Nobody knows what came of an attempt. */
+export const OUTCOME_UNKNOWN = 'OutcomeUnknown';
+
+/** As audit lines and metrics name it, where that is another word. */
+const DECISIONS: Partial<Record<Verdict['kind'], string>> = { unclaimed: 'ignore', held: 'blocked', gone: 'close' };
+
+async function reportVerdict(
+  deps: PassDeps,
+  verdict: Verdict,
+  scope: DecisionScope,
+  { isRepeated = false, isSilent = false }: { readonly isRepeated?: boolean; readonly isSilent?: boolean } = {},
+): Promise<void> {
+  if (isRepeated && !hasEvent(verdict)) return;
+  const { kind, node, message } = verdict;
+  if (kind === 'tolerate' && !isRepeated) await reportDoubts(deps, scope, verdict);
+  const { reason, event } = wordingOf(verdict);
+  const decision = DECISIONS[kind] ?? kind;
+  const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
+  const details = { ...scopeOf(scope), ...detailsOf(verdict, scope) };
+  const said = { about, decision, reason, message, details, metric: metricOf(decision, scope) };
+  await deps.reporter.report({ ...said, isRepeated, ...(event && !isSilent && { event }) });
+  if (kind !== 'vetoed' || !verdict.veto.invalid || isRepeated) return;
+  // Who wrote a veto that cannot be read is told where it stands.
+  const { by, message: fault } = verdict.veto;
+  const apiVersion = by.kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
+  const carrier = { apiVersion, kind: by.kind, metadata: { name: by.name, uid: by.uid } };
+  await deps.events.record({ ...warning(EVENT_REASONS.invalidDoNotRepair), message: fault, about: carrier });
+}
+
+function detailsOf(verdict: Verdict, scope: DecisionScope): JsonObject {
+  switch (verdict.kind) {
+    case 'held': {
+      const { blocker, rank } = verdict;
+      return { ...decidedBy(scope, undefined, 'setting' in blocker ? blocker.setting : undefined), rank: { ...rank } };
+    }
+    case 'unclaimed':
+      return decidedBy(scope, verdict.incident);
+    case 'tolerate':
+    case 'vetoed':
+      return { ...incidentOf(verdict.incident), ...decidedBy(scope, verdict.incident) };
+    case 'stuck':
+    case 'recovered':
+    case 'repair':
+    case 'wouldRepair':
+      return { ...attemptOf(verdict.attempt), ...decidedBy(scope, verdict.attempt.incident) };
+    default:
+      return {};
+  }
+}
+
+/** Clocks of the machine that cannot be right. */
+async function reportDoubts(
+  { reporter }: PassDeps,
+  scope: DecisionScope,
+  { node, doubts }: Extract<Verdict, { kind: 'tolerate' }>,
+): Promise<void> {
+  const reason = EVENT_REASONS.transitionTimeDoubted;
+  const shared = { about: aboutNode(node), decision: 'warn', reason, details: scopeOf(scope), event: WARNING };
+  for (const doubt of doubts) {
+    await reporter.report({ ...shared, message: `${doubt}; the illness counts from the first look` });
+  }
+}
+
+const WARNING = { type: 'Warning' } as const;
+
+/** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
+export async function reportMissing(
+  { reporter }: PassDeps,
+  { nodes, rules: { pool }, scope }: ObservedPool,
+  state: PoolRecord,
+  now: EpochMs,
+): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
+  const { time, missing } = missingOf(state, nodes, now);
+  if (pool === undefined || missing === 0) return { state: {}, time };
+  const next = state.missingTime && addDuration(state.missingTime, REPEAT_AFTER);
+  if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
+  const [were, have] = missing === 1 ? ['node that was', 'has'] : ['nodes that were', 'have'];
+  const message = `${missing} ${were} terminated by repairs ${have} not been replaced: no node of the pool was made since`;
+  const details = { ...scopeOf(scope), missing };
+  const said = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
+  await reporter.report({ ...said, event: WARNING, isRepeated: next !== undefined });
+  return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPEAT_AFTER)) };
+}
+
+/** Terminations without a node that was made since, each counted once. */
+function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now: EpochMs) {
+  const made = nodes.flatMap(({ creationTime }) => creationTime ?? []).toSorted((a, b) => a - b);
+  let missing = 0;
+  let time: EpochMs | undefined;
+  for (const { time: ended } of terminations
+    .filter(({ isReplaced }) => isReplaced !== true)
+    .toSorted((a, b) => a.time - b.time)) {
+    const index = made.findIndex(each => each >= ended);
+    if (index >= 0) made.splice(index, 1);
+    else if (isDue(now, addDuration(ended, REPLACED_WITHIN))) missing += 1;
+    else time = earliest(time, addDuration(ended, REPLACED_WITHIN));
+  }
+  return { missing, time };
+}
+
+/** Counts how the pool stands, once that is recorded. */
+export async function countRepairs(
+  { metrics, repairsChanged }: PassDeps,
+  { pool = 'none', rules: { policies }, state: { counts: before } }: ObservedPool,
+  { counts: after }: PoolRecord,
+  findings: readonly NodeFinding[],
+): Promise<void> {
+  const held = findings.flatMap(({ verdict }) =>
+    verdict?.kind === 'blocked' || verdict?.kind === 'held' || verdict?.kind === 'vetoed'
+      ? wordingOf(verdict).reason
+      : [],
+  );
+  for (const [reason, { length }] of Map.groupBy(held, each => each))
+    metrics.count(REPAIR_METRICS.held, length, { nodePool: pool, reason });
+  metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: pool });
+  const changed = (['held', 'repairing'] as const).filter(key => before[key] !== after[key]);
+  // Without a policy there is no status that says so.
+  if (changed.length === 0 || policies.policies.length + policies.faults.length === 0) return;
+  const becameZero = (key: 'held' | 'repairing'): boolean =>
+    changed.includes(key) && (before[key] === 0 || after[key] === 0);
+  const isZero = becameZero('held') || (before.held > 0 && after.held > 0 && becameZero('repairing'));
+  await repairsChanged(isZero ? 'zero' : 'count');
+}
+
+interface Acted {
+  readonly node: NodeName;
+  readonly attempt: Attempt;
+  readonly pods: readonly PodView[];
+  readonly message: string;
+  /** What follows, and how the node stood among those of its pool; absent: another run decided that. */
+  readonly granted?: Pick<Granted, 'rest' | 'rank'>;
+}
+
+/** What came of an act of this run, where it was carried out. */
+export async function reportAct(deps: PassDeps, observed: ObservedPool, { granted, outcome }: Carried): Promise<void> {
+  if (outcome.kind !== 'accepted') return;
+  const { attempt, pods } = outcome;
+  await reportCarriedOut(deps, observed, {
+    node: granted.finding.node,
+    attempt,
+    pods,
+    message: granted.message,
+    granted,
+  });
+}
+
+/** So many pods are named in one audit line, which must stay under 8 KB. */
+const PODS_IN_LINE = 20;
+
+/** Writes down that an act was carried out, and tells of it (I9): each protected pod that it takes is named (I2). */
+export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
+  const { reporter, events, metrics, clock } = deps;
+  const { scope } = observed;
+  const { node, attempt, pods, message, granted: { rest = [], rank } = {} } = acted;
+  const { action, incident, number, claim } = attempt;
+  // A drain, and who answers to a custom resource, respect protected pods.
+  const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
+  const taken = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
+  const end = graceEnd(attempt);
+  const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
+  const takes =
+    taken.length === 0 ? '' : `; it takes ${taken.length} protected pod${taken.length === 1 ? '' : 's'}${last}`;
+  const about = aboutNode(node);
+  const details = {
+    ...scopeOf(scope),
+    ...attemptOf(attempt),
+    ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
+    ...(rank && { rank: { ...rank } }),
+    ...decidedBy(scope, incident),
+  };
+  const protectedPods = taken.slice(0, PODS_IN_LINE);
+  await reporter.report({
+    about,
+    decision: 'repair',
+    reason: 'TolerationElapsed',
+    message: `${message}${takes}`,
+    details: { ...details, ...(taken.length > 0 && { protectedPods }) },
+    metric: metricOf('repair', scope),
+  });
+  for (let start = PODS_IN_LINE; start < taken.length; start += PODS_IN_LINE) {
+    await reporter.report({
+      about,
+      decision: 'repair',
+      reason: 'ProtectedPodsTaken',
+      message: `further protected pods that attempt ${number} takes`,
+      details: { ...details, protectedPods: taken.slice(start, start + PODS_IN_LINE) },
+    });
+  }
+  const dimensions = { nodePool: observed.pool ?? 'none', condition: incident.conditionType, action };
+  metrics.count(REPAIR_METRICS.started, 1, dimensions);
+  const isStated = incident.field !== undefined && scope.source !== undefined;
+  const by = isStated ? `; by ${incident.field} of ${scope.source}` : '';
+  const text = `${describeAct(attempt)}${followedBy(rest)}: ${message}${by}${takes}`;
+  const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };
+  await events.record({ ...event, about });
+  if (claim !== undefined) await events.record({ ...event, about: aboutClaim(claim) });
+}
+
+export const aboutNode = ({ name, uid }: NodeName): About => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid },
+});
 
 const aboutClaim = ({ name, uid }: NodeName): About => ({
   apiVersion: 'karpenter.sh/v1',
@@ -21,27 +373,10 @@ const aboutClaim = ({ name, uid }: NodeName): About => ({
   metadata: { name, uid },
 });
 
-/** Where a decision was made. */
-export interface DecisionScope {
-  readonly pool: string | undefined;
-  /** Where the repair block stands. */
-  readonly source: string | undefined;
-  /** What it says. */
-  readonly settings?: RepairSettings | { readonly invalid: string } | undefined;
-}
-
 /** Nodes without a NodePool have no `nodePool`. */
-const scopeOf = ({ pool, source }: DecisionScope): JsonObject => ({
+export const scopeOf = ({ pool, source }: DecisionScope): JsonObject => ({
   ...(pool !== undefined && { nodePool: pool }),
   ...(source !== undefined && { policy: source }),
-});
-
-const incidentOf = (incident: RepairIncident): JsonObject => ({
-  conditionType: incident.conditionType,
-  conditionStatus: incident.conditionStatus,
-  dueTime: toIsoText(incident.dueTime),
-  lastTransitionTime: toIsoText(incident.lastTransitionTime),
-  ...(incident.priority !== undefined && { priority: incident.priority }),
 });
 
 /** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
@@ -57,282 +392,7 @@ function decidedBy(scope: DecisionScope, incident: RepairIncident | undefined, s
 }
 
 /** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
-const metricOf = (decision: string, { pool }: DecisionScope): NonNullable<Report['metric']> => ({
+export const metricOf = (decision: string, { pool }: DecisionScope): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
   dimensions: { decision, nodePool: pool ?? 'none' },
 });
-
-const REASONS = {
-  refuse: 'InvalidRepairConfiguration',
-  tolerate: 'WithinToleration',
-  vetoed: 'DoNotRepair',
-  unclaimed: 'NoNodeClaim',
-  underWay: 'ActionUnderWay',
-  finishing: 'NodeClaimTerminating',
-  exhausted: 'ActionsExhausted',
-  settle: 'OutcomeUnknown',
-  retry: 'ActionRefused',
-  recovered: 'Recovered',
-  repair: 'TolerationElapsed',
-  wouldRepair: 'TolerationElapsed',
-  stuck: EVENT_REASONS.nodeRepairStuck,
-  gone: 'NodeGone',
-} as const;
-
-/** What a pass says about a node. */
-export function reportOfVerdict(verdict: Verdict, scope: DecisionScope): Report {
-  const { kind, node, message } = verdict;
-  const decision = kind === 'unclaimed' ? 'ignore' : kind === 'gone' ? 'close' : kind;
-  const reason = kind === 'blocked' || kind === 'ignore' ? verdict.reason : REASONS[kind];
-  const incident = incidentIn(verdict);
-  const attempt = 'attempt' in verdict ? attemptOf(verdict.attempt) : {};
-  const details = {
-    ...scopeOf(scope),
-    ...(incident !== undefined && kind !== 'blocked' && kind !== 'unclaimed' && incidentOf(incident)),
-    ...attempt,
-    ...(kind === 'blocked' ? decidedBy(scope, undefined, verdict.setting) : decidedBy(scope, incident)),
-    ...(kind === 'blocked' && verdict.rank && { rank: { ...verdict.rank } }),
-  };
-  const event = eventOf(verdict);
-  const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
-  return { about, decision, reason, message, details, metric: metricOf(decision, scope), ...(event && { event }) };
-}
-
-function incidentIn(verdict: Verdict): RepairIncident | undefined {
-  if ('attempt' in verdict) return verdict.attempt.incident;
-  if (verdict.kind === 'vetoed') return verdict.decision.incident;
-  return 'incident' in verdict ? verdict.incident : undefined;
-}
-
-/** The Event of a verdict; undefined: there is none. */
-export function eventOf(verdict: Verdict): Report['event'] {
-  switch (verdict.kind) {
-    case 'tolerate':
-      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairScheduled };
-    case 'ignore':
-      return verdict.reason === 'NoTransitionTime'
-        ? { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked }
-        : undefined;
-    case 'blocked':
-    case 'exhausted':
-    case 'retry':
-    case 'unclaimed':
-      return { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked };
-    case 'stuck':
-      return { type: 'Warning', reason: EVENT_REASONS.nodeRepairStuck };
-    case 'vetoed':
-      return { type: verdict.decision.veto.invalid ? 'Warning' : 'Normal', reason: EVENT_REASONS.nodeRepairVetoed };
-    case 'wouldRepair': {
-      const { attempt, rest } = verdict;
-      const message = `in mode Enforce ${describeObserved(attempt)}${followedBy(rest)}: ${verdict.message}`;
-      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairObserved, message };
-    }
-    case 'recovered':
-      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairSucceeded };
-    case 'repair':
-    case 'underWay':
-    case 'finishing':
-    case 'settle':
-    case 'refuse':
-    case 'gone':
-      return undefined;
-  }
-}
-
-const followedBy = (rest: readonly Rung[]): string =>
-  rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
-
-/** The Event on the object that carries a veto whose value cannot be read; undefined for any other verdict. */
-export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
-  if (verdict.kind !== 'vetoed' || !verdict.decision.veto.invalid) return undefined;
-  const { by, message } = verdict.decision.veto;
-  const apiVersion = by.kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
-  const about = { apiVersion, kind: by.kind, metadata: { name: by.name, uid: by.uid } };
-  return { type: 'Warning', reason: EVENT_REASONS.invalidDoNotRepair, message, about };
-}
-
-/** The numbers that an act rests on, times in RFC 3339. */
-function attemptOf(attempt: Attempt): JsonObject {
-  const { number, claim, action, incident, until } = attempt;
-  const replacement = replacementOf(attempt);
-  const podsUntil = action === 'Terminate' ? attempt.podsUntil : undefined;
-  return {
-    ...incidentOf(incident),
-    attempt: number,
-    action,
-    ...(claim && { nodeClaim: claim.name }),
-    ...(action !== 'Terminate' && { until: toIsoText(until) }),
-    ...(replacement !== undefined && { replacement: replacement.name }),
-    ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
-  };
-}
-
-/** So many pods are named in one audit line, which must stay under 8 KB. */
-const PODS_IN_LINE = 20;
-
-/** An act that was carried out (I2: each protected pod that it takes is named). */
-export function reportsOfAct(
-  {
-    node,
-    attempt,
-    message,
-    rest = [],
-    rank,
-  }: {
-    readonly node: NodeName;
-    readonly attempt: Attempt;
-    readonly message: string;
-    readonly rest?: readonly Rung[];
-    readonly rank?: Rank;
-  },
-  scope: DecisionScope,
-  protectedPods: readonly string[],
-): { readonly reports: readonly Report[]; readonly events: readonly ObjectEvent[] } {
-  const { claim } = attempt;
-  const what = `${describeAct(attempt)}${followedBy(rest)}`;
-  const { length } = protectedPods;
-  const end = graceEnd(attempt);
-  const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
-  const taken = length === 0 ? '' : `; it takes ${length} protected pod${length === 1 ? '' : 's'}${last}`;
-  const event = {
-    type: 'Warning',
-    reason: EVENT_REASONS.nodeRepairStarted,
-    message: `${what}: ${message}${decidedText(scope, attempt)}${taken}`,
-  } as const;
-  const details = {
-    ...scopeOf(scope),
-    ...attemptOf(attempt),
-    ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
-    ...(rank && { rank: { ...rank } }),
-    ...decidedBy(scope, attempt.incident),
-  };
-  const about = aboutNode(node);
-  const first: Report = {
-    about,
-    decision: 'repair',
-    reason: REASONS.repair,
-    message: `${message}${taken}`,
-    details: { ...details, ...(protectedPods.length > 0 && { protectedPods: protectedPods.slice(0, PODS_IN_LINE) }) },
-    metric: metricOf('repair', scope),
-  };
-  const more: Report[] = [];
-  for (let start = PODS_IN_LINE; start < protectedPods.length; start += PODS_IN_LINE) {
-    const pods = protectedPods.slice(start, start + PODS_IN_LINE);
-    more.push({
-      about,
-      decision: 'repair',
-      reason: 'ProtectedPodsTaken',
-      message: `further protected pods that attempt ${attempt.number} takes`,
-      details: { ...details, protectedPods: pods },
-    });
-  }
-  const events = [{ ...event, about }, ...(claim ? [{ ...event, about: aboutClaim(claim) }] : [])];
-  return { reports: [first, ...more], events };
-}
-
-/** Which entry decided. */
-const decidedText = ({ source }: DecisionScope, { incident: { field } }: Attempt): string =>
-  field === undefined || source === undefined ? '' : `; by ${field} of ${source}`;
-
-/** The same of an act that mode `Observe` leaves out. */
-function describeObserved(attempt: Attempt): string {
-  const { action, claim, until } = attempt;
-  const replacement = replacementOf(attempt);
-  if (action === 'Replace')
-    return `a replacement, NodeClaim ${replacement?.name ?? ''}, would be launched, and have time until ${toTimestamp(until)}`;
-  if (action !== 'Terminate') return `${action} would begin, and have time until ${toTimestamp(until)}`;
-  return claim === undefined
-    ? 'the Auto Scaling group of the instance would replace it'
-    : `NodeClaim ${claim.name} would be terminated${podsText(attempt)}`;
-}
-
-function describeAct(attempt: Attempt): string {
-  const { action, claim, until } = attempt;
-  const replacement = replacementOf(attempt);
-  if (action === 'Replace')
-    return `a replacement, NodeClaim ${replacement?.name ?? ''}, is launched, and has time until ${toTimestamp(until)}`;
-  if (action !== 'Terminate') return `${action} has begun, and has time until ${toTimestamp(until)}`;
-  return claim === undefined
-    ? 'the instance is terminated in its Auto Scaling group, which replaces it'
-    : `NodeClaim ${claim.name} is terminated${podsText(attempt)}${replacement === undefined ? '' : `; NodeClaim ${replacement.name} takes its place`}`;
-}
-
-/** An act that was refused, or cannot be carried out. */
-export interface Refused {
-  readonly node: NodeName;
-  readonly attempt: Attempt;
-  readonly reason: string;
-  readonly text: string;
-}
-
-/** On the Node, counted by its decision. */
-function reportOn(
-  node: NodeName,
-  scope: DecisionScope,
-  { details, ...said }: Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details'>,
-): Report {
-  const metric = metricOf(said.decision, scope);
-  return { about: aboutNode(node), ...said, details: { ...scopeOf(scope), ...details }, metric };
-}
-
-const FAILED = { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed } as const;
-
-export function reportOfRefusal({ node, attempt, reason, text }: Refused, scope: DecisionScope): Report {
-  const message = `${attempt.action} could not be carried out: ${text}`;
-  return reportOn(node, scope, { decision: 'refused', reason, message, details: attemptOf(attempt), event: FAILED });
-}
-
-/** What a repair has left that cannot be taken back. */
-export function reportOfLeft(node: NodeName, scope: DecisionScope, text: string): Report {
-  const message = `what the repair has left cannot be taken back: ${text}`;
-  return reportOn(node, scope, { decision: 'refused', reason: 'ActionRefused', message, event: FAILED });
-}
-
-const ENDS = {
-  deleted: { reason: 'ReplacementDeleted', text: 'is deleted: nothing is to be replaced by it' },
-  kept: { reason: 'ReplacementKept', text: 'is a node as any other from now on' },
-  gone: { reason: 'ReplacementGone', text: 'is gone' },
-} as const;
-
-/** What becomes of a replacement at the end of a repair. */
-export function reportOfReplacement(node: NodeName, scope: DecisionScope, replacement: string, end: End): Report {
-  const { reason, text } = ENDS[end];
-  const message = `NodeClaim ${replacement} ${text}`;
-  return reportOn(node, scope, { decision: 'release', reason, message, details: { replacement } });
-}
-
-/** A clock of the machine that cannot be right. */
-export function reportOfDoubt(node: NodeName, doubt: string, scope: DecisionScope): Report {
-  return {
-    about: aboutNode(node),
-    decision: 'warn',
-    reason: EVENT_REASONS.transitionTimeDoubted,
-    message: `${doubt}; the illness counts from the first look`,
-    details: scopeOf(scope),
-    event: { type: 'Warning' },
-  };
-}
-
-/** Repairs after which no node came. */
-export function reportOfMissing(pool: KubernetesObject, missing: number, scope: DecisionScope): Report {
-  const message = `${missing} ${missing === 1 ? 'node that was' : 'nodes that were'} terminated by repairs ${missing === 1 ? 'has' : 'have'} not been replaced: no node of the pool was made since`;
-  return {
-    about: pool,
-    decision: 'warn',
-    reason: EVENT_REASONS.nodesNotReplaced,
-    message,
-    details: { ...scopeOf(scope), missing },
-    event: { type: 'Warning' },
-  };
-}
-
-/** An act whose run ended without saying so: its Node is gone by now. */
-export function reportOfLost(node: NodeName, attempt: Attempt, scope: DecisionScope): Report {
-  const message = `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`;
-  return reportOn(node, scope, {
-    decision: 'settle',
-    reason: REASONS.settle,
-    message,
-    details: attemptOf(attempt),
-  });
-}

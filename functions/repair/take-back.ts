@@ -2,53 +2,55 @@
  * What is left of repairs that are over, or of attempts that were not carried out, is taken back (I7). Where the API server refuses that, as
  * admission policies can, it is said on the Node and tried again ever less often: no other repair of the pool waits for it (I8).
  */
+import { replacementOf, withoutAttempt } from './attempt.ts';
+import type { DecisionScope, PassDeps } from './context.ts';
+import { cancelDrain } from './drain.ts';
+import { hasTime, isBeforeReboot } from './ladder.ts';
+import { deleteRemediations, madeBy } from './made-resources.ts';
+import { reportEnd, reportLeft, reportLost, reportRefusal } from './notices.ts';
+import type { ObservedPool } from './observe.ts';
+import { endMaintenance } from './reboot.ts';
+import type { NodeRecord, Ours } from './record.ts';
+import { endReplacement } from './replace.ts';
+import { unmarkTime } from './replacement.ts';
+import { reportCarriedOut } from './report.ts';
+import { takeBackAnnotation } from './terminate.ts';
+import type { NodeFinding, NodeName, Unsaid } from './verdict.ts';
+import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { heldUntil } from '../../shared/domain/refusal.ts';
-import { isDue, type EpochMs } from '../../shared/domain/time.ts';
-import { basisOf, createTries, isRefusal } from '../../shared/lifecycle/refusals.ts';
-import type { ActionDeps } from './actions/action.ts';
-import { cancelDrain } from './actions/drain.ts';
-import { deleteRemediations, madeBy } from './actions/made-resources.ts';
-import { endMaintenance } from './actions/reboot.ts';
-import { takeBackAnnotation } from './actions/terminate.ts';
-import { type End, endReplacement } from './actions/replace.ts';
-import { replacementOf } from './rule/attempt.ts';
-import { hasTime, isBeforeReboot } from './rule/ladder.ts';
-import { unmarkTime } from './rule/replacement.ts';
-import type { NodeRecord, Ours } from './rule/record.ts';
-import type { NodeName } from './rule/verdict.ts';
+import { earliest, type EpochMs, isDue } from '../../shared/domain/time.ts';
+import { createTries, isRefusal } from '../../shared/lifecycle/refusals.ts';
 
 /** Of the refusals of a node: that what is left of its repair cannot be taken back. */
-export const TAKE_BACK = 'take back';
+const TAKE_BACK = 'take back';
 
-interface Context {
+interface Left {
+  readonly node: NodeName;
+  readonly record: NodeRecord;
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** The Node is. */
   readonly isGone?: boolean;
-  /** Said of what cannot be taken back. */
-  readonly say: (text: string, isRepeated: boolean) => Promise<void>;
-  /** Said of a replacement that is not wanted any more, or stays for good. */
-  readonly sayEnded: (replacement: string, end: End) => Promise<void>;
 }
 
 /** Answers the record with what could not be taken back, and when that is tried again. */
 export async function takeBack(
-  deps: ActionDeps,
-  node: NodeName,
-  record: NodeRecord,
-  { claims, say, sayEnded, isGone = false }: Context,
+  deps: PassDeps,
+  scope: DecisionScope,
+  left: Left,
 ): Promise<{ readonly record: NodeRecord; readonly time: EpochMs | undefined }> {
+  const { node, record, claims } = left;
   const { ours } = record;
   const now = deps.clock.now();
-  const wanted = ours && wantedBack(record, { claims, now, isGone });
+  const wanted = ours && wantedBack(left, now);
   if (ours === undefined || wanted === undefined) return { record, time: undefined };
-  const waits = heldUntil(record.refusals?.[TAKE_BACK], { basis: basis(wanted), now });
-  if (waits !== undefined) return { record, time: waits };
+  const tries = createTries(deps.clock);
+  const change = { key: TAKE_BACK, stored: record.refusals, restsOn: [JSON.stringify(wanted)] };
+  const waits = tries.waiting(change);
+  if (waits !== undefined) return { record, time: waits.until };
   // By UID from now on: another object may have the name when it is tried again (I10).
   const resources = await madeBy(deps, node.uid, wanted);
-  const tries = createTries(deps.clock);
-  const change = { key: TAKE_BACK, stored: record.refusals, restsOn: [JSON.stringify(wanted)], say };
-  const outcome = await tries.make(change, async () => {
+  const say = (text: string, isRepeated: boolean) => reportLeft(deps, scope, node, { text, isRepeated });
+  const outcome = await tries.make({ ...change, say }, async () => {
     const { annotation, drain, maintenance, replacement } = wanted;
     const live = annotation && claims.get(annotation.claim.uid);
     if (annotation !== undefined) await takeBackAnnotation(deps, annotation, live);
@@ -56,7 +58,7 @@ export async function takeBack(
     if (maintenance === true) await endMaintenance(deps, node, record.acts);
     await deleteRemediations(deps, resources);
     const end = replacement && (await endReplacement(deps, replacement, node.uid));
-    if (replacement !== undefined && end !== undefined) await sayEnded(replacement.name, end);
+    if (replacement !== undefined && end !== undefined) await reportEnd(deps, scope, node, { ...replacement, end });
   });
   const refusals = tries.after(record.refusals);
   const { refusals: _, ours: __, ...rest } = record;
@@ -65,16 +67,14 @@ export async function takeBack(
     if (outcome.goesBack !== undefined) throw outcome.goesBack;
     return { record: { ...remembered, ours }, time: outcome.until };
   }
-  const left = without(ours, wanted);
-  return { record: { ...remembered, ...(left && { ours: left }) }, time: undefined };
+  const kept = Object.entries(ours).filter(([key]) => !(key in wanted));
+  return { record: { ...remembered, ...(kept.length > 0 && { ours: Object.fromEntries(kept) }) }, time: undefined };
 }
-
-const basis = (wanted: Ours): string => basisOf([JSON.stringify(wanted)]);
 
 /** Of what the repair has made: what nothing needs any more. */
 function wantedBack(
-  { ours = {}, attempt, illness }: NodeRecord,
-  { claims, now, isGone }: { readonly claims: Context['claims']; readonly now: EpochMs; readonly isGone: boolean },
+  { record: { ours = {}, attempt, illness }, claims, isGone = false }: Left,
+  now: EpochMs,
 ): Ours | undefined {
   const { annotation, drain, maintenance, resources, mayHaveMade, replacement } = ours;
   const unmarks = replacement && unmarkTime(replacement);
@@ -98,7 +98,50 @@ function wantedBack(
   return Object.keys(wanted).length === 0 ? undefined : wanted;
 }
 
-function without(ours: Ours, taken: Ours): Ours | undefined {
-  const left = Object.entries(ours).filter(([key]) => !(key in taken));
-  return left.length === 0 ? undefined : Object.fromEntries(left);
+/** Takes back what is not wanted any more, and says what runs that died left unsaid. */
+export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: readonly NodeFinding[]) {
+  const failures: unknown[] = [];
+  const next: NodeFinding[] = [];
+  let time: EpochMs | undefined;
+  for (const each of findings) {
+    const { node } = each;
+    for (const unsaid of each.unsaid) await reportUnsaid(deps, observed, node, unsaid);
+    const stored = observed.records.get(node.uid)?.value;
+    // Of a node that is gone: what its last attempt has set is to be taken back, too.
+    const last = stored?.attempt === undefined ? stored : withoutAttempt(stored, stored.attempt);
+    const record = each.record ?? (each.takesBack ? last : undefined);
+    if (!each.takesBack || record === undefined) {
+      next.push(each);
+      continue;
+    }
+    try {
+      const isGone = each.kind === 'gone';
+      const left = await takeBack(deps, observed.scope, { node, record, claims: observed.claims, isGone });
+      time = earliest(time, left.time);
+      const isOwed = left.record.refusals?.[TAKE_BACK] !== undefined;
+      const kept = each.record !== undefined || isOwed ? left.record : undefined;
+      const isOver = kept?.attempt === undefined && each.verdict?.kind !== 'stuck';
+      const isLeft = isOwed || (each.state === 'followed' && !isOver);
+      const state = each.state === 'inFlight' ? each.state : isLeft ? 'followed' : 'quiet';
+      next.push({ ...each, record: kept, state });
+    } catch (error) {
+      failures.push(error);
+      next.push({ ...each, record });
+    }
+  }
+  return { findings: next, failures, time };
+}
+
+async function reportUnsaid(deps: PassDeps, observed: ObservedPool, node: NodeName, unsaid: Unsaid): Promise<void> {
+  const { attempt } = unsaid;
+  switch (unsaid.kind) {
+    case 'lost':
+      return reportLost(deps, observed.scope, node, attempt);
+    case 'carriedOut': {
+      const message = `its run ended before it could say so, and attempt ${attempt.number} counts as carried out`;
+      return reportCarriedOut(deps, observed, { node, attempt, pods: await loadPodsOnNode(deps, node.name), message });
+    }
+    case 'failedLaunch':
+      return reportRefusal(deps, observed.scope, { node, attempt, reason: 'ReplacementUnavailable', text: unsaid.why });
+  }
 }

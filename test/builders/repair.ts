@@ -7,14 +7,13 @@ import { indexOwners } from '../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { hours, addDuration, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { decidePool, type PoolDecision } from '../../functions/repair/rule/decide.ts';
-import { lookAt } from '../../functions/repair/rule/follow.ts';
-import { surroundingsOf } from '../../functions/repair/rule/guards.ts';
-import { readableSettings, type RepairRules } from '../../functions/repair/rule/node-verdict.ts';
-import { NEW_POOL, type Attempt, type NodeRecord, type PoolRecord } from '../../functions/repair/rule/record.ts';
-import { verdictOf } from '../../functions/repair/rule/turn.ts';
-import type { Gate } from '../../functions/repair/rule/verdict.ts';
-
+import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
+import { surroundingsOf } from '../../functions/repair/guards.ts';
+import { readableSettings } from '../../functions/repair/illness.ts';
+import { verdictOf } from '../../functions/repair/ladder.ts';
+import { judgeNode } from '../../functions/repair/node-verdict.ts';
+import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
+import type { Gate, RepairRules } from '../../functions/repair/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);
@@ -118,7 +117,7 @@ export interface PoolWorld {
   readonly gate?: (own: ReadonlySet<string>) => Gate;
   readonly nodePool?: KubernetesObject | undefined;
   /** The rule, where it is another one. */
-  readonly decide?: typeof decidePool;
+  readonly decide?: typeof decide;
 }
 
 /** What a pass decides over these nodes, each with its NodeClaim. */
@@ -148,26 +147,27 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     basisOf: () => '',
     nodesByName: new Map(nodes.map(node => [node.name, node])),
   };
-  const looks = nodes.map(node => lookAt(context, node, records[node.uid]));
+  const findings = nodes.map(node => judgeNode(context, node, records[node.uid]));
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
     statementsOf: () => statementsOf(settings),
     pools: [],
   };
-  const { nodePool, decide = decidePool } = world;
+  const { nodePool, decide: rule = decide } = world;
   const surroundings =
-    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, looks, activity });
-  return decide({ now, pool, rules, looks, state, surroundings, gate });
+    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings, activity });
+  return rule({ now, pool, rules, findings, state, surroundings, gate });
 }
 
 /** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */
 export function verdictsOf(decision: PoolDecision): readonly string[] {
-  return decision.looks
+  return decision.findings
     .flatMap(look => {
       const verdict = verdictOf(look);
       if (verdict === undefined) return [];
-      const reason = verdict.kind === 'blocked' ? ` ${verdict.reason}` : '';
-      return [`${verdict.kind} ${verdict.node.name}${reason}`];
+      const { kind, node } = verdict;
+      if (kind === 'held') return [`blocked ${node.name} ${verdict.blocker.reason}`];
+      return [`${kind} ${node.name}${kind === 'blocked' ? ` ${verdict.reason}` : ''}`];
     })
     .toSorted();
 }

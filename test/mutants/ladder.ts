@@ -1,5 +1,5 @@
 /** Mistakes in how a repair climbs its ladder of actions. */
-import type { Attempt } from '../../functions/repair/rule/record.ts';
+import type { Attempt } from '../../functions/repair/record.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { isDue, toEpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -66,7 +66,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     scenario: `${REBOOTS}#repair-reboot-helps`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt: (context, node, held) => rules.lookAt(context, stillIll(node, held?.attempt?.incident), held),
+      judgeNode: (context, node, held) => rules.judgeNode(context, stillIll(node, held?.attempt?.incident), held),
     })),
   },
   {

@@ -4,10 +4,10 @@ import {
   type Rules as FinalizerRuleSet,
 } from '../../functions/finalizer/reconcile.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
-import { decidePool } from '../../functions/repair/rule/decide.ts';
-import { lookAt } from '../../functions/repair/rule/follow.ts';
-import { decideNode } from '../../functions/repair/rule/node-verdict.ts';
-import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
+import { decide } from '../../functions/repair/decide.ts';
+import { decideNode, judgeNode } from '../../functions/repair/node-verdict.ts';
+import type { Rules as RepairRuleSet } from '../../functions/repair/context.ts';
+import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';
 import type { InvariantName } from '../../simulator/invariants/invariant.ts';
@@ -126,7 +126,7 @@ export function withoutFirstRecord(name: FunctionName): Mutation {
 
 /** The repair function with other rules. */
 export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
-  return { reconcilers: { repair: deps => createRepair(deps, change({ decideNode, decidePool, lookAt })) } };
+  return { reconcilers: { repair: deps => createRepair(deps, change({ decideNode, decide, judgeNode })) } };
 }
 
 /** The finalizer function with other rules. */

@@ -23,7 +23,7 @@ export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
     scenario: `${STARTS}#repair-illness-starts-after-creation`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt: (context, node, held) => rules.lookAt(context, { ...node, creationTime: undefined }, held),
+      judgeNode: (context, node, held) => rules.judgeNode(context, { ...node, creationTime: undefined }, held),
     })),
   },
   {
@@ -33,8 +33,8 @@ export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
     scenario: `${STARTS}#repair-illness-of-a-clock-that-is-behind`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt: (context, node, held) =>
-        rules.lookAt({ ...context, observedTimes: new Map(), changesTime: undefined }, node, held),
+      judgeNode: (context, node, held) =>
+        rules.judgeNode({ ...context, observedTimes: new Map(), changesTime: undefined }, node, held),
     })),
   },
   {
@@ -51,7 +51,7 @@ export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
     scenario: `${STARTS}#repair-illness-in-the-future`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt: (context, node, held) => rules.lookAt(context, withoutFuture(node, context.now), held),
+      judgeNode: (context, node, held) => rules.judgeNode(context, withoutFuture(node, context.now), held),
     })),
   },
   {
@@ -73,8 +73,8 @@ export const REPAIR_ILLNESS_MUTANTS: readonly Mutant[] = [
     scenario: `${STARTS}#repair-illness-that-ended-starts-anew`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt(context, node, held) {
-        const look = rules.lookAt(context, node, held);
+      judgeNode(context, node, held) {
+        const look = rules.judgeNode(context, node, held);
         if (held === undefined || look.record === undefined) return look;
         return { ...look, record: { ...look.record, clocks: { ...held.clocks, ...look.record.clocks } } };
       },

@@ -67,8 +67,8 @@ export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-in-flight-in-place.yaml#repair-in-flight-reboot-that-helps',
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt(context, node, held) {
-        const look = rules.lookAt(context, node, held);
+      judgeNode(context, node, held) {
+        const look = rules.judgeNode(context, node, held);
         const isActed = held !== undefined && held.acts.length > 0;
         return isActed ? { ...look, record: look.record ?? held, state: 'inFlight' } : look;
       },

@@ -1,8 +1,8 @@
 /** Mistakes about who counts and holds, and about what guards remember. */
-import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/decide.ts';
+import type { PoolDecision, PoolObservation } from '../../functions/repair/decide.ts';
+import { failureOf } from '../../functions/repair/attempt.ts';
+import type { PoolRecord, RepairIncident } from '../../functions/repair/record.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { failureOf } from '../../functions/repair/rule/guards.ts';
-import type { PoolRecord, RepairIncident } from '../../functions/repair/rule/record.ts';
 import { withoutEvents } from './denials.ts';
 import { withRecords, withRepairRules, type Mutant } from './mutant.ts';
 import { guardsSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
@@ -12,8 +12,8 @@ import type { Mutation } from '../../simulator/swarm/seed.ts';
 const remembersOfPool = (change: (decision: PoolDecision, seen: PoolObservation) => Partial<PoolRecord>): Mutation =>
   withRepairRules(rules => ({
     ...rules,
-    decidePool(seen) {
-      const decision = rules.decidePool(seen);
+    decide(seen) {
+      const decision = rules.decide(seen);
       return { ...decision, state: { ...decision.state, ...change(decision, seen) } };
     },
   }));
@@ -111,8 +111,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-in-flight.yaml#repair-concurrent-stuck',
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt(context, node, held) {
-        const look = rules.lookAt(context, node, held);
+      judgeNode(context, node, held) {
+        const look = rules.judgeNode(context, node, held);
         return look.verdict?.kind === 'stuck' ? { ...look, state: 'inFlight' } : look;
       },
     })),
@@ -124,8 +124,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-in-flight.yaml#repair-concurrent-stuck',
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt(context, node, held) {
-        const { verdict, ...look } = rules.lookAt(context, node, held);
+      judgeNode(context, node, held) {
+        const { verdict, ...look } = rules.judgeNode(context, node, held);
         return { ...look, verdict: verdict?.kind === 'stuck' ? undefined : verdict };
       },
     })),
@@ -152,7 +152,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mutation: remembersOfPool(({ state, granted }, seen) =>
       withMore(
         state,
-        granted.map(({ look: { node }, attempt: { incident } }) => ({ node, incident })),
+        granted.map(({ finding: { node }, attempt: { incident } }) => ({ node, incident })),
         seen,
       ),
     ),
@@ -162,10 +162,10 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'counts terminations that were only observed among those that did not help',
     breaks: ['I5'],
     scenario: 'repair-futility-memory.yaml#repair-futility-does-not-count-observed',
-    mutation: remembersOfPool(({ state, looks }, seen) =>
+    mutation: remembersOfPool(({ state, findings }, seen) =>
       withMore(
         state,
-        looks.flatMap(({ node, verdict }) =>
+        findings.flatMap(({ node, verdict }) =>
           verdict?.kind === 'wouldRepair' ? [{ node, incident: verdict.attempt.incident }] : [],
         ),
         seen,

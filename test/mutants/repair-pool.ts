@@ -59,8 +59,8 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: poolSeeing(seen => ({
       ...seen,
-      looks: seen.looks.map(look =>
-        look.record?.attempt?.phase === 'accepted' ? { ...look, state: 'followed' } : look,
+      findings: seen.findings.map(finding =>
+        finding.record?.attempt?.phase === 'accepted' ? { ...finding, state: 'followed' } : finding,
       ),
       state: { ...seen.state, inFlight: {} },
     })),

@@ -1,7 +1,7 @@
 /** The rules of repair, shown something else than what was seen. */
-import type { PoolObservation } from '../../functions/repair/rule/decide.ts';
-import type { RepairRules } from '../../functions/repair/rule/node-verdict.ts';
-import type { NodeRecord } from '../../functions/repair/rule/record.ts';
+import type { PoolObservation } from '../../functions/repair/decide.ts';
+import type { NodeRecord } from '../../functions/repair/record.ts';
+import type { RepairRules } from '../../functions/repair/verdict.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
@@ -20,7 +20,7 @@ const same = <Value>(value: Value): Value => value;
 
 /** Every rule. */
 export function seeing({ now = same, node = same, claim = same, rules = same }: Changes): Mutation {
-  return withRepairRules(({ decideNode, decidePool, lookAt }) => ({
+  return withRepairRules(({ decideNode, decide, judgeNode }) => ({
     decideNode: seen =>
       decideNode({
         ...seen,
@@ -29,21 +29,21 @@ export function seeing({ now = same, node = same, claim = same, rules = same }: 
         owner: seen.owner.kind === 'claim' ? { kind: 'claim', claim: claim(seen.owner.claim) } : seen.owner,
         rules: rules(seen.rules),
       }),
-    decidePool(seen) {
+    decide(seen) {
       const changed = rules(seen.rules);
       const { settings } = changed;
       const around = settings === undefined || 'invalid' in settings ? undefined : settings;
       const surroundings = seen.surroundings && around && { ...seen.surroundings, settings: around };
-      return decidePool({ ...seen, now: now(seen.now), rules: changed, surroundings });
+      return decide({ ...seen, now: now(seen.now), rules: changed, surroundings });
     },
-    lookAt: (context, seen, held) =>
-      lookAt({ ...context, now: now(context.now), rules: rules(context.rules) }, node(seen), held),
+    judgeNode: (context, seen, held) =>
+      judgeNode({ ...context, now: now(context.now), rules: rules(context.rules) }, node(seen), held),
   }));
 }
 
 /** The rule of the pool alone. */
 export const poolSeeing = (change: (seen: PoolObservation) => PoolObservation): Mutation =>
-  withRepairRules(rules => ({ ...rules, decidePool: seen => rules.decidePool(change(seen)) }));
+  withRepairRules(rules => ({ ...rules, decide: seen => rules.decide(change(seen)) }));
 
 /** The rule of the pool, with other guards around it. */
 export const guardsSeeing = (
@@ -54,7 +54,7 @@ export const guardsSeeing = (
 export const remembering = (change: (held: NodeRecord, now: EpochMs) => NodeRecord | undefined): Mutation =>
   withRepairRules(rules => ({
     ...rules,
-    lookAt: (context, node, held) => rules.lookAt(context, node, held && change(held, context.now)),
+    judgeNode: (context, node, held) => rules.judgeNode(context, node, held && change(held, context.now)),
   }));
 
 export const withSettings = (

@@ -2,7 +2,7 @@
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { dueOf } from '../../functions/repair/rule/turn.ts';
+import { dueOf } from '../../functions/repair/ladder.ts';
 import { RESERVED_TAINT, type NodeView } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -36,7 +36,7 @@ const ready = (node: NodeView): NodeView => ({
 const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
   poolSeeing(seen => ({
     ...seen,
-    looks: seen.looks.map(look => {
+    findings: seen.findings.map(look => {
       const due = dueOf(look);
       const claim = due?.decision.claim;
       if (due === undefined || claim === undefined) return look;
@@ -254,8 +254,8 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     scenario: `${REPLACES}#repair-replacement-with-a-readiness-taint`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt: (context, node, held) =>
-        rules.lookAt(
+      judgeNode: (context, node, held) =>
+        rules.judgeNode(
           { ...context, nodesByName: new Map([...context.nodesByName].map(([name, each]) => [name, ready(each)])) },
           node,
           held,
@@ -269,10 +269,10 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     scenario: `${REPLACES}#repair-replacement-unavailable`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      lookAt: (context, node, held) => {
+      judgeNode: (context, node, held) => {
         const { illness } = held ?? {};
         const forgetful = held && { ...held, ...(illness && { illness: { ...illness, passed: [] } }) };
-        return rules.lookAt({ ...context, launchesFrom: undefined }, node, forgetful);
+        return rules.judgeNode({ ...context, launchesFrom: undefined }, node, forgetful);
       },
     })),
   },

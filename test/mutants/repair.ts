@@ -146,17 +146,17 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     fault: () => firstDeletionsFail('repair', 'NodeClaim', 2),
     mutation: withRepairRules(rules => ({
       ...rules,
-      decidePool(seen) {
-        const decision = rules.decidePool(seen);
-        const isGranted = new Set(decision.granted.map(({ look }) => look.node.uid));
-        const looks = decision.looks.map(look => {
+      decide(seen) {
+        const decision = rules.decide(seen);
+        const isGranted = new Set(decision.granted.map(({ finding }) => finding.node.uid));
+        const findings = decision.findings.map(look => {
           const { record } = look;
           if (!isGranted.has(look.node.uid) || record?.attempt?.action !== 'Terminate') return look;
           if (record.attempt.terminationTimestamp === undefined) return look;
           const attempt = { ...record.attempt, terminationTimestamp: toTimestamp(seen.now) };
           return { ...look, record: { ...record, attempt } };
         });
-        return { ...decision, looks };
+        return { ...decision, findings };
       },
     })),
   },

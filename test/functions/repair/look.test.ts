@@ -1,8 +1,7 @@
 /** How often a pass judges a node: once, and again only where what it reads for due nodes alone says something of it. */
 import { expect, it } from 'vitest';
-import { decidePool } from '../../../functions/repair/rule/decide.ts';
-import { lookAt } from '../../../functions/repair/rule/follow.ts';
-import { decideNode } from '../../../functions/repair/rule/node-verdict.ts';
+import { decide } from '../../../functions/repair/decide.ts';
+import { decideNode, judgeNode } from '../../../functions/repair/node-verdict.ts';
 import { minutes } from '../../../shared/domain/time.ts';
 import { deployedIdentity } from '../../fakes/deployed-identity.ts';
 import { createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
@@ -12,10 +11,10 @@ function illWorld() {
   const judged: string[] = [];
   const world = createRepairWorld(deployedIdentity('repair'), {
     decideNode,
-    decidePool,
-    lookAt(context, node, held) {
+    decide,
+    judgeNode(context, node, held) {
       judged.push(node.name);
-      return lookAt(context, node, held);
+      return judgeNode(context, node, held);
     },
   });
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], { defaultTolerationDuration: '10m', maxUnhealthy: '100%' });

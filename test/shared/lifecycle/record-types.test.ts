@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withLastAccepted } from '../../../functions/repair/settings/settings.ts';
+import { withLastAccepted } from '../../../functions/repair/settings.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
@@ -53,7 +53,7 @@ describe.each(RECORD_TYPES)('a record of type $name', ({ name, codec }) => {
 });
 
 /** Types whose codec is private to one file; tested through that file below. */
-const PRIVATE = ['functions/repair/settings/settings.ts', 'shared/cluster/configuration.ts'];
+const PRIVATE = ['functions/repair/settings.ts', 'shared/cluster/configuration.ts'];
 
 it('every codec has its fixtures', () => {
   const root = join(import.meta.dirname, '..', '..', '..');

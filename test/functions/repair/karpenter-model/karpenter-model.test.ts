@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decidePool } from '../../../../functions/repair/rule/decide.ts';
+import { decide } from '../../../../functions/repair/decide.ts';
 import { statementsOfProvider } from '../../../../shared/domain/provider-policies.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { toDurationMs } from '../../../../shared/domain/time.ts';
@@ -45,7 +45,7 @@ describe("a naive model of Karpenter 1.15's rules", () => {
   it.each<[string, CurfewOptions]>([
     [
       'comes in the opposite order',
-      { decide: seen => ({ ...decidePool(seen), granted: decidePool(seen).granted.toReversed() }) },
+      { decide: seen => ({ ...decide(seen), granted: decide(seen).granted.toReversed() }) },
     ],
     ['does not count disruption budgets', { block: { disruptionBudgets: 'Ignore' } }],
     ['counts a larger threshold', { block: { maxUnhealthy: '25%' } }],

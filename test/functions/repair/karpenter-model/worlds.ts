@@ -1,11 +1,10 @@
 /** Random clusters, and what Curfew does there: one pass of each pool at the same instant, with the records of having seen each condition begin. */
 import fc from 'fast-check';
-import { decidePool } from '../../../../functions/repair/rule/decide.ts';
-import { clocksOf, illsOf } from '../../../../functions/repair/rule/illness.ts';
-import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { dueOf } from '../../../../functions/repair/rule/turn.ts';
-import type { NodeRecord } from '../../../../functions/repair/rule/record.ts';
+import { newNode } from '../../../../functions/repair/attempt.ts';
+import { decide } from '../../../../functions/repair/decide.ts';
+import { clocksOf, illsOf } from '../../../../functions/repair/illness.ts';
+import { dueOf, keyOf } from '../../../../functions/repair/ladder.ts';
+import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
@@ -26,13 +25,13 @@ export interface CurfewOptions {
   readonly provided?: RepairSettings['provided'];
   /** Without them a clock starts at the first look. */
   readonly hasSeen?: boolean;
-  readonly decide?: typeof decidePool;
+  readonly decide?: typeof decide;
 }
 
 /** What Curfew does in that cluster, pool by pool. */
 export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly Command[] {
   const { policies, nodes, claims, budgets } = cluster;
-  const { block = {}, provided = statementsFor(policies), hasSeen = true, decide = decidePool } = options;
+  const { block = {}, provided = statementsFor(policies), hasSeen = true, decide: rule = decide } = options;
   const read = someSettings({ zoneOutage: 'Off', freeze: 'Off', disruptionBudgets: 'All', ...block });
   const settings = { ...read, provided };
   const rules = someRules({}, { settings });
@@ -45,11 +44,11 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
   return [...new Set(nodes.map(poolOf))].flatMap(pool => {
     const own = nodes.filter(node => poolOf(node) === pool);
     const nodePool = pool === undefined ? undefined : nodePoolOf(pool, budgets[pool]);
-    const decision = aDecision(own, { now: T, pool, claims, rules, records, cluster: nodes, nodePool, decide });
-    return decision.granted.flatMap(({ attempt, look }): Command[] => {
+    const decision = aDecision(own, { now: T, pool, claims, rules, records, cluster: nodes, nodePool, decide: rule });
+    return decision.granted.flatMap(({ attempt, finding }): Command[] => {
       const { claim, action } = attempt;
       if (claim === undefined) return [];
-      const own = dueOf(look)?.decision.terms.drainBound;
+      const own = dueOf(finding)?.decision.terms.drainBound;
       const limit = claims.find(({ uid }) => uid === claim.uid)?.terminationGracePeriod;
       const bound = own === undefined || own === 'Inherit' || (limit !== undefined && limit < own) ? limit : own;
       const ofReboot = bound === undefined ? undefined : T + bound;

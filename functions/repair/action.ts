@@ -1,0 +1,74 @@
+/** What an action of the ladder is given, and how it answers: steps of the kernel. */
+import type { Act, AttemptOf, Ours, ActionType } from './record.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
+import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { InstanceOutcome, Instances } from '../../shared/ports/instances.ts';
+
+export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
+
+/** What an act has made, as it is recorded with its outcome. */
+export type Made = Pick<Ours, 'resources' | 'mayHaveMade' | 'replacement'>;
+
+/** A node that was just looked at, and the attempt that its record intends. */
+export interface ActionContext<Type extends ActionType = ActionType> {
+  readonly deps: ActionDeps;
+  readonly now: EpochMs;
+  readonly attempt: AttemptOf<Type>;
+  /** What this repair has made so far. */
+  readonly ours: Ours | undefined;
+  /** Those at this node that allowances count. */
+  readonly acts: readonly Act[];
+  readonly node: NodeView;
+  /** Absent for a node that Karpenter does not manage. */
+  readonly claim: NodeClaimView | undefined;
+  readonly pool: string | undefined;
+  readonly nodePool: KubernetesObject | undefined;
+  /** NodeClaims of the pool, and replacements that its status does not know of yet. */
+  readonly room: { readonly claims: number; readonly unknown: number };
+  /** The pods on the node; those of no interest to the action may be missing. */
+  readonly pods: readonly PodView[];
+  /** The incident in words. */
+  readonly message: string;
+  /** What of the attempt is recorded with its outcome. */
+  readonly note: (made: Made) => void;
+}
+
+/**
+ * `done`: the act was taken. `notYet`: it certainly was not, and is tried again at `until`. `failed`: it cannot be done as things are,
+ * and the next action follows. Throws when it is not known what happened.
+ */
+export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<StepOutcome>;
+
+export const TAKEN = { kind: 'done' } as const;
+
+export async function callInstance(
+  { deps, now, node }: Pick<ActionContext, 'deps' | 'now' | 'node'>,
+  call: (instances: Instances, providerID: string) => Promise<InstanceOutcome>,
+): Promise<StepOutcome> {
+  const { providerID } = node;
+  if (providerID === undefined) {
+    return { kind: 'failed', reason: 'NoInstance', message: `Node ${node.name} has no providerID` };
+  }
+  try {
+    const outcome = await call(deps.instances, providerID);
+    switch (outcome.kind) {
+      case 'ok':
+        return TAKEN;
+      case 'notFound':
+        return { kind: 'failed', reason: 'InstanceNotFound', message: `there is no instance ${providerID}` };
+      case 'refused':
+        return { kind: 'failed', reason: outcome.reason, message: outcome.message };
+    }
+  } catch (error) {
+    if (error instanceof TerminalError) return { kind: 'failed', reason: error.reason, message: error.message };
+    // What may have taken effect is never repeated.
+    if (!(error instanceof RetryableError) || error.outcomeUnknown) throw error;
+    return { kind: 'notYet', until: now, on: messageOf(error) };
+  }
+}

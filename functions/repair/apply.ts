@@ -1,0 +1,369 @@
+/**
+ * Carries out what a pass has decided. Order of writes: pool (who is in flight) → limits → node (intent) → look again → act → node (outcome) →
+ * pool. A run that dies in between leaves places taken until the next pass looks, never one too many, and no act is repeated: an intent
+ * without an outcome is resolved by looking (I4). Every call carries the UID, so that another object of that name is never reached (I10). A
+ * termination writes to its NodeClaim: that the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { ActionContext, Made } from './action.ts';
+import { createRemediation, intendedResource } from './custom-resource.ts';
+import { requestDrain } from './drain.ts';
+import { endRemediations } from './made-resources.ts';
+import { drainBeforeReboot, reboot } from './reboot.ts';
+import { launchReplacement } from './replace.ts';
+import { terminate } from './terminate.ts';
+import { accepted, newNode, settledTime } from './attempt.ts';
+import type { Carried, Outcome, PassDeps } from './context.ts';
+import { type Granted, poolAfter, type PoolDecision } from './decide.ts';
+import { joinedFailure } from './failure.ts';
+import { illsOf, readableSettings } from './illness.ts';
+import { allActionsOf, dueOf, isBeforeReboot, keyOf, ladderOf } from './ladder.ts';
+import { giveBack, type Reserved } from './limits.ts';
+import type { ObservedPool } from './observe.ts';
+import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
+import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused.ts';
+import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
+import { loadRules, type PoolRules } from './settings.ts';
+import { cleanUp } from './take-back.ts';
+import { FOLLOW_CHECK, type NodeFinding } from './verdict.ts';
+import { nodeSubject, PASS_SPACING, poolSubject, readLiveClaim, readLiveNode } from './wake-ups.ts';
+import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { toJson } from '../../shared/domain/json.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
+import { addDuration, earliest, type EpochMs, hours, minutes, seconds } from '../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../shared/errors.ts';
+import { causeOf } from '../../shared/lifecycle/refusals.ts';
+import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+
+/** One pass writes so many records of nodes beside those that it acts on. */
+const MOST_WRITES = 200;
+/** A pass that dies while it acts is taken up by the next one after this long. */
+const TAKEN_UP_AFTER = minutes(1);
+/** A pool that is remembered and waits for nothing is looked at again after this long. */
+const QUIET_POOL_CHECK = hours(1);
+/** What is remembered of a node is looked at again after this long, whether or not it is ill. */
+const NODE_CHECK = hours(25);
+/** A replacement was launched: nobody tells when its instance is there. */
+const REPLACEMENT_CHECK = seconds(30);
+
+/** @param reserved undefined: no limit of zone or cluster is in force */
+export async function apply(
+  deps: PassDeps,
+  observed: ObservedPool,
+  decision: PoolDecision,
+  { now, reserved }: { readonly now: EpochMs; readonly reserved: Reserved | undefined },
+): Promise<void> {
+  const { pool, rules, scope } = observed;
+  const isLeft = decision.findings.some(({ takesBack, unsaid }) => takesBack || unsaid.length > 0);
+  const cleaned = isLeft
+    ? await cleanUp(deps, observed, decision.findings)
+    : { findings: decision.findings, failures: [], time: undefined };
+  const carried = await act(deps, observed, { ...decision, findings: cleaned.findings }, reserved);
+  const afters = new Map<string, After>();
+  for (const each of carried) afters.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
+  const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...afters.get(each.node.uid)?.change }));
+  for (const each of carried) await reportAct(deps, observed, each);
+  const reported = await reportVerdicts(deps, scope, findings, now);
+  const wroteAll = await writeNodes(deps, observed, reported.findings, afters);
+  const after = poolAfter(decision.state, carried, findings, deps.clock.now());
+  const missing = await reportMissing(deps, observed, after, now);
+  const rest = wroteAll ? undefined : addDuration(now, PASS_SPACING);
+  const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, rest];
+  const wakeTime = [...times, ...[...afters.values()].map(({ time }) => time)].reduce(earliest, undefined);
+  await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
+  if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
+  else if (rules.rules.limits !== undefined) await giveBack(deps, pool, after);
+  await countRepairs(deps, observed, after, findings);
+  const failures = [
+    ...cleaned.failures,
+    ...carried.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.error] : [])),
+    ...[...afters.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure.error])),
+  ];
+  if (failures.length > 0) throw joinedFailure(failures);
+}
+
+/** Reserves the granted attempts, in the pool's record, in the limits and in their nodes' records (I4), and carries them out. */
+async function act(
+  deps: PassDeps,
+  observed: ObservedPool,
+  { granted, inFlight, findings, state }: PoolDecision,
+  reserved: Reserved | undefined,
+): Promise<readonly Carried[]> {
+  if (granted.length === 0) return [];
+  const { pool, record, state: before } = observed;
+  const wakeTime = addDuration(deps.clock.now(), TAKEN_UP_AFTER);
+  const value = normalPool({ ...state, ramp: before.ramp, counts: before.counts, carried: before.carried });
+  const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
+  if (!saved.written) throw new RetryableError('another pass of the pool is at work', { reason: 'Contended' });
+  const places = granted.map(({ finding }) => finding.node);
+  const isFree = (await reserved?.reserve(inFlight, places)) ?? true;
+  const intended = new Map<Granted, NodeRecord>();
+  await fewAtATime(isFree ? granted : [], async each => {
+    const { node } = each.finding;
+    const planned = findings.find(({ node: { uid } }) => uid === node.uid)?.record;
+    if (planned === undefined) return;
+    const own = await withIntent(deps, observed, each, planned);
+    if (await saveNode(deps, observed, node, normalNode(own))) intended.set(each, own);
+  });
+  const carried = await carryOut(deps, observed, intended, reserved !== undefined);
+  const faster = granted.filter(each => !intended.has(each));
+  const left = faster.map((each): Carried => {
+    const own = each.finding.record ?? newNode(each.finding.node.name, pool);
+    return { granted: each, record: own, made: {}, outcome: { kind: 'calledOff' } };
+  });
+  return [...carried, ...left];
+}
+
+/** What an act is going to make stands in the record before it: a run that ends in between leaves something that can be looked for (I7). */
+async function withIntent(
+  deps: PassDeps,
+  observed: ObservedPool,
+  granted: Granted,
+  record: NodeRecord,
+): Promise<NodeRecord> {
+  const { attempt } = granted;
+  switch (attempt.action) {
+    case 'Replace': {
+      const { replacement } = attempt;
+      return replacement === undefined ? record : { ...record, ours: { ...record.ours, replacement } };
+    }
+    case 'CustomResource': {
+      const ours = await intendedResource(deps, observed, { ...granted, attempt }, record);
+      return { ...record, ...(ours && { ours }) };
+    }
+    case 'Reboot':
+    case 'Drain':
+    case 'Terminate': {
+      const maintains = attempt.action === 'Reboot' || isBeforeReboot(attempt);
+      return maintains ? { ...record, ours: { ...record.ours, maintenance: true } } : record;
+    }
+  }
+}
+
+/** @param intended each with the record that has its intent @param isCounted their places are reserved in the limits of zone and cluster */
+async function carryOut(
+  deps: PassDeps,
+  observed: ObservedPool,
+  intended: ReadonlyMap<Granted, NodeRecord>,
+  isCounted: boolean,
+): Promise<readonly Carried[]> {
+  if (intended.size === 0) return [];
+  // Read together with the first nodes, each of which awaits it.
+  const rules = loadRules(deps, observed.pool, observed.rules);
+  const living = [...observed.claims.values()].filter(({ deletionTime }) => deletionTime === undefined);
+  const unlaunched = living.filter(
+    each => each.annotations[REPLACES_ANNOTATION] !== undefined && each.providerID === undefined,
+  );
+  const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
+  const carried: Carried[] = [];
+  await fewAtATime([...intended], async ([granted, record]) => {
+    let made: Made = {};
+    const note: ActionContext['note'] = change => {
+      made = change;
+    };
+    // Those of this pass count, whichever is made first.
+    const before = Math.max(0, launches.indexOf(granted));
+    const room = { claims: living.length + before, unknown: unlaunched.length + before };
+    const { attempt } = granted;
+    const listed = attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
+    const given = { granted, record, rules, isCounted, note, room };
+    try {
+      const first = listed && (await actOn(deps, observed, given, listed));
+      const outcome = first ?? (await actOn(deps, observed, given)) ?? { kind: 'calledOff' };
+      carried.push({ granted, record, made, outcome });
+    } catch (error) {
+      carried.push({ granted, record, made, outcome: { kind: 'unknown', error } });
+    }
+  });
+  return carried;
+}
+
+interface Given extends Pick<ActionContext, 'note' | 'room'> {
+  readonly granted: Granted;
+  readonly record: NodeRecord;
+  readonly rules: Promise<PoolRules>;
+  readonly isCounted: boolean;
+}
+
+/**
+ * Looks at Node and NodeClaim once more, under the rules as they are by then, and acts.
+ *
+ * @param listed the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it, it is read.
+ */
+async function actOn(
+  deps: PassDeps,
+  { pool, asked }: ObservedPool,
+  { granted, record, rules: wanted, isCounted, note, room }: Given,
+  listed?: NodeClaimView,
+): Promise<Outcome | undefined> {
+  const { attempt, finding, message, action } = granted;
+  const calledOff: Outcome = { kind: 'calledOff' };
+  const [{ rules, pool: nodePool }, node, claim, pods] = await inParallel([
+    wanted,
+    readLiveNode(deps, finding.node.name),
+    listed ?? (attempt.claim && readLiveClaim(deps, attempt.claim.name)),
+    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
+  ]);
+  if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
+  const now = deps.clock.now();
+  const settings = readableSettings(rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record });
+  const { ours, acts, episodes } = record;
+  const decision = deps.decideNode({ now, node, owner, rules, ills, episodes, asked: asked.get(node.name) });
+  if (listed !== undefined && decision.kind !== 'due') return undefined;
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff;
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return calledOff;
+  if (decision.kind === 'finishing') return { kind: 'overtaken' };
+  const isListed = ladderOf(decision.terms, claim?.terminationGracePeriod).some(each => keyOf(each) === attempt.key);
+  const take = isListed ? actionOf(attempt, action.template) : undefined;
+  // Another entry that decides by now may ask what EC2 says.
+  if (take === undefined || decision.terms.confirm !== dueOf(finding)?.decision.terms.confirm) return calledOff;
+
+  const outcome = await orRefusal(async () => {
+    if (ours?.resources !== undefined) await endRemediations(deps, ours);
+    return await take({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, note });
+  });
+  switch (outcome.kind) {
+    case 'done':
+      return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) } };
+    case 'failed':
+      return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };
+    case 'refused':
+      return outcome;
+    case 'notYet':
+      if (listed !== undefined) return undefined;
+      // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
+      if (attempt.action === 'Terminate' && claim !== undefined) return calledOff;
+      return { kind: 'refused', message: outcome.on, reason: 'ActionRefused', cause: 'passing' };
+  }
+}
+
+/** What the API server or EC2 certainly refuses is an answer; whatever may have taken effect is thrown. */
+async function orRefusal(
+  act: () => Promise<StepOutcome>,
+): Promise<StepOutcome | Extract<Outcome, { kind: 'refused' }>> {
+  try {
+    return await act();
+  } catch (error) {
+    const cause = causeOf(error);
+    if (cause === undefined || cause === 'passing') throw error;
+    return { kind: 'refused', message: messageOf(error), reason: 'ActionRefused', cause };
+  }
+}
+
+/** undefined: its list has no template any more. */
+function actionOf(
+  attempt: Attempt,
+  template: string | undefined,
+): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome>) | undefined {
+  switch (attempt.action) {
+    case 'Terminate':
+      return context => terminate({ ...context, attempt });
+    case 'Reboot':
+      return context => reboot({ ...context, attempt });
+    case 'Drain':
+      return context => (isBeforeReboot(attempt) ? drainBeforeReboot : requestDrain)({ ...context, attempt });
+    case 'Replace':
+      return context => launchReplacement({ ...context, attempt });
+    case 'CustomResource':
+      return template === undefined ? undefined : context => createRemediation({ ...context, attempt }, template);
+  }
+}
+
+/** What a node's finding is after its act. */
+async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried): Promise<After> {
+  const { granted, record, outcome, made } = carried;
+  const { finding, attempt, ladder } = granted;
+  const now = deps.clock.now();
+  const before = finding.record ?? record;
+  const { mayHaveMade: _, ...ours } = record.ours ?? {};
+  const withMade: NodeRecord = Object.keys(made).length === 0 ? record : { ...record, ours: { ...ours, ...made } };
+  const time = addDuration(now, attempt.action === 'Replace' ? REPLACEMENT_CHECK : FOLLOW_CHECK);
+  switch (outcome.kind) {
+    case 'accepted': {
+      const settings = readableSettings(observed.rules.rules);
+      const next = accepted(withMade, outcome.attempt, settings ? allActionsOf(settings) : ladder);
+      return { change: { record: next }, time };
+    }
+    case 'overtaken':
+      // What somebody else does is none of our acts.
+      return { change: { record: { ...before, attempt: undefined } }, time };
+    case 'unknown': {
+      const settled = settledTime(attempt);
+      const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
+      if (cause === undefined) return { change: { record: withMade }, time: settled };
+      const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause };
+      const refusals = await afterFailure(deps, observed, carried, failure);
+      return { change: { record: { ...withMade, refusals } }, time: settled };
+    }
+    case 'calledOff': {
+      const kept = { ...before, number: record.number, ours: dueOf(finding)?.stale ? record.ours : before.ours };
+      const state = before.attempt === undefined ? 'followed' : 'inFlight';
+      return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, AT_ONCE) };
+    }
+    case 'refused':
+      return afterRefusal(deps, observed, carried, outcome);
+  }
+}
+
+/** Without what is undefined, so that what is equal is found equal. */
+const normalNode = (value: NodeRecord): NodeRecord => nodeSchema.parse(toJson(value));
+const normalPool = (value: PoolRecord): PoolRecord => poolSchema.parse(toJson(value));
+
+/** Only passes write it. Where another one was faster, an intent is left without its outcome, and the next pass resolves it by looking (I4). */
+async function saveNode(
+  { clock }: PassDeps,
+  { recordOf }: ObservedPool,
+  { name, uid }: NodeFinding['node'],
+  value: NodeRecord,
+): Promise<boolean> {
+  const wakeTime = addDuration(clock.now(), NODE_CHECK);
+  return (await recordOf(uid).save({ subject: nodeSubject(name, uid), value, wakeTime, punctual: false })).written;
+}
+
+/** Writes what is to be remembered of nodes. False: some are left for the next pass. */
+async function writeNodes(
+  deps: PassDeps,
+  observed: ObservedPool,
+  findings: readonly NodeFinding[],
+  acted: Pick<ReadonlyMap<string, unknown>, 'has'>,
+): Promise<boolean> {
+  const wanted = findings.flatMap(({ node, record }) => {
+    const stored = observed.records.get(node.uid);
+    const value = record && normalNode(record);
+    const isSame = isDeepStrictEqual(value, stored && normalNode(stored.value)) && stored?.isOld !== true;
+    return isSame ? [] : [{ node, value }];
+  });
+  const first = wanted.filter(({ node }) => acted.has(node.uid));
+  const rest = wanted.filter(({ node }) => !acted.has(node.uid));
+  await fewAtATime([...first, ...rest.slice(0, MOST_WRITES)], async ({ node, value }) => {
+    if (value === undefined) await observed.recordOf(node.uid).closeGone();
+    else await saveNode(deps, observed, node, value);
+  });
+  return rest.length <= MOST_WRITES;
+}
+
+/** Writes the pool's record with the time of the next pass; a pool in which nothing is left to be remembered has none. */
+async function writePool(
+  deps: PassDeps,
+  { pool, record, isKnown }: ObservedPool,
+  state: PoolRecord,
+  wakeTime: EpochMs | undefined,
+): Promise<void> {
+  const { inFlight, followed, held, ramp, terminations, carried = [], counts } = state;
+  const lists = [Object.keys(inFlight), followed, held, terminations, carried];
+  const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
+  if (!isAnything && wakeTime === undefined) {
+    if (isKnown || (await record.load()).kind === 'known') await record.closeGone();
+    return;
+  }
+  const next = wakeTime ?? addDuration(deps.clock.now(), QUIET_POOL_CHECK);
+  const saved = await record.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
+  if (!saved.written)
+    throw new RetryableError(`another run wrote the record of pool ${pool ?? '(none)'} first`, { reason: 'Contended' });
+}

@@ -1,0 +1,339 @@
+/** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
+import { GOES_ON_WITHIN } from './illness.ts';
+import { keyOf } from './ladder.ts';
+import type { Act, Attempt, AttemptOf, NodeRecord, Ours, RepairIncident, Replacement } from './record.ts';
+import { replacementName } from './replacement.ts';
+import type { Candidate, LadderAction } from './verdict.ts';
+import { isJsonObject, readJson } from '../../shared/domain/json.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import {
+  NODE_POOL_LABEL,
+  type NodeClaimView,
+  TERMINATION_TIMESTAMP_ANNOTATION,
+} from '../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { DrainBound } from '../../shared/domain/repair-policy.ts';
+import { RUN_ENDS_WITHIN as RUN_SETTLES_AFTER } from '../../shared/domain/run-end.ts';
+import {
+  addDuration,
+  earliest,
+  type EpochMs,
+  isDue,
+  latest,
+  parseTimestamp,
+  toIsoText,
+  toTimestamp,
+} from '../../shared/domain/time.ts';
+
+/** From when on an attempt without an outcome is judged by what is seen. */
+export function settledTime(attempt: Attempt): EpochMs {
+  const settled = addDuration(attempt.time, RUN_SETTLES_AFTER);
+  const askTime = attempt.action === 'Terminate' ? attempt.askTime : undefined;
+  return askTime === undefined ? settled : latest(settled, askTime);
+}
+
+/** What a drain or custom resource was asked for by. */
+const requestOf = (attempt: Attempt | undefined): string | undefined =>
+  attempt?.action === 'Drain' || attempt?.action === 'CustomResource' ? attempt.requestId : undefined;
+
+/** What it launches, or puts in the place of the node. */
+export const replacementOf = (attempt: Attempt | undefined): Replacement | undefined =>
+  attempt?.action === 'Replace' || attempt?.action === 'Terminate' ? attempt.replacement : undefined;
+
+/** The record once the act is accepted. */
+export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
+  const { key, action, incident } = attempt;
+  const bootID = attempt.action === 'Reboot' ? attempt.bootID : undefined;
+  // It is taken once it has become ready.
+  if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
+  const { [key]: _, ...refusals } = record.refusals ?? {};
+  const { refusals: __, ours, ...rest } = record;
+  // What an attempt before had set is what this one has made use of.
+  const { annotation: ___, ...others } = ours ?? {};
+  const left = action === 'Terminate' ? others : ours;
+  const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
+  return {
+    ...rest,
+    ...(Object.keys(refusals).length > 0 && { refusals }),
+    ...(left && Object.keys(left).length > 0 && { ours: left }),
+    attempt: { ...attempt, phase: 'accepted' },
+    illness: {
+      ...record.illness,
+      type: incident.conditionType,
+      taken: [...new Set([...(record.illness?.taken ?? []), key])],
+    },
+    acts: [...withAct(record, act, ladder)],
+    before: { type: incident.conditionType, key, time: attempt.time },
+  };
+}
+
+/** The attempt is over; what it has made or set is still known as ours. */
+export function withoutAttempt(held: NodeRecord, attempt: Attempt): NodeRecord {
+  const { attempt: _, ...record } = held;
+  const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
+  const annotation = attempt.phase === 'intended' && attempt.action === 'Terminate' ? annotationOf(attempt) : undefined;
+  if (annotation === undefined && drain === undefined) return record;
+  return {
+    ...record,
+    ours: { ...record.ours, ...(annotation && { annotation }), ...(drain !== undefined && { drain }) },
+  };
+}
+
+/** What a termination sets on its NodeClaim. */
+function annotationOf({
+  claim,
+  terminationTimestamp: set,
+  previousTimestamp: previous,
+}: AttemptOf<'Terminate'>): Ours['annotation'] {
+  return set !== undefined && claim !== undefined
+    ? { claim, set, ...(previous !== undefined && { previous }) }
+    : undefined;
+}
+
+/** The attempt is called off: not taken. */
+export function calledOff(held: NodeRecord, attempt: Attempt): NodeRecord {
+  const record = withoutAttempt(held, attempt);
+  if (record.illness === undefined) return record;
+  const taken = record.illness.taken.filter(each => each !== attempt.key);
+  return { ...record, illness: { ...record.illness, taken } };
+}
+
+/** Since when, until when: what is said of an act under way. */
+export function describe(attempt: Attempt): string {
+  const { action, claim, until, answer, time } = attempt;
+  if (answer !== undefined) return `${action} is over: ${answer.message}`;
+  const since = `since ${toTimestamp(time)}`;
+  if (action === 'Replace')
+    return `NodeClaim ${attempt.replacement?.name ?? ''} is being launched ${since}, until ${toTimestamp(until)}`;
+  if (action !== 'Terminate') return `${action} is under way ${since}, until ${toTimestamp(until)}`;
+  return claim === undefined
+    ? `the instance was terminated in its Auto Scaling group, ${since}`
+    : `NodeClaim ${claim.name} is being terminated, ${since}`;
+}
+
+export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
+  const { finding, due, action, stale, replacement: ready } = candidate;
+  const { node, record } = finding;
+  const base = {
+    number: stale?.number ?? (record?.number ?? 0) + 1,
+    phase: 'intended' as const,
+    time: now,
+    ...(due.claim && { claim: { name: due.claim.name, uid: due.claim.uid } }),
+    incident: due.incident,
+    key: keyOf(action),
+    until: addDuration(now, action.timeout),
+  };
+  const { type } = action;
+  switch (type) {
+    case 'Reboot':
+      return { ...base, action: type, ...(node.bootID !== undefined && { bootID: node.bootID }) };
+    case 'Drain':
+    case 'CustomResource':
+      return { ...base, action: type, requestId: requestOf(stale) ?? `${node.uid}.${now}` };
+    case 'Replace': {
+      const pool = due.claim?.labels[NODE_POOL_LABEL];
+      if (due.claim === undefined || pool === undefined) return { ...base, action: type };
+      const launched = (record?.launched ?? 0) + 1;
+      const name = replacementOf(stale)?.name ?? replacementName(pool, due.claim.uid, launched);
+      return { ...base, action: type, replacement: { name } };
+    }
+    case 'Terminate':
+      return {
+        ...base,
+        action: type,
+        ...(ready && { replacement: ready }),
+        ...(due.claim && deadlineOf(candidate, due.claim, now)),
+      };
+  }
+}
+
+/** The annotation that it sets, and what that stands in place of. */
+function deadlineOf(
+  { finding: { record }, due, stale }: Candidate,
+  claim: NodeClaimView,
+  now: EpochMs,
+): Pick<AttemptOf<'Terminate'>, 'terminationTimestamp' | 'previousTimestamp' | 'podsUntil'> {
+  const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
+  const standing = set === undefined ? undefined : parseTimestamp(set);
+  // An annotation of an attempt before is still known as ours, and so is what it stands in place of.
+  const before = stale ?? record?.attempt;
+  const known = [before?.action === 'Terminate' ? annotationOf(before) : undefined, record?.ours?.annotation];
+  const ours = set === undefined ? undefined : known.find(each => each?.set === set);
+  const previous = ours === undefined ? set : ours.previous;
+  const wanted = deadlineBy(due.terms.drainBound, claim, now);
+  const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
+  const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
+  const podsUntil = earliest(standing, wanted);
+  return {
+    ...(timestamp !== undefined && { terminationTimestamp: timestamp }),
+    ...(timestamp !== undefined && previous !== undefined && { previousTimestamp: previous }),
+    ...(podsUntil !== undefined && { podsUntil }),
+  };
+}
+
+/** When what is left of the pods goes; undefined: never, whoever terminates it waits. */
+function deadlineBy(
+  bound: DrainBound,
+  { terminationGracePeriod: own }: NodeClaimView,
+  now: EpochMs,
+): EpochMs | undefined {
+  const time = bound === 'Inherit' || (own !== undefined && own < bound) ? own : bound;
+  return time === undefined ? undefined : addDuration(now, time);
+}
+
+/** What an act does, when it begins. @param isObserved mode `Observe` leaves it out */
+export function describeAct(attempt: Attempt, isObserved = false): string {
+  const { action, claim } = attempt;
+  const until = toTimestamp(attempt.until);
+  const replacement = replacementOf(attempt);
+  const is = isObserved ? 'would be' : 'is';
+  const has = isObserved ? 'have' : 'has';
+  switch (action) {
+    case 'Replace':
+      return `a replacement, NodeClaim ${replacement?.name ?? ''}, ${is} launched, and ${has} time until ${until}`;
+    case 'Reboot':
+    case 'Drain':
+    case 'CustomResource':
+      return `${action} ${isObserved ? 'would begin' : 'has begun'}, and ${has} time until ${until}`;
+    case 'Terminate': {
+      if (claim === undefined)
+        return isObserved
+          ? 'the Auto Scaling group of the instance would replace it'
+          : 'the instance is terminated in its Auto Scaling group, which replaces it';
+      const place = replacement && !isObserved ? `; NodeClaim ${replacement.name} takes its place` : '';
+      return `NodeClaim ${claim.name} ${is} terminated${podsText(attempt)}${place}`;
+    }
+  }
+}
+
+/** What a termination means for the pods of the node. */
+function podsText({ time, podsUntil, terminationTimestamp }: AttemptOf<'Terminate'>): string {
+  if (podsUntil === undefined)
+    return terminationTimestamp === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
+  return podsUntil <= time ? ' forcefully' : `, and its pods have until ${toTimestamp(podsUntil)}`;
+}
+
+/** Pods have time until then; undefined: none, or no end. */
+export const graceEnd = (attempt: Attempt): EpochMs | undefined =>
+  attempt.action === 'Terminate' && attempt.podsUntil !== undefined && attempt.podsUntil > attempt.time
+    ? attempt.podsUntil
+    : undefined;
+
+/** Pods are waited for, however long that takes. */
+export const isUnbounded = (attempt: Attempt): boolean =>
+  attempt.action === 'Terminate' &&
+  attempt.claim !== undefined &&
+  attempt.podsUntil === undefined &&
+  attempt.terminationTimestamp === undefined;
+
+/** What is remembered of a node at first. */
+export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
+  name,
+  ...(pool !== undefined && { pool }),
+  clocks: {},
+  acts: [],
+  number: 0,
+  episodes: [],
+});
+
+/** Whether a deadline stands there that is no later. Karpenter replaces one that does not parse. */
+export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
+  const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
+  return deadline !== undefined && isDue(time, deadline);
+}
+
+/** The acts with one more; those that no allowance counts any more are dropped. */
+function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]): readonly Act[] {
+  const longest = ladder.reduce((most, { within }) => Math.max(most, within), GOES_ON_WITHIN as number);
+  return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
+}
+
+/** No more than so many are remembered: as many as an allowance can name. */
+const MAX_ACTS = 60;
+
+/** On the Node, so that it outlives the table: the last reboot of ours. */
+export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
+
+interface LastReboot {
+  readonly time: EpochMs;
+  /** How many there were, this one among them. */
+  readonly count: number;
+  readonly bootID: string | undefined;
+}
+
+/** What stands in the annotation. */
+export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
+  JSON.stringify({
+    time: toIsoText(now),
+    ...(bootID !== undefined && { bootID }),
+    count: acts.filter(({ action }) => action === 'Reboot').length + 1,
+  });
+
+/** More than an allowance can name forbid no more. */
+const MAX_COUNT = 20;
+
+/** undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never throws. */
+export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
+  const read = readJson(annotations[LAST_REBOOT_ANNOTATION]);
+  if (!isJsonObject(read)) return undefined;
+  const { time: said, count, bootID } = read;
+  const time = typeof said === 'string' ? parseTimestamp(said) : undefined;
+  if (time === undefined) return undefined;
+  const isCount = typeof count === 'number' && Number.isInteger(count);
+  return {
+    time,
+    // It says when there was one, so there was one at least.
+    count: isCount ? Math.min(Math.max(count, 1), MAX_COUNT) : 1,
+    bootID: typeof bootID === 'string' ? bootID : undefined,
+  };
+}
+
+/** What stands on a Node of which the table has nothing: it can only forbid. */
+export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
+  const read = readLastReboot(node);
+  if (read === undefined) return [];
+  const { time, count, bootID } = read;
+  const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
+  return Array.from({ length: count }, () => reboot);
+}
+
+/** An incident in the details of an audit line. */
+export const incidentOf = (incident: RepairIncident): JsonObject => ({
+  conditionType: incident.conditionType,
+  conditionStatus: incident.conditionStatus,
+  dueTime: toIsoText(incident.dueTime),
+  lastTransitionTime: toIsoText(incident.lastTransitionTime),
+  ...(incident.priority !== undefined && { priority: incident.priority }),
+});
+
+/** The numbers that an act rests on, times in RFC 3339. */
+export function attemptOf(attempt: Attempt): JsonObject {
+  const { number, claim, action, incident, until } = attempt;
+  const replacement = replacementOf(attempt);
+  const podsUntil = action === 'Terminate' ? attempt.podsUntil : undefined;
+  return {
+    ...incidentOf(incident),
+    attempt: number,
+    action,
+    ...(claim && { nodeClaim: claim.name }),
+    ...(action !== 'Terminate' && { until: toIsoText(until) }),
+    ...(replacement !== undefined && { replacement: replacement.name }),
+    ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
+  };
+}
+
+/** What comes next, at the end of a message. */
+export const followedBy = (rest: readonly LadderAction[]): string =>
+  rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
+
+/** How a condition is named among the terminations. */
+export const failureOf = (incident: { readonly conditionType: string; readonly conditionStatus: string }): string =>
+  `${incident.conditionType}=${incident.conditionStatus}`;
+
+/** What futility counts of it. */
+export const terminationOf = (node: string, { incident, time, replacement }: AttemptOf<'Terminate'>) => ({
+  condition: failureOf(incident),
+  time,
+  node,
+  ...(replacement && { isReplaced: true as const }),
+});

@@ -1,0 +1,85 @@
+/** Attempts that an earlier version kept in the record of their pool go into the records of their nodes. */
+import { newNode } from './attempt.ts';
+import { keyOf, ladderOf } from './ladder.ts';
+import type { CarriedAttempt, NodeRecord, PoolRecord, StoredNode } from './record.ts';
+import type { LadderAction } from './verdict.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { addDuration, hours } from '../../shared/domain/time.ts';
+
+/** What the pool's record knew of its nodes goes into theirs; answers what stays, for want of readable settings. */
+export function carryOver(
+  carried: readonly CarriedAttempt[],
+  records: Map<string, StoredNode>,
+  nodes: readonly NodeView[],
+  settings: RepairSettings | undefined,
+): PoolRecord['carried'] {
+  const present = new Set(nodes.map(({ uid }) => uid));
+  const left = carried.filter(each => !isSettledBy(each, present));
+  if (settings === undefined) return left.length === 0 ? undefined : left;
+  for (const each of left) {
+    const { uid, name } = each.node;
+    const known = records.get(uid)?.value ?? newNode(name, undefined);
+    records.set(uid, { value: intoNode(known, each, ladderOf(settings)), isOld: true });
+  }
+  return undefined;
+}
+
+/** The record of the node with what the pool's record knew of it. @param ladder of its pool, by which places in it are read */
+export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: readonly LadderAction[]): NodeRecord {
+  const { number, phase, intendedTime: time, node, incident, claim, action, isLeft } = carried;
+  const { requestId, resources, mayHaveMade, terminationTimestamp, previousTimestamp } = carried;
+  const at = ladder[carried.rung];
+  const isSame = at?.type === action;
+  const key = isSame ? keyOf(at) : keyOf({ type: action, timeout: hours(1) });
+  const isOver = phase === 'observed' || phase === 'refused' || carried.notTaken === true || isLeft === true;
+  const until = carried.until ?? addDuration(time, hours(1));
+  const drain = action === 'CustomResource' ? undefined : requestId;
+  const annotation =
+    isOver && action === 'Terminate' && terminationTimestamp !== undefined && claim !== undefined
+      ? { claim, set: terminationTimestamp, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) }
+      : undefined;
+  const ours = {
+    ...record.ours,
+    ...(drain !== undefined && { drain }),
+    ...(resources && { resources: [...resources] }),
+    ...(mayHaveMade && { mayHaveMade: [...mayHaveMade] }),
+    ...(annotation && { annotation }),
+  };
+  const kept = Object.keys(ours).length > 0 ? { ours } : {};
+  if (isLeft === true) return { ...record, ...kept, name: node.name, number: Math.max(record.number, number) };
+  const last = phase === 'observed' ? carried.carriedOut?.rung : carried.rung - 1;
+  const before = isSame || phase === 'observed' ? ladder.slice(0, (last ?? -1) + 1) : [];
+  const isTaken = !isOver && phase === 'accepted';
+  const taken = [...before.map(keyOf), ...(isTaken ? [key] : [])];
+  const acts = isTaken ? [{ key, action, time, ...(carried.bootID !== undefined && { bootID: carried.bootID }) }] : [];
+  return {
+    ...record,
+    ...kept,
+    name: node.name,
+    number: Math.max(record.number, number),
+    illness: { type: incident.conditionType, taken },
+    acts: [...record.acts, ...acts],
+    ...(!isOver && {
+      attempt: {
+        number,
+        phase: phase === 'intended' ? 'intended' : 'accepted',
+        time,
+        ...(claim && { claim }),
+        incident,
+        action,
+        key,
+        until,
+        ...(carried.answer && { answer: carried.answer }),
+        ...(terminationTimestamp !== undefined && { terminationTimestamp }),
+        ...(previousTimestamp !== undefined && { previousTimestamp }),
+        ...(carried.bootID !== undefined && { bootID: carried.bootID }),
+        ...(requestId !== undefined && { requestId }),
+      },
+    }),
+  };
+}
+
+/** Nothing of it is left to follow once its Node is gone. @param present UIDs of the pool's nodes */
+export const isSettledBy = ({ node, resources, mayHaveMade }: CarriedAttempt, present: ReadonlySet<string>): boolean =>
+  !present.has(node.uid) && resources === undefined && mayHaveMade === undefined;

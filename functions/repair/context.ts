@@ -1,0 +1,67 @@
+/** What a pass works with, and what came of an act. Types only. */
+import type { Made } from './action.ts';
+import type { decide, Granted } from './decide.ts';
+import type { decideNode, judgeNode } from './node-verdict.ts';
+import type { Attempt, NodeRecord } from './record.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import type { RefusalCause } from '../../shared/domain/refusal.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+
+export type Ports = Pick<
+  FunctionDeps,
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
+>;
+
+/** The rule for one node, what a pass finds of it, and the rule for a pool. */
+export interface Rules {
+  readonly decideNode: typeof decideNode;
+  readonly judgeNode: typeof judgeNode;
+  readonly decide: typeof decide;
+}
+
+/** What a pass works with. */
+export type PassDeps = Ports &
+  Rules & {
+    readonly reporter: Reporter;
+    /** The number of repairs that are held or in flight is another one; `zero`: it became none, or some. */
+    readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;
+    /** Asks for a pass of another pool. */
+    readonly ask: (pool: string | undefined, what: string) => Promise<void>;
+  };
+
+/** What came of an act. */
+export type Outcome =
+  /** @param pods of the node, as far as they were looked up */
+  | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt }
+  /** Somebody else terminates the node forcefully by now. */
+  | { readonly kind: 'overtaken' }
+  /** It is not wanted any more; nothing was done. */
+  | { readonly kind: 'calledOff' }
+  /** It certainly was not carried out. */
+  | ({ readonly kind: 'refused' } & Failure)
+  /** Some call failed: the next pass finds out what happened. */
+  | { readonly kind: 'unknown'; readonly error: unknown };
+
+/** Why an act was not carried out. */
+export interface Failure {
+  readonly message: string;
+  readonly cause: RefusalCause;
+  readonly reason: string;
+}
+
+/** An act of a pass, and what came of it. */
+export interface Carried {
+  readonly granted: Granted;
+  /** The record with the intent. */
+  readonly record: NodeRecord;
+  readonly made: Made;
+  readonly outcome: Outcome;
+}
+
+/** Where a decision was made. */
+export interface DecisionScope {
+  readonly pool: string | undefined;
+  /** Where the repair block stands. */
+  readonly source: string | undefined;
+}

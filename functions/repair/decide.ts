@@ -1,0 +1,390 @@
+/**
+ * The rule of repair for a whole pool: who of the due nodes is repaired now, ranked, within what guards, budgets, limits and the ramp allow;
+ * and what is remembered of it. Pure.
+ */
+import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './attempt.ts';
+import {
+  advanceRamp,
+  budgetBlocker,
+  createGuards,
+  futility,
+  type Guards,
+  nextRamp,
+  rampAllows,
+  rampAt,
+  rampBlocker,
+  rampTime,
+  type Surroundings,
+  withoutUndone,
+} from './guards.ts';
+import { readableSettings, unconfirmed } from './illness.ts';
+import { dueOf, isBeforeReboot } from './ladder.ts';
+import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
+import { nextPause, pauseAt } from './replacement.ts';
+import {
+  type Blocker,
+  type Candidate,
+  type DueNode,
+  FOLLOW_CHECK,
+  type Gate,
+  type LadderAction,
+  type NodeFinding,
+  type PresentNode,
+  type Rank,
+  type RepairRules,
+  type Verdict,
+} from './verdict.ts';
+import type { RefusalCause } from '../../shared/domain/refusal.ts';
+import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
+import {
+  addDuration,
+  earliest,
+  type EpochMs,
+  hours,
+  isDue,
+  minutes,
+  seconds,
+  toDurationMs,
+} from '../../shared/domain/time.ts';
+
+/** One pass acts on so many nodes; the others have the next. */
+const MOST_ACTS = 100;
+/** A pool has so many repairs in flight at most, for its record is limited. */
+const MOST_IN_FLIGHT = 5_000;
+/** One node is held by others that come back for so long at most in one illness. */
+const LONGEST_SETTLED = minutes(15);
+/** Terminations are remembered for so long, or as long as `futility` asks. */
+const TERMINATIONS_KEPT_FOR = hours(24);
+const MOST_TERMINATIONS = 100;
+
+export interface PoolObservation {
+  readonly now: EpochMs;
+  readonly pool: string | undefined;
+  readonly rules: RepairRules;
+  readonly findings: readonly NodeFinding[];
+  readonly state: PoolRecord;
+  /** What the guards count; undefined: nothing may be repaired. */
+  readonly surroundings: Surroundings | undefined;
+  /** What EC2 says of nodes that are to be confirmed, by UID. */
+  readonly answers?: ReadonlyMap<string, string> | undefined;
+  /** The limits of zone and cluster, by what the pool has in flight. */
+  readonly gate?: ((own: ReadonlySet<string>) => Gate) | undefined;
+}
+
+export interface Granted {
+  readonly finding: PresentNode;
+  readonly attempt: Attempt;
+  readonly action: LadderAction;
+  readonly ladder: readonly LadderAction[];
+  readonly rest: readonly LadderAction[];
+  readonly message: string;
+  readonly rank: Rank;
+}
+
+export interface PoolDecision {
+  readonly findings: readonly NodeFinding[];
+  readonly granted: readonly Granted[];
+  /** UIDs that count as in flight before anything is granted. */
+  readonly inFlight: ReadonlySet<string>;
+  /** What is remembered if everything that was granted is accepted. */
+  readonly state: PoolRecord;
+  readonly wakeTime: EpochMs | undefined;
+  /** Freeze or a zone hold: passes are a minute apart. */
+  readonly isOutage: boolean;
+}
+
+/** What the pool allows of what its nodes need. */
+export function decide(observation: PoolObservation): PoolDecision {
+  const { now, findings, state, rules, surroundings } = observation;
+  const inFlight = inFlightOf(findings, state, now);
+  const isOn = rules.gateOpen && readableSettings(rules) !== undefined;
+  if (!isOn || surroundings === undefined)
+    return remembered(observation, { findings, granted: [], inFlight, ramp: state.ramp, held: state.held });
+
+  const candidates = findings.flatMap((finding): Candidate[] => {
+    const turn = dueOf(finding);
+    if (turn === undefined || finding.kind === 'gone') return [];
+    const { kind: _, decision: due, ...action } = turn;
+    return [{ finding, due, ...action }];
+  });
+  const guards = createGuards(surroundings);
+  const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
+  const held = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
+  const before = withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const isAnythingDue = candidates.length > 0;
+  const ramp = nextRamp({ ramp: before, held: state.held }, { held, isAnythingDue }, now);
+  const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
+  const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
+  const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
+  const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
+  const stepped = advanceRamp(ramp, granted.length, now);
+  return remembered(observation, { findings: next, granted, inFlight, ramp: stepped, held });
+}
+
+/** How many a run that died had granted and not carried out. */
+function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
+  return findings.filter(({ kind, node: { uid }, record, state }) => {
+    const since = inFlight[uid];
+    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+    const isSettled = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+    return isSettled && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
+  }).length;
+}
+
+/** What a node's record says of it is over: nobody is about to act on it. */
+const OVER: readonly (NonNullable<NodeFinding['verdict']>['kind'] | undefined)[] = [
+  'recovered',
+  'stuck',
+  'exhausted',
+  'retry',
+];
+
+/** Those of which an attempt is under way, and those that a run set out to act on which may still be at work. */
+function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
+  const isBegun = ({ kind, node, verdict }: NodeFinding): boolean => {
+    const since = state.inFlight[node.uid];
+    if (kind === 'gone' || since === undefined || OVER.includes(verdict?.kind)) return false;
+    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+  };
+  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
+  return new Set(counted.map(({ node }) => node.uid));
+}
+
+interface Granting {
+  readonly observation: PoolObservation;
+  readonly surroundings: Surroundings;
+  readonly guards: Guards;
+  readonly blockers: ReadonlyMap<Candidate, Blocker | undefined>;
+  readonly inFlight: ReadonlySet<string>;
+  readonly ramp: PoolRecord['ramp'];
+}
+
+interface Outcome {
+  readonly finding: PresentNode;
+  readonly granted?: Granted;
+}
+
+/** One outcome each, ranked. A node whose repair is in flight goes on in its place and takes none anew. */
+function grant(candidates: readonly Candidate[], granting: Granting): readonly Outcome[] {
+  const { observation, surroundings, guards, blockers, inFlight, ramp } = granting;
+  const { now, state, pool, answers, rules } = observation;
+  const { settings, scope, poolNodes, budget } = surroundings;
+  const most = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
+  const limit = Math.min(most ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
+  const gate = observation.gate?.(inFlight);
+  let count = inFlight.size;
+  let granted = 0;
+  const disrupted = new Set(budget?.disrupted);
+  const score = scores(candidates, now);
+  return ranked(candidates, now).map((candidate, index): Outcome => {
+    const { finding, due, action, rest, stale } = candidate;
+    const { node } = finding;
+    const { message } = due;
+    const rank = { place: index + 1, of: candidates.length, score: Math.round(score(due) * 100) / 100 };
+    const guarded = blockers.get(candidate);
+    if (guarded !== undefined) return blocked(candidate, guarded, rank);
+    const settles = settling(candidate, guards, now);
+    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), illness: settles.illness };
+    const settled = { ...candidate, finding: { ...finding, record } };
+    const needsPlace = !inFlight.has(node.uid);
+    const isDisruptive = action.type !== 'CustomResource';
+    const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
+    const blocker =
+      settles.blocker ??
+      (isReplacing ? futility(surroundings, failureOf(due.incident), node, state.terminations) : undefined) ??
+      unconfirmed(due, answers?.get(node.uid), now) ??
+      (needsPlace && count >= limit ? budgetBlocker(scope, count, limit, now) : undefined) ??
+      (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
+      (needsPlace ? gate?.take(node) : undefined);
+    if (blocker !== undefined) return blocked(settled, blocker, rank);
+    const isObserving = rules.mode === 'Observe';
+    if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
+      return blocked(settled, rampBlocker(ramp, now), rank);
+    if (!isObserving && granted >= MOST_ACTS)
+      return { finding: { ...settled.finding, time: addDuration(now, seconds(1)) } };
+    if (needsPlace) count += 1;
+    if (isDisruptive) disrupted.add(node.uid);
+    const attempt = createAttempt(settled, now);
+    if (isObserving) {
+      const verdict: Verdict = { kind: 'wouldRepair', node, attempt, rest, message };
+      return { finding: { ...settled.finding, verdict, time: addDuration(now, FOLLOW_CHECK) } };
+    }
+    granted += 1;
+    // What the action before has asked for is still known as ours.
+    const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+    const launches = action.type === 'Replace' && stale === undefined;
+    const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
+    const next = { ...before, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
+    const verdict: Verdict = { kind: 'repair', node, attempt, message };
+    return {
+      finding: { ...settled.finding, record: next, verdict, state: 'inFlight' },
+      granted: { finding: settled.finding, attempt, action, ladder: due.ladder, rest, message, rank },
+    };
+  });
+}
+
+const AGES_BY = minutes(30);
+
+/**
+ * Who comes first: the dense rank of priority among those that are due, and one more for each half hour that a node has been due, whatever
+ * held it. Of equal ones the less healthy node, then by name.
+ */
+export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
+  const score = scores(candidates, now);
+  return candidates.toSorted(
+    (a, b) =>
+      score(b.due) - score(a.due) ||
+      b.due.severity - a.due.severity ||
+      (a.finding.node.name < b.finding.node.name ? -1 : 1),
+  );
+}
+
+function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
+  const priorities = [...new Set(candidates.map(({ due }) => due.terms.priority))].toSorted((a, b) => a - b);
+  return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
+}
+
+function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Outcome {
+  const { record } = finding;
+  const { incident } = due;
+  const { message, until: time } = blocker;
+  const verdict: Verdict = { kind: 'held', node: finding.node, blocker, incident, message, rank };
+  // A node that was drained for its reboot does not stay closed meanwhile.
+  if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
+    const opened = calledOff(record, record.attempt);
+    return { finding: { ...finding, record: opened, verdict, time, takesBack: true, state: 'followed' } };
+  }
+  // What an attempt before has set waits for nothing here.
+  const takesBack = finding.takesBack || record?.ours?.annotation !== undefined;
+  return { finding: { ...finding, verdict, time, takesBack } };
+}
+
+/** Whether those that have just come back hold it, and the time that it has been held so. */
+function settling(
+  { finding: { node, record }, due: { incident } }: Candidate,
+  guards: Guards,
+  now: EpochMs,
+): { readonly illness: Illness; readonly blocker?: Blocker } {
+  const { settling: before, ...illness } = record?.illness ?? { type: incident.conditionType, taken: [] };
+  const { totalMs = 0, since } = before ?? {};
+  const spent = totalMs + (since === undefined ? 0 : now - since);
+  const toleration = toDurationMs(Math.max(0, incident.dueTime - incident.lastTransitionTime));
+  const blocker = spent >= LONGEST_SETTLED ? undefined : guards.settle(node, toleration);
+  if (blocker === undefined) return { illness: spent === 0 ? illness : { ...illness, settling: { totalMs: spent } } };
+  const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
+  return {
+    illness: { ...illness, settling: { totalMs, since: since ?? now } },
+    blocker: { ...blocker, until: earliest(blocker.until, last) ?? blocker.until },
+  };
+}
+
+interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
+  readonly ramp: PoolRecord['ramp'];
+  readonly held: readonly string[];
+}
+
+/** What the next pass must know. */
+function remembered({ now, rules, state, findings: before }: PoolObservation, decided: Decided): PoolDecision {
+  const { granted, inFlight, held } = decided;
+  const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
+  const window = toDurationMs(Math.max(readableSettings(rules)?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+  const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
+  const begun = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
+  const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...begun]);
+  const terminations = state.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
+  const hasFailed = findings.some(({ unsaid }) => unsaid.some(({ kind }) => kind === 'failedLaunch'));
+  const { launchPause, ramp: _, ...rest } = state;
+  const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
+  const ramp = rampAt(decided.ramp, now);
+  const next: PoolRecord = {
+    ...rest,
+    ...(ramp && { ramp }),
+    inFlight: places,
+    followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
+    held: held.toSorted(),
+    ...(pause && { launchPause: pause }),
+    terminations: terminations.slice(-MOST_TERMINATIONS),
+    counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
+  };
+  const settling = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
+  const [oldest] = next.terminations;
+  const times = [
+    ...findings.map(({ time }) => time),
+    ...settling.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
+    Object.keys(places).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
+    oldest && addDuration(oldest.time, window),
+    ramp && rampTime(ramp, now),
+  ];
+  const isOutage = held.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);
+  return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
+}
+
+/** A refused try has left its marks, and is not the next thing to be tried. */
+const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
+  record?.ours !== undefined &&
+  record.attempt === undefined &&
+  verdict !== undefined &&
+  !['due', 'retry', 'repair'].includes(verdict.kind);
+
+const isHeld = ({ verdict }: NodeFinding): boolean =>
+  verdict !== undefined && ['held', 'blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'].includes(verdict.kind);
+
+/** Something of it is to be followed, though it holds nobody. */
+const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
+  state !== 'quiet' && !(node.uid in inFlight);
+
+const isRepairing = ({ record }: NodeFinding): boolean => record?.attempt !== undefined;
+
+/** What was done to a node, and what came of it. */
+interface CarriedAct {
+  readonly granted: { readonly finding: Pick<NodeFinding, 'node'>; readonly attempt: Attempt };
+  readonly outcome:
+    | { readonly kind: 'refused'; readonly cause: RefusalCause }
+    | { readonly kind: 'accepted' | 'overtaken' | 'calledOff' | 'unknown' };
+}
+
+/** What the pool remembers after the acts of a pass. */
+export function poolAfter(
+  state: PoolRecord,
+  carried: readonly CarriedAct[],
+  findings: readonly NodeFinding[],
+  now: EpochMs,
+): PoolRecord {
+  const of = (...kinds: readonly CarriedAct['outcome']['kind'][]): readonly CarriedAct[] =>
+    carried.filter(({ outcome }) => kinds.includes(outcome.kind));
+  const hasFailed = carried.some(
+    ({ granted: { attempt }, outcome }) =>
+      attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  );
+  const hasReplaced = of('accepted', 'overtaken').some(
+    ({ granted: { attempt } }) => attempt.action === 'Terminate' && attempt.replacement !== undefined,
+  );
+  const undone = new Set(of('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
+  const isFree = (each: NodeFinding): boolean => undone.has(each.node.uid) && each.state !== 'inFlight';
+  const free = new Set(findings.filter(isFree).map(({ node }) => node.uid));
+  const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const acted = new Set(carried.map(({ granted }) => granted.finding.node.uid));
+  // Those of runs that died before they had counted them.
+  const uncounted = findings.flatMap(({ node: { uid }, record, unsaid }) => {
+    const lost = unsaid.find(({ kind }) => kind === 'lost')?.attempt;
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    return acted.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
+  });
+  const terminated = of('accepted').flatMap(({ granted: { attempt, finding } }) =>
+    attempt.action === 'Terminate' ? [terminationOf(finding.node.uid, attempt)] : [],
+  );
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const { ramp: before, launchPause, ...rest } = state;
+  const ramp = withoutUndone(before, undone.size);
+  const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
+  return {
+    ...rest,
+    ...(pause && { launchPause: pause }),
+    ...(ramp && { ramp }),
+    inFlight,
+    terminations: [...state.terminations, ...[...uncounted, ...terminated].filter(({ node }) => !known.has(node))],
+    followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
+    counts: { ...state.counts, repairing: findings.filter(isRepairing).length },
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * DrainThenTerminate, its first half: the drain function is asked to empty the node. The request has an id of its own, so asking twice
+ * is asking once; `DrainCompleted` with that id says how it ended.
+ */
+import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
+import type { EndedDrain } from './record.ts';
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../shared/contract/names.ts';
+import { type Parsed, parsed } from '../../shared/contract/policy-schema.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { cutText } from '../../shared/domain/cut-text.ts';
+import { addDuration, seconds } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+
+const RETRY = seconds(5);
+
+/** Longest reason that a request may give. */
+const MAX_REASON = 1024;
+
+/** @param options `allPods`: whatever configuration and limits say */
+export async function requestDrain(
+  { deps, attempt, node, message, now }: ActionContext<'Drain'>,
+  { allPods = false }: { readonly allPods?: boolean } = {},
+): Promise<StepOutcome> {
+  const { requestId } = attempt;
+  const reason = cutText(`repair: ${message}`, MAX_REASON);
+  const about = { id: requestId, node: { name: node.name, uid: node.uid }, reason };
+  const detail = { schemaVersion: 1, ...about, ...(allPods && { allPods }) };
+  const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
+  switch (outcome.kind) {
+    case 'published':
+      return TAKEN;
+    case 'retry':
+      return {
+        kind: 'notYet',
+        until: addDuration(now, RETRY),
+        on: `the bus did not take the request: ${outcome.code}`,
+      };
+    case 'rejected':
+      return { kind: 'failed', reason: 'DrainRequestRejected', message: outcome.message };
+  }
+}
+
+/** I7: a drain that is not wanted any more is called off, and with it our cordon. One that has ended stays as it is. */
+export async function cancelDrain(
+  deps: Pick<ActionDeps, 'bus'>,
+  { nodeName, requestId }: { readonly nodeName: string; readonly requestId: string },
+): Promise<void> {
+  const detail = {
+    id: requestId,
+    nodeName,
+    agent: 'curfew',
+    checkName: DRAIN_REQUESTED,
+    isHealthy: true,
+    healthEventStatus: { nodeQuarantined: 'Cancelled' },
+    processingStrategy: 1,
+  };
+  const outcome = await publish(deps, { source: SOURCES.repair, detailType: HEALTH_EVENT, detail });
+  if (outcome.kind === 'retry') {
+    throw new RetryableError(`the bus did not take the end of drain ${requestId}: ${outcome.code}`, {
+      reason: outcome.code,
+    });
+  }
+}
+
+async function publish({ bus }: Pick<ActionDeps, 'bus'>, entry: BusEntry) {
+  const [outcome] = await bus.publish([entry]);
+  return outcome ?? { kind: 'retry' as const, code: 'NoAnswer' };
+}
+
+const schema = z.object({
+  id: z.string(),
+  status: z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']),
+  message: z._default(z.string(), ''),
+});
+
+/** A drain that was taken back by somebody else than us stops the repair: they want the node left alone. */
+const ANSWERS = {
+  Succeeded: 'succeeded',
+  AlreadyDrained: 'succeeded',
+  Failed: 'failed',
+  Cancelled: 'stopped',
+} as const;
+
+/** Reads how a drain ended, from the detail of a `DrainCompleted`. Never throws. */
+export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain> {
+  const read = parsed(schema.safeParse(detail), 'detail');
+  if (!read.ok) return read;
+  const { id, status, message } = read.value;
+  return {
+    ok: true,
+    value: { requestId: id, answer: { kind: ANSWERS[status], message: `drain ${status}: ${message}` } },
+  };
+}
+
+/** The UID of the node that a request of this id is about: the id begins with it (`attempt.ts`). */
+export const nodeOfRequest = (requestId: string): string | undefined => /^(.+)\.\d+$/.exec(requestId)?.[1];

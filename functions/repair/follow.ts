@@ -1,0 +1,328 @@
+/** What became of an attempt, by looking (I4): it is waited for, is over, gave way, or lets the next action follow. Pure. */
+import { accepted, calledOff, describe, endsBy, settledTime, withoutAttempt } from './attempt.ts';
+import {
+  allActionsOf,
+  awaitsReboot,
+  dueOf,
+  hasTime,
+  isBeforeReboot,
+  judgeTurn,
+  refusedUntil,
+  terminationAfter,
+} from './ladder.ts';
+import { readableSettings } from './illness.ts';
+import type { Attempt, AttemptOf, NodeRecord, Replacement } from './record.ts';
+import { type ReplacementStatus, replacementStatusOf } from './replacement.ts';
+import {
+  BLOCKED_CHECK,
+  FOLLOW_CHECK,
+  IN_FLIGHT,
+  type DueNode,
+  type JudgedNode,
+  type Finding,
+  type GoneNode,
+  type JudgeContext,
+  QUIET,
+  type Verdict,
+} from './verdict.ts';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import { heldUntil } from '../../shared/domain/refusal.ts';
+import {
+  addDuration,
+  earliest,
+  type EpochMs,
+  isDue,
+  latest,
+  parseTimestamp,
+  seconds,
+  toDurationMs,
+  toTimestamp,
+} from '../../shared/domain/time.ts';
+
+/** What became of the attempt that is remembered of the node. */
+export function judgeAttempt(judged: JudgedNode, before: Attempt): Finding {
+  const { context, record, node } = judged;
+  const attempt = withDrainEnd(before, context, node.uid);
+  if (attempt.phase === 'accepted') return judgeAccepted(judged, attempt);
+  const settled = settledTime(attempt);
+  if (!isDue(context.now, settled)) {
+    const message = `attempt ${attempt.number} may still be under way`;
+    return { ...IN_FLIGHT, record: { ...record, attempt }, verdict: { kind: 'settle', node, message }, time: settled };
+  }
+  if (wasCarriedOut(attempt, context, node)) {
+    const settings = readableSettings(context.rules);
+    const taken = accepted({ ...record, attempt }, attempt, settings ? allActionsOf(settings) : []);
+    const finding = judgeAccepted({ ...judged, record: taken }, taken.attempt ?? attempt);
+    return { ...finding, unsaid: [{ kind: 'carriedOut', attempt }, ...finding.unsaid] };
+  }
+  const waits = retryTime(judged, attempt);
+  if (waits !== undefined) {
+    const why = record.refusals?.[attempt.key]?.message ?? '';
+    const message = `${why}; it is tried again at ${toTimestamp(waits)}`;
+    return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: waits };
+  }
+  return judgeStale(judged, attempt);
+}
+
+function withDrainEnd(attempt: Attempt, { drainEnds }: JudgeContext, uid: string): Attempt {
+  const end = drainEnds.get(uid);
+  const isOurs = attempt.action === 'Drain' && end !== undefined && end.requestId === attempt.requestId;
+  return isOurs ? { ...attempt, answer: end.answer } : attempt;
+}
+
+/**
+ * A termination that was begun: the NodeClaim is gone, or on its way with a deadline no later than ours. A graceful deletion that somebody else had begun is
+ * not what the attempt was for. Nothing tells for certain that a machine was not rebooted, so that counts as carried out. What is asked for
+ * under an id of its own can be asked for again.
+ */
+function wasCarriedOut(attempt: Attempt, context: JudgeContext, { annotations }: NodeView): boolean {
+  const { claims, now } = context;
+  switch (attempt.action) {
+    case 'Reboot':
+      return annotations !== undefined;
+    case 'Drain':
+    case 'CustomResource':
+      return false;
+    case 'Replace':
+      return attempt.replacement !== undefined && replacementStatusOf(attempt.replacement, context).kind !== 'gone';
+    case 'Terminate': {
+      // Without a NodeClaim the instance was looked at before (`inquire` in `made-resources.ts`), and had not been ended.
+      if (attempt.claim === undefined) return false;
+      const seen = claims.get(attempt.claim.uid);
+      if (seen?.deletionTime === undefined) return seen === undefined;
+      const deadline = parseTimestamp(attempt.terminationTimestamp ?? '');
+      return deadline === undefined || endsBy(seen, latest(now, deadline));
+    }
+  }
+}
+
+/** What was begun may go on. */
+const isEnforced = ({ context, isOn }: JudgedNode): boolean => isOn && context.rules.mode === 'Enforce';
+
+/** The same; a block that cannot be read is a mistake, and stops nothing that was begun. */
+function isWanted(judged: JudgedNode): boolean {
+  const { gateOpen, settings } = judged.context.rules;
+  return isEnforced(judged) || (gateOpen && settings !== undefined && 'invalid' in settings);
+}
+
+/** The API server keeps failing a termination that is still wanted: it waits, and what it has set stays. undefined: it may be tried. */
+function retryTime(judged: JudgedNode, { action, key }: Attempt): EpochMs | undefined {
+  const { context, decision, record } = judged;
+  if (action !== 'Terminate' || !isEnforced(judged) || decision.kind !== 'due') return undefined;
+  return heldUntil(record.refusals?.[key], { basis: context.basisOf(decision.claim), now: context.now });
+}
+
+/** Not carried out by a run that ended: taken over where it is still wanted, else taken back. */
+function judgeStale(judged: JudgedNode, attempt: Attempt): Finding {
+  const rest = { ...judged, record: withoutAttempt(judged.record, attempt) };
+  // Its replacement may be open by now.
+  if (attempt.action === 'Terminate' && attempt.replacement !== undefined)
+    return judgeReplacing(rest, { ...attempt, action: 'Replace', phase: 'accepted' });
+  const turn = judgeTurn(rest, isEnforced(judged) ? attempt : undefined);
+  return dueOf(turn)?.stale === undefined ? { ...turn, takesBack: true, state: 'followed' } : turn;
+}
+
+function judgeAccepted(judged: JudgedNode, attempt: Attempt): Finding {
+  switch (attempt.action) {
+    case 'Replace':
+      return judgeReplacing(judged, attempt);
+    case 'Terminate':
+      return judgeTermination(judged, attempt);
+    case 'Reboot':
+    case 'Drain':
+    case 'CustomResource':
+      return judgeInPlace(judged, attempt);
+  }
+}
+
+/** The Node is still there. */
+function judgeTermination(judged: JudgedNode, attempt: AttemptOf<'Terminate'>): Finding {
+  const { context, node, isIll } = judged;
+  const { now, claims } = context;
+  const claim = attempt.claim && claims.get(attempt.claim.uid);
+  // Accepted, and yet the NodeClaim stands there as if nothing had happened.
+  if (claim !== undefined && claim.deletionTime === undefined)
+    return { ...judgeTurn({ ...judged, record: withoutAttempt(judged.record, attempt) }), takesBack: true };
+  const record = { ...judged.record, attempt };
+  const takesBack = !isIll && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
+  if (!isDue(now, attempt.until)) {
+    const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
+    const verdict = isIll ? ({ kind: 'finishing', node, message: describe(attempt) } as const) : undefined;
+    return { ...IN_FLIGHT, record, verdict, time, takesBack };
+  }
+  const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
+  const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
+  const verdict: Verdict = { kind: 'stuck', node, attempt, message };
+  return { ...QUIET, record, verdict, time: addDuration(now, FOLLOW_CHECK), state: 'followed', takesBack };
+}
+
+/** Who was asked for help is not needed any more; a drain is, for as long as the NodeClaim is on its way. */
+function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
+  return ours?.resources !== undefined || ours?.mayHaveMade !== undefined || (isClaimGone && ours?.drain !== undefined);
+}
+
+function judgeInPlace(judged: JudgedNode, attempt: Attempt): Finding {
+  const { context, node, isIll, isOn } = judged;
+  const { now } = context;
+  const record = { ...judged.record, attempt };
+  const over = withoutAttempt(record, attempt);
+  if (!isIll && !awaitsReboot(attempt, node, now)) {
+    const message = `the node is well again after ${attempt.action}, attempt ${attempt.number}${rebootSeen(attempt, node)}`;
+    // A reboot that helped ends the illness at once.
+    const isMended = attempt.action === 'Reboot' && node.bootID !== attempt.bootID;
+    const { illness: _, ...rest } = over;
+    const verdict: Verdict = { kind: 'recovered', node, attempt, message };
+    return { ...QUIET, record: isMended ? rest : over, verdict, takesBack: true };
+  }
+  // A drain is called off; others answer to a custom resource, and are not interrupted at half way.
+  if (!isWanted(judged) && attempt.action === 'Drain' && (hasTime(attempt, now) || isBeforeReboot(attempt)))
+    return callOff(judged, attempt);
+  const check = addDuration(now, FOLLOW_CHECK);
+  if (hasTime(attempt, now)) {
+    const verdict = isIll ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
+    return { ...IN_FLIGHT, record, verdict, time: earliest(attempt.until, check) };
+  }
+  const takesBack = record.ours?.maintenance === true;
+  if (attempt.answer?.kind === 'stopped') {
+    const message = `${describe(attempt)}; no further action is set`;
+    const verdict: Verdict = { kind: 'exhausted', node, message };
+    return { ...QUIET, record, verdict, time: addDuration(now, BLOCKED_CHECK), state: 'followed', takesBack };
+  }
+  if (!isOn) return { ...IN_FLIGHT, record, time: check, takesBack };
+  const turn = judgeTurn({ ...judged, record });
+  // It stays closed only for the reboot.
+  const due = dueOf(turn);
+  if (isBeforeReboot(attempt) && due?.action.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
+    if (due === undefined) return callOff(judged, attempt);
+    return { ...judgeTurn({ ...judged, record: over }), state: 'inFlight', takesBack };
+  }
+  const isLeft = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
+  return { ...turn, state: isLeft ? 'inFlight' : 'followed', takesBack };
+}
+
+/** It counts as not taken, and begins anew when it may. */
+function callOff(judged: JudgedNode, attempt: Attempt): Finding {
+  const record = calledOff({ ...judged.record, attempt }, attempt);
+  return { ...judgeTurn({ ...judged, record }), takesBack: true };
+}
+
+const rebootSeen = (attempt: Attempt, node: NodeView): string =>
+  attempt.action !== 'Reboot' || attempt.bootID === undefined
+    ? ''
+    : node.bootID === attempt.bootID
+      ? ', although its boot ID is the same as before'
+      : ` (boot ID ${node.bootID ?? 'none'})`;
+
+/** Karpenter's news of a NodeClaim reach nobody here: it is looked at. */
+const LAUNCH_CHECK = seconds(30);
+
+/** A replacement has been asked for: it is waited for, gives way, or lets the ill NodeClaim go. */
+function judgeReplacing(judged: JudgedNode, attempt: AttemptOf<'Replace'>): Finding {
+  const { context, node, isIll, decision } = judged;
+  const { now } = context;
+  const replacement = judged.record.ours?.replacement ?? attempt.replacement;
+  const name = replacement?.name ?? '';
+  const status: ReplacementStatus = replacement ? replacementStatusOf(replacement, context) : { kind: 'gone' };
+  const isReleased = 'isReleased' in status && status.isReleased;
+  const record = { ...judged.record, attempt };
+  const over = withoutAttempt(record, attempt);
+  if (!isIll) {
+    const stays = isReleased
+      ? `NodeClaim ${attempt.replacement?.name ?? ''} stays beside it`
+      : 'its replacement is not needed';
+    const message = `the node is well again while it was being replaced, attempt ${attempt.number}: ${stays}`;
+    return { ...QUIET, record: over, verdict: { kind: 'recovered', node, attempt, message }, takesBack: true };
+  }
+  if (!isWanted(judged)) return { ...judgeTurn({ ...judged, record: over }), takesBack: true };
+  const check = addDuration(now, LAUNCH_CHECK);
+  switch (status.kind) {
+    case 'gone':
+      return giveUp(judged, attempt, `NodeClaim ${name} is gone: Karpenter has no capacity for it, or it was deleted`);
+    case 'launching':
+    case 'unready': {
+      if (isDue(now, attempt.until) && !isReleased) {
+        const had = formatDuration(toDurationMs(attempt.until - attempt.time));
+        return giveUp(judged, attempt, `NodeClaim ${name} is not ready after ${had}`);
+      }
+      const message = `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
+      const verdict: Verdict = { kind: 'underWay', node, message };
+      return { ...IN_FLIGHT, record, verdict, time: earliest(attempt.until, check) };
+    }
+    case 'ready': {
+      if (decision.kind === 'due') {
+        const found = { ...replacement, name, node: status.node.name };
+        return letGo({ ...judged, record }, decision, attempt, found);
+      }
+      // A veto, or somebody else at work: the replacement is kept until that is over.
+      const { verdict, time } = judgeTurn({ ...judged, record });
+      return { ...IN_FLIGHT, record, verdict, time: time ?? check };
+    }
+  }
+}
+
+/** The replacement is ready: the ill NodeClaim may go. */
+function letGo(
+  judged: JudgedNode,
+  decision: DueNode,
+  attempt: AttemptOf<'Replace'>,
+  replacement: Replacement,
+): Finding {
+  const { record, context, node } = judged;
+  const { now } = context;
+  const action = terminationAfter(attempt.key, decision.ladder);
+  if (action === undefined) return giveUp(judged, attempt, 'its list has no such action any more');
+  const basis = context.basisOf(decision.claim);
+  const until = refusedUntil({ refusals: record.refusals, basis }, attempt.key, action, now);
+  if (until === undefined) {
+    const verdict = { kind: 'due', decision, action, rest: [], stale: undefined, replacement } as const;
+    return { ...IN_FLIGHT, record, verdict, time: addDuration(now, LAUNCH_CHECK) };
+  }
+  const message = `${decision.message}; the termination was refused: it is tried again at ${toTimestamp(until)}`;
+  return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: until };
+}
+
+/** It is not taken: the next action follows at once, and the pool launches nothing for a while. */
+function giveUp(judged: JudgedNode, attempt: AttemptOf<'Replace'>, why: string): Finding {
+  const { illness } = judged.record;
+  const failed = withoutAttempt({ ...judged.record, attempt }, attempt);
+  const passed = [...new Set([...(illness?.passed ?? []), attempt.key])];
+  const record = { ...failed, ...(illness && { illness: { ...illness, passed } }) };
+  const context = { ...judged.context, launchesFrom: addDuration(judged.context.now, LAUNCH_CHECK) };
+  const turn = judgeTurn({ ...judged, record, context });
+  return { ...turn, takesBack: true, state: 'followed', unsaid: [{ kind: 'failedLaunch', attempt, why }] };
+}
+
+/** Its Node is gone. */
+export function judgeGone(
+  uid: string,
+  before: NodeRecord,
+  { now, claims }: Pick<JudgeContext, 'now' | 'claims'>,
+): GoneNode {
+  const { attempt } = before;
+  const node = { name: before.name, uid };
+  const base = { ...QUIET, kind: 'gone', node, takesBack: before.ours !== undefined } as const;
+  const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
+  if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
+  const isIntended = attempt.phase === 'intended';
+  const settled = settledTime(attempt);
+  if (isIntended && !isDue(now, settled)) return { ...base, record: before, time: settled, state: 'followed' };
+  const unsaid: GoneNode['unsaid'] = isIntended ? [{ kind: 'lost', attempt }] : [];
+  const claim = attempt.claim && claims.get(attempt.claim.uid);
+  if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
+    const over = isIntended ? withoutAttempt(before, attempt) : before;
+    return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, unsaid };
+  }
+  const record = isIntended ? accepted(before, attempt, []) : before;
+  const followed = { ...base, record, state: 'followed', unsaid } as const;
+  const check = addDuration(now, FOLLOW_CHECK);
+  if (!isDue(now, attempt.until)) return { ...followed, time: earliest(attempt.until, check) };
+  const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
+  const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
+  return { ...followed, verdict, time: check };
+}
+
+const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;
+
+const stuckBy = (finalizers: readonly string[]): string =>
+  finalizers.length === 0 ? 'no finalizer holds it' : `held by finalizer ${finalizers.join(', ')}`;

@@ -1,0 +1,215 @@
+/**
+ * When an illness starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own, which starts when it began to hold:
+ * at the condition's transition, but never before the Node was made, and where that time cannot be right at the first look. What stands
+ * in the record is kept: an agent may write the time anew with each report. Pure.
+ */
+import { cumulativeDueTime } from './flapping.ts';
+import type { Clock, Episode, Illness, NodeRecord, RepairIncident } from './record.ts';
+import type { Blocker, DueNode, Ill, RepairRules } from './verdict.ts';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import {
+  keyOfStatement,
+  matchStatements,
+  type RepairSettings,
+  statementsOf,
+  type UnhealthyMatch,
+} from '../../shared/domain/repair-policy.ts';
+import { addDuration, type EpochMs, isDue, latest, minutes, seconds, toTimestamp } from '../../shared/domain/time.ts';
+
+export const readableSettings = ({ settings }: RepairRules): RepairSettings | undefined =>
+  settings === undefined || 'invalid' in settings ? undefined : settings;
+
+/** A change is told of within seconds: one whose transition lies further back was written by a clock that is behind. */
+const LONGEST_LAG = minutes(10);
+
+/** A clock that is ahead by no more is as good as right. */
+const CLOCK_SKEW = seconds(5);
+
+/** No rule has been ill for so long: the illness is over. */
+export const WELL_FOR = minutes(5);
+
+/** An illness of the same condition goes on in the ladder within so long after the last act. */
+export const GOES_ON_WITHIN = minutes(24 * 60);
+
+/** News of a transition that is no older tells what the forwarder saw of it. */
+const FRESH = minutes(1);
+
+export interface IllnessObservation {
+  readonly now: EpochMs;
+  readonly settings: RepairSettings;
+  readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
+  /** When the forwarder saw the change that this look is for; undefined: it is for another reason. */
+  readonly observedTime?: EpochMs | undefined;
+  /** The same, if it is a change of this very node. */
+  readonly ownTime?: EpochMs | undefined;
+}
+
+/** Every statement that holds of the node, with its clock. */
+export function illsOf(
+  node: Pick<NodeView, 'conditions' | 'creationTime'>,
+  observed: IllnessObservation,
+): readonly Ill[] {
+  return matchStatements(node, statementsOf(observed.settings)).map((match): Ill => {
+    const key = keyOfStatement(match.statement);
+    const kept = observed.record?.clocks[key];
+    const { lastTransitionTime: stated } = match.condition;
+    if (kept !== undefined && stated !== undefined) {
+      const clock = clockAfter(kept, stated, observed);
+      if (clock !== undefined) return { ...match, key, start: clock.start, clock };
+    }
+    const { start, doubt } = startOf(match, node, observed);
+    const first = kept?.first ?? kept?.start;
+    const clock = start === undefined ? undefined : { start, stated, ...(first !== undefined && { first }) };
+    return { ...match, key, start, clock, doubt };
+  });
+}
+
+/**
+ * The clock of a statement that held at the last look. Its time may move although the status stayed: that is certain where a change of the
+ * node is told of at once, and nobody saw it well in between. Else it may have been well for a while (I3): undefined, it starts anew.
+ */
+function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: IllnessObservation): Clock | undefined {
+  const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
+  const { first } = kept;
+  if (kept.stated === undefined || stated <= kept.stated) {
+    if (isFresh && first !== undefined) return { start: first, stated };
+    return kept;
+  }
+  return isFresh ? { start: first ?? kept.start, stated } : undefined;
+}
+
+function startOf(
+  { statement, condition }: UnhealthyMatch,
+  { creationTime }: Pick<NodeView, 'creationTime'>,
+  { now, observedTime }: IllnessObservation,
+): Pick<Ill, 'start' | 'doubt'> {
+  const { lastTransitionTime: stated } = condition;
+  if (stated === undefined) return { start: undefined };
+  if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
+  if (observedTime !== undefined && observedTime - stated > LONGEST_LAG) return { start: now, doubt: 'behind' };
+  const start = creationTime === undefined ? stated : latest(stated, creationTime);
+  // Since when a reason stands nobody says: its transition is that of the status.
+  return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
+}
+
+export type Health =
+  | { readonly kind: 'healthy' }
+  | { readonly kind: 'noTransitionTime'; readonly message: string }
+  | {
+      readonly kind: 'unhealthy';
+      readonly incident: RepairIncident;
+      /** The incident and its due time in words. */
+      readonly message: string;
+      /** How many statements hold: how unhealthy the node is. */
+      readonly severity: number;
+      /** The statement that decides. */
+      readonly entry: Ill;
+      /** Since when any of them has been due. */
+      readonly dueSince: EpochMs;
+    };
+
+/** A statement with its clock, and when it is due. */
+interface Timed {
+  readonly ill: Ill;
+  readonly start: EpochMs;
+  readonly dueTime: EpochMs;
+}
+
+const priorityOf = ({ ill: { statement } }: Timed): number => statement.priority ?? 0;
+
+/**
+ * The entry that decides: of those that are due the one with the highest priority, then that which is due first, then the first listed.
+ *
+ * @param episodes looked at only with `flapping`
+ */
+export function judgeHealth(
+  ills: readonly Ill[],
+  {
+    now,
+    settings,
+    episodes,
+  }: { readonly now: EpochMs; readonly settings: RepairSettings; readonly episodes: readonly Episode[] },
+): Health {
+  const [some] = ills;
+  if (some === undefined) return { kind: 'healthy' };
+  const timed = ills
+    .flatMap((ill): Timed[] => {
+      const { start, statement } = ill;
+      return start === undefined ? [] : [{ ill, start, dueTime: addDuration(start, statement.toleration) }];
+    })
+    .toSorted((a, b) => a.dueTime - b.dueTime);
+  const [earliest] = timed;
+  const [first = earliest] = timed
+    .filter(({ dueTime }) => isDue(now, dueTime))
+    .toSorted((a, b) => priorityOf(b) - priorityOf(a));
+  if (first === undefined || earliest === undefined) {
+    const { type, status } = some.condition;
+    const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
+    return { kind: 'noTransitionTime', message };
+  }
+  const { ill, start, dueTime } = first;
+  const starts = ills.flatMap(each => each.start ?? []);
+  const since = starts.reduce((least, time) => (time < least ? time : least));
+  const flappingTime = settings.flapping && cumulativeDueTime(since, episodes, settings.flapping);
+  const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
+  const { statement, condition } = ill;
+  const field = isFlapping ? 'spec.repair.flapping' : statement.field;
+  const incident: RepairIncident = {
+    conditionType: condition.type,
+    conditionStatus: condition.status,
+    lastTransitionTime: start,
+    dueTime: isFlapping ? flappingTime : dueTime,
+    ...(field !== undefined && { field }),
+    ...(statement.priority !== undefined && statement.priority > 0 && { priority: statement.priority }),
+  };
+  const why =
+    isFlapping && settings.flapping !== undefined
+      ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
+      : `tolerated ${formatDuration(statement.toleration)}`;
+  const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(incident)}`;
+  const dueSince = isFlapping && flappingTime < earliest.dueTime ? flappingTime : earliest.dueTime;
+  return { kind: 'unhealthy', incident, message, severity: ills.length, entry: ill, dueSince };
+}
+
+/** When an incident is due, at the end of its message. */
+export const dueClause = ({ dueTime }: Pick<RepairIncident, 'dueTime'>): string =>
+  `, repair is due at ${toTimestamp(dueTime)}`;
+
+/** What is remembered of the clocks after this look. */
+export const clocksOf = (ills: readonly Ill[]): NodeRecord['clocks'] =>
+  Object.fromEntries(ills.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
+
+/** The illness as it stands at this look; undefined: it is over, or never began. */
+export function illnessAt(illness: Illness | undefined, isIll: boolean, now: EpochMs): Illness | undefined {
+  if (illness === undefined) return undefined;
+  const { wellTime, ...rest } = illness;
+  if (wellTime !== undefined && isDue(now, addDuration(wellTime, WELL_FOR))) return undefined;
+  if (isIll) return rest;
+  // Nothing was done in it: nothing is to be remembered.
+  if (illness.taken.length === 0 && illness.settling === undefined) return undefined;
+  return wellTime === undefined ? { ...illness, wellTime: now } : illness;
+}
+
+/** What EC2 must say. */
+export const CONFIRMED = 'impaired';
+
+/** EC2's opinion changes without any event. */
+const CONFIRM_CHECK = minutes(1);
+
+/** What holds a node that EC2 does not call impaired; undefined: its entry does not ask for that (`confirm`), or EC2 does. */
+export function unconfirmed(
+  { terms: { confirm }, incident: { field = '' } }: DueNode,
+  answer: string | undefined,
+  now: EpochMs,
+): Blocker | undefined {
+  if (confirm === undefined || answer === CONFIRMED) return undefined;
+  const says = answer ?? 'nothing';
+  return {
+    kind: 'entry',
+    reason: 'NotConfirmed',
+    message: `EC2 says ${says} of ${confirm}, and confirm waits for ${CONFIRMED}`,
+    setting: { field: `${field}.confirm`, numbers: { check: confirm, says } },
+    until: addDuration(now, CONFIRM_CHECK),
+  };
+}

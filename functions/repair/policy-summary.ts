@@ -1,0 +1,239 @@
+/** What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there stand. Pure. */
+import { unwatchedTypes } from './policy-report.ts';
+import { effectiveRepair } from './settings.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { specificity } from '../../shared/domain/label-selector.ts';
+import { HOOKS_HOLD_NOTHING, idleHooks } from '../../shared/domain/termination.ts';
+import { isBlockless, protectionDecisions, states } from '../../shared/policies/deciding-policy.ts';
+import { policiesFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
+import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
+
+/** One NodePool, or the nodes without one. */
+export interface PoolFacts {
+  readonly pool: KubernetesObject | undefined;
+  readonly nodes: number;
+  readonly held: number;
+  readonly repairing: number;
+  /** NodeClaims that live and carry Karpenter's finalizer. */
+  readonly karpenters: number;
+}
+
+export interface PolicyFacts {
+  /** As it is in the cluster. */
+  readonly object: KubernetesObject;
+  /** What is wrong with it. */
+  readonly fault: string | undefined;
+  /** The generation in force; undefined: none. */
+  readonly acceptedGeneration: number | undefined;
+}
+
+export interface ClusterFacts {
+  readonly gateOpen: boolean;
+  /** Each as it is in force. */
+  readonly inForce: PolicySet;
+  readonly pools: readonly PoolFacts[];
+  /** Keys of the ConfigMap `curfew-config`. */
+  readonly templates: readonly string[];
+}
+
+/** A condition without its transition time. */
+export interface PolicyCondition {
+  readonly type: 'Accepted' | 'Active' | 'Warning';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface PolicySummary {
+  readonly nodePools: number;
+  readonly nodes: number;
+  readonly held: number;
+  readonly repairing: number;
+  readonly pools: readonly JsonObject[];
+  readonly conditions: readonly PolicyCondition[];
+}
+
+/** A status lists so many pools; the sums count all. */
+const LISTED_POOLS = 100;
+
+const BLOCKS = ['repair', 'repairLimits', 'drain', 'termination', 'protection'] as const;
+
+/** The policies whose block counts for a pool: one as a rule. A protection that is only observed stands before one that is in force. */
+function holdersOf(
+  pool: KubernetesObject | undefined,
+  block: (typeof BLOCKS)[number],
+  inForce: PolicySet,
+): PolicySet['policies'] {
+  const stating = policiesFor(pool, inForce).filter(({ object }) => states(object, block));
+  if (block === 'repairLimits') return stating;
+  if (block === 'protection') {
+    const { enforced, observed } = protectionDecisions(pool, inForce);
+    return [enforced, observed].filter(each => each !== undefined);
+  }
+  return stating.slice(0, 1);
+}
+
+/**
+ * Counts nodes of selected pools; `held` and `repairing` only where this policy is the source of the repair rules. At
+ * most `LISTED_POOLS` pools by name.
+ */
+export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySummary {
+  const { inForce, pools } = facts;
+  const { uid } = policy.object.metadata;
+  const own = inForce.policies.find(({ object }) => object.metadata.uid === uid);
+  const isOwn = ({ object }: { readonly object: KubernetesObject }): boolean => object.metadata.uid === uid;
+  const selected = pools.filter(({ pool }) => policiesFor(pool, inForce).some(isOwn));
+  const source = `${policy.object.kind} ${policy.object.metadata.name}`;
+  const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
+  const isInForce = BLOCKS.some(block => selected.some(({ pool }) => holdersOf(pool, block, inForce).some(isOwn)));
+  const sum = (list: readonly PoolFacts[], key: 'nodes' | 'held' | 'repairing'): number =>
+    list.reduce((total, each) => total + each[key], 0);
+  const named = selected.filter(({ pool }) => pool !== undefined);
+  const listed = selected.filter(({ pool, nodes }) => pool !== undefined || nodes > 0);
+  return {
+    nodePools: named.length,
+    nodes: sum(selected, 'nodes'),
+    held: sum(repaired, 'held'),
+    repairing: sum(repaired, 'repairing'),
+    pools: listed.slice(0, LISTED_POOLS).map(each => {
+      const { held, repairing } = repaired.includes(each) ? each : { held: 0, repairing: 0 };
+      return { name: each.pool?.metadata.name ?? '', nodes: each.nodes, held, repairing };
+    }),
+    conditions: [
+      accepted(policy),
+      active(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
+      ...warning(policy, facts, karpentersPools(selected, inForce, isOwn)),
+    ],
+  };
+}
+
+/** Pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's finalizer. */
+function karpentersPools(
+  selected: readonly PoolFacts[],
+  inForce: PolicySet,
+  isOwn: (policy: { readonly object: KubernetesObject }) => boolean,
+): readonly string[] {
+  return selected.flatMap(({ pool, karpenters }) => {
+    const holder = policiesFor(pool, inForce).find(({ object }) => object.spec?.['termination'] !== undefined);
+    return pool !== undefined && karpenters > 0 && holder !== undefined && isOwn(holder) ? [pool.metadata.name] : [];
+  });
+}
+
+function accepted({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
+  if (fault === undefined) {
+    return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'every field can be used' };
+  }
+  const kept =
+    acceptedGeneration === undefined
+      ? 'no generation of it was ever accepted'
+      : `generation ${acceptedGeneration}, which was accepted last, stays in force`;
+  return { type: 'Accepted', status: 'False', reason: 'Invalid', message: `${fault}; ${kept}` };
+}
+
+interface PolicyReach {
+  readonly selected: readonly PoolFacts[];
+  readonly repaired: readonly PoolFacts[];
+  readonly isInForce: boolean;
+  readonly gateOpen: boolean;
+}
+
+function active(
+  { fault, acceptedGeneration }: PolicyFacts,
+  own: PolicySet['policies'][number] | undefined,
+  { selected, repaired, isInForce, gateOpen }: PolicyReach,
+): PolicyCondition {
+  const not = (reason: string, message: string): PolicyCondition => ({
+    type: 'Active',
+    status: 'False',
+    reason,
+    message,
+  });
+  if (own === undefined || (fault !== undefined && acceptedGeneration === undefined)) {
+    return not('NotAccepted', 'it cannot be read, and no generation of it was ever accepted');
+  }
+  const pools = selected.filter(({ pool }) => pool !== undefined);
+  if (pools.length === 0 && specificity(own.selector) > 0) return not('SelectsNothing', 'it selects no NodePool');
+  if (isBlockless(own.object) && own.mode === 'Observe') return HOLDING;
+  const blocks = BLOCKS.filter(block => states(own.object, block));
+  if (blocks.length === 0) return not('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
+  if (!isInForce) return not('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
+  if (blocks.every(block => block === 'repair' || block === 'repairLimits')) {
+    if (repaired.length === 0 && !blocks.includes('repairLimits'))
+      return not('Overridden', 'every NodePool that it selects has a repair block of its own');
+    if (!gateOpen) return not('GateOff', 'featureGates.nodeRepair is off in ConfigMap curfew/curfew-config');
+  }
+  const mode = own.mode === 'Observe' ? ', in mode Observe' : '';
+  const what = `in force${mode}: ${blocks.join(', ')}`;
+  return { type: 'Active', status: 'True', reason: own.mode === 'Observe' ? 'Observing' : 'InForce', message: what };
+}
+
+/** The brake. */
+const HOLDING: PolicyCondition = {
+  type: 'Active',
+  status: 'True',
+  reason: 'Observing',
+  message:
+    'it has no block: repairs, terminations and drains that would begin in its NodePools are held, except by a policy at least as specific that has the block; protection is not affected',
+};
+
+/** What is accepted, and probably not what was meant. */
+function warning(
+  { object, fault }: PolicyFacts,
+  { inForce, templates }: ClusterFacts,
+  karpenters: readonly string[],
+): readonly PolicyCondition[] {
+  const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
+  const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
+    .filter(({ loser }) => loser.metadata.uid === object.metadata.uid)
+    .map(({ message }) => ({ reason: 'PolicyConflict', message }));
+  const missing = templatesOf(object)
+    .filter(({ template }) => !templates.includes(template))
+    .map(({ template, path }) => ({
+      reason: 'NoTemplate',
+      message: `${path}: ConfigMap curfew/curfew-config has no key ${JSON.stringify(template)}`,
+    }));
+  // What is refused is not in force, or not where it says.
+  const reach = fault === undefined ? unstatedReach(object.spec ?? {}) : undefined;
+  const unstated = reach === undefined ? [] : [{ reason: 'ReachNotStated', message: `${reach}: state both` }];
+  const all = [...terminationWarnings(object, karpenters), ...unwatched, ...ties, ...missing, ...unstated];
+  const [first] = all;
+  if (first === undefined) return [];
+  return [
+    { type: 'Warning', status: 'True', reason: first.reason, message: all.map(({ message }) => message).join('; ') },
+  ];
+}
+
+function templatesOf({ spec }: KubernetesObject): readonly { readonly template: string; readonly path: string }[] {
+  const repair = spec?.['repair'];
+  const actions = isJsonObject(repair) ? repair['actions'] : undefined;
+  return (Array.isArray(actions) ? actions : []).flatMap((action, index) => {
+    const template = isJsonObject(action) ? action['template'] : undefined;
+    return typeof template === 'string' ? [{ template, path: `spec.repair.actions.${index}.template` }] : [];
+  });
+}
+
+export interface TerminationWarning {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** @param pools of those for which this block is in force, where NodeClaims carry Karpenter's finalizer */
+function terminationWarnings(
+  { spec }: KubernetesObject,
+  pools: readonly string[],
+): readonly TerminationWarning[] {
+  const block = parseTerminationBlock(spec?.['termination'] ?? {}, 'spec.termination');
+  if (spec?.['termination'] === undefined || !block.ok || pools.length === 0) return [];
+  const where = `NodePool ${pools.toSorted().join(', ')}`;
+  if (block.value.builtin === 'Replace') {
+    const message = `spec.termination.builtin: Replace is not in force in ${where}: NodeClaims there carry karpenter.sh/termination, and Karpenter terminates them; apply what "curfew policies admission" prints (Kubernetes 1.36), and NodeClaims change with their next update`;
+    return [{ reason: EVENT_REASONS.replaceNotInForce, message }];
+  }
+  const idle = idleHooks(block.value.hooks, 'spec.termination.hooks');
+  if (idle === undefined) return [];
+  return [{ reason: EVENT_REASONS.hooksDoNotHold, message: `${idle} ${HOOKS_HOLD_NOTHING} (${where})` }];
+}

@@ -1,0 +1,338 @@
+/**
+ * The two records of repair, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is ill, or was
+ * acted upon in the last day: since when, what was done, and what was said. The schemas are the types; what earlier versions stored is read at the end.
+ */
+import { instant } from '../../shared/contract/instant.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { isJsonObject, toJson } from '../../shared/domain/json.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
+
+const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
+
+const named = z.object({ name: z.string(), uid: z.string() });
+
+const incident = z.object({
+  conditionType: z.string(),
+  conditionStatus: z.string(),
+  lastTransitionTime: instant,
+  /** From when on the node may be repaired. */
+  dueTime: instant,
+  /** Where the toleration stands; absent: the provider's default. */
+  field: z.optional(z.string()),
+  /** Of the entry; absent: 0. */
+  priority: z.optional(z.int()),
+});
+
+/** The entry that decides: the unhealthy condition that is due first. */
+export type RepairIncident = Readonly<z.output<typeof incident>>;
+
+const resourceName = z.object({
+  group: z.string(),
+  version: z.string(),
+  resource: z.string(),
+  namespace: z.optional(z.string()),
+  name: z.string(),
+});
+
+export type ResourceName = Readonly<z.output<typeof resourceName>>;
+
+const madeResource = z.extend(resourceName, { uid: z.string() });
+
+export type MadeResource = Readonly<z.output<typeof madeResource>>;
+
+const actionType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Replace', 'Terminate']);
+
+/** One act; `DrainThenTerminate` of the block is two, `Drain` and `Terminate`. */
+export type ActionType = z.output<typeof actionType>;
+
+const replacement = z.object({
+  name: z.string(),
+  /** Known once it was made. */
+  uid: z.optional(z.string()),
+  /** Its Node. */
+  node: z.optional(z.string()),
+  /** When its taint was first seen to be off. */
+  releasedTime: z.optional(instant),
+});
+
+/** A NodeClaim that was made to take the place of an ill node. */
+export type Replacement = Readonly<z.output<typeof replacement>>;
+
+/** `stopped`: a person took it back, and nothing follows. */
+export const answer = z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() });
+
+/** How an act itself ended, before its time was over. */
+export type ActionAnswer = Readonly<z.output<typeof answer>>;
+
+/** A drain that a repair may have asked for, by its request. */
+export interface EndedDrain {
+  readonly requestId: string;
+  readonly answer: ActionAnswer;
+}
+
+const anyAttempt = z.object({
+  /** Counts the attempts at this node, from 1. */
+  number: z.int().check(z.positive()),
+  /**
+   * `intended` is written before the first call, `accepted` after the act was taken. An intended attempt whose run ended is resolved by
+   * looking, never by repeating (I4).
+   */
+  phase: z.enum(['intended', 'accepted']),
+  time: instant,
+  /** Absent for a node that Karpenter does not manage. */
+  claim: z.optional(named),
+  incident,
+  /** Type, template and timeout: what makes it the same action (`ladder.ts`). */
+  key: z.string(),
+  /** When the next action may follow; of a termination, when it is stuck. */
+  until: instant,
+  answer: z.optional(answer),
+});
+
+/** What the request is known by, the same for each try. */
+const requestId = z.optional(z.string());
+
+const attempt = z.discriminatedUnion('action', [
+  /** @property bootID the machine's before */
+  z.extend(anyAttempt, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
+  z.extend(anyAttempt, { action: z.literal('Drain'), requestId }),
+  z.extend(anyAttempt, { action: z.literal('CustomResource'), requestId }),
+  /** @property replacement what it launches */
+  z.extend(anyAttempt, { action: z.literal('Replace'), replacement: z.optional(replacement) }),
+  z.extend(anyAttempt, {
+    action: z.literal('Terminate'),
+    /** When EC2, which refused to say what came of it, is asked again. */
+    askTime: z.optional(instant),
+    /** The annotation's value that this attempt sets, so that it is known as ours (I7). */
+    terminationTimestamp: z.optional(z.string()),
+    /** What somebody else had set there before; given back when the attempt is called off. */
+    previousTimestamp: z.optional(z.string()),
+    /** When what is left of the pods goes; absent: when they are gone, or at once where a timestamp was set. */
+    podsUntil: z.optional(instant),
+    /** What takes the place of the node, opened before. */
+    replacement: z.optional(replacement),
+  }),
+]);
+
+export type Attempt = Readonly<z.output<typeof attempt>>;
+
+export type AttemptOf<Action extends ActionType> = Extract<Attempt, { readonly action: Action }>;
+
+const act = z.object({ key: z.string(), action: actionType, time: instant, bootID: z.optional(z.string()) });
+
+/** An act that was taken. */
+export type Act = Readonly<z.output<typeof act>>;
+
+const episode = z.object({
+  startTime: instant,
+  endTime: z.optional(instant),
+  /** The conditions that it began with. */
+  began: z.optional(list(z.object({ type: z.string(), status: z.string() }))),
+});
+
+/** A time in which the node was unhealthy; one without an end goes on. */
+export type Episode = Readonly<z.output<typeof episode>>;
+
+const ours = z.object({
+  /** A drain that was asked for, by its request. */
+  drain: z.optional(z.string()),
+  resources: z.optional(list(madeResource)),
+  /** Those that a run set out to make, written before: one that ended in between leaves them to be found (I7). */
+  mayHaveMade: z.optional(list(resourceName)),
+  /** The cordon and the condition of a reboot. */
+  maintenance: z.optional(z.literal(true)),
+  /** `ReplaceThenTerminate`: recorded before it is made. */
+  replacement: z.optional(replacement),
+  /** Of a termination that was called off: its annotation. */
+  annotation: z.optional(z.object({ claim: named, set: z.string(), previous: z.optional(z.string()) })),
+});
+
+/** What this repair has made or set, to be taken back at its end (I7). */
+export type Ours = Readonly<z.output<typeof ours>>;
+
+const illness = z.object({
+  /** Of the entry that decided last. */
+  type: z.string(),
+  /** Actions that were accepted, by their keys. */
+  taken: list(z.string()),
+  /** Replacements that did not become ready: not taken, and passed over where something follows. */
+  passed: z.optional(list(z.string())),
+  /** Since when no rule has been ill. */
+  wellTime: z.optional(instant),
+  /** How long others that had just come back held it. */
+  settling: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
+});
+
+/** It goes on until no rule has been ill for a while (`illness.ts`). */
+export type Illness = Readonly<z.output<typeof illness>>;
+
+const clock = z.object({
+  /** When it began to hold. */
+  start: instant,
+  /** The transition time that its condition stated then, or last. */
+  stated: z.optional(instant),
+  /** The start that counts again, once a change event says that only the time has moved. */
+  first: z.optional(instant),
+});
+
+export type Clock = Readonly<z.output<typeof clock>>;
+
+export const nodeSchema = z.object({
+  name: z.string(),
+  pool: z.optional(z.string()),
+  /** Of each statement that holds, by its key. */
+  clocks: z.record(z.string(), clock),
+  illness: z.optional(illness),
+  /** Of the illness before: its condition type, and the action that was taken last. */
+  before: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
+  /** Taken in the last day, or for as long as an allowance counts them. */
+  acts: list(act),
+  number: z.int(),
+  /** Replacements that were asked for, for their names. */
+  launched: z.optional(z.int()),
+  attempt: z.optional(attempt),
+  refusals: z.optional(refusalsSchema),
+  ours: z.optional(ours),
+  episodes: list(episode),
+  /** When somebody else was first seen at work on it. */
+  others: z.optional(z.object({ what: z.string(), time: instant })),
+  /** What was said of it last, and when; and when each thing was that was said in the last hour. */
+  said: z.optional(z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) })),
+});
+
+export type NodeRecord = Readonly<z.output<typeof nodeSchema>>;
+
+const ramp = z.object({ step: z.int(), stepTime: instant, granted: z.int() });
+
+/** How fast repairs begin again after a hold: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
+export type Ramp = Readonly<z.output<typeof ramp>>;
+
+const termination = z.object({
+  condition: z.string(),
+  time: instant,
+  node: z.optional(z.string()),
+  /** A replacement stood there before. */
+  isReplaced: z.optional(z.literal(true)),
+});
+
+const launchPause = z.object({ failures: z.int(), until: instant });
+
+/** A pool whose launch failed launches nothing for a while: 5 minutes, twice as long after each failure, an hour at most. */
+export type LaunchPause = Readonly<z.output<typeof launchPause>>;
+
+const carriedAttempt = z.object({
+  number: z.int().check(z.positive()),
+  phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
+  intendedTime: instant,
+  node: named,
+  claim: z.optional(named),
+  incident,
+  rung: z.int().check(z.minimum(0)),
+  action: actionType,
+  carriedOut: z.optional(z.object({ rung: z.int().check(z.minimum(0)), action: actionType })),
+  until: z.optional(instant),
+  answer: z.optional(answer),
+  notTaken: z.optional(z.literal(true)),
+  terminationTimestamp: z.optional(z.string()),
+  previousTimestamp: z.optional(z.string()),
+  bootID: z.optional(z.string()),
+  requestId: z.optional(z.string()),
+  resources: z.optional(list(madeResource)),
+  mayHaveMade: z.optional(list(resourceName)),
+  /** The repair is over, and this could not be taken back. */
+  isLeft: z.optional(z.literal(true)),
+});
+
+/** An attempt as an earlier version had it in the record of its pool. */
+export type CarriedAttempt = Readonly<z.output<typeof carriedAttempt>>;
+
+export const poolSchema = z.object({
+  /** By UID: since when. 48 bytes each. */
+  inFlight: z.record(z.string(), instant),
+  /** Of repairs that hold nobody and are not over: stuck ones, and those whose Nodes are gone. */
+  followed: z._default(list(z.string()), []),
+  /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
+  held: list(z.string()),
+  ramp: z.optional(ramp),
+  /** After a replacement that did not become ready. */
+  launchPause: z.optional(launchPause),
+  /** Those that were accepted in the last day, or the window of `futility`. */
+  terminations: list(termination),
+  /** How its repairs stand, for the status of policies. */
+  counts: z.object({ held: z.int(), repairing: z.int() }),
+  /** When it was said last how many nodes were not replaced. */
+  missingTime: z.optional(instant),
+  /** Each goes into the record of its node. */
+  carried: z.optional(list(carriedAttempt)),
+});
+
+export type PoolRecord = Readonly<z.output<typeof poolSchema>>;
+
+/** What is remembered of a node. */
+export interface StoredNode {
+  readonly value: NodeRecord;
+  /** It is to be written anew: an earlier version wrote it, or it is about to be forgotten. */
+  readonly isOld: boolean;
+}
+
+export const NEW_POOL: PoolRecord = {
+  inFlight: {},
+  followed: [],
+  held: [],
+  terminations: [],
+  counts: { held: 0, repairing: 0 },
+};
+
+export const OWNER = 'repair';
+
+export const nodeCodec: RecordCodec<NodeRecord> = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
+
+export const poolCodec: RecordCodec<PoolRecord> = checkedCodec(OWNER, poolSchema, 5, poolOfBefore);
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : []);
+
+/** The state of a pool's record, whichever version wrote it. */
+export function poolOfBefore(state: JsonObject): JsonObject {
+  if (!Array.isArray(state['attempts'])) return state;
+  const attempts = listOf(state['attempts']).map(each => carriedAttempt.parse(each));
+  const left = listOf(state['left']).flatMap(each =>
+    isJsonObject(each) ? [{ ...carriedAttempt.parse(each['attempt']), isLeft: true as const }] : [],
+  );
+  const under = attempts.filter(({ phase }) => phase !== 'observed');
+  const { outages = [], repairs = [], ramp } = state;
+  return toJson({
+    inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
+    held: outages,
+    ...(ramp !== undefined && { ramp }),
+    terminations: repairs,
+    counts: { held: 0, repairing: under.length },
+    carried: [...attempts, ...left],
+  });
+}
+
+const incidentOfBefore = z.object({
+  conditionType: z.string(),
+  conditionStatus: z.string(),
+  lastTransitionTime: instant,
+});
+
+const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof incidentOfBefore>) => ({
+  [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
+});
+
+/** The state of a node's record, whichever version wrote it. Version 1 kept an attempt, which version 2 had in the record of the pool. */
+export function nodeOfBefore(state: JsonObject): JsonObject {
+  if (state['clocks'] !== undefined) return state;
+  const { incident, pool, episodes = [] } = state;
+  const clocks = incident === undefined ? {} : clockOf(incidentOfBefore.parse(incident));
+  return {
+    name: '',
+    ...(pool !== undefined && { pool }),
+    clocks,
+    acts: [],
+    number: 0,
+    episodes,
+  };
+}

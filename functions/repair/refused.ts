@@ -1,0 +1,125 @@
+/** An act that was not carried out: it is reported where that is news, and remembered, so that it is tried ever less often. */
+import { withoutAttempt } from './attempt.ts';
+import type { Carried, Failure, PassDeps } from './context.ts';
+import { mayPass, turnOf } from './ladder.ts';
+import { reportRefusal } from './notices.ts';
+import type { ObservedPool } from './observe.ts';
+import type { NodeRecord } from './record.ts';
+import { takeBack } from './take-back.ts';
+import type { NodeFinding } from './verdict.ts';
+import { readLiveClaim } from './wake-ups.ts';
+import { isToBeSaid, type Refusal, type Refusals, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
+import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
+
+/** What was not carried out is looked at again, and others may take its place. */
+export const AT_ONCE = seconds(1);
+
+/** What a node's finding is after its act. */
+export interface After {
+  readonly change: Partial<Pick<NodeFinding, 'record' | 'verdict' | 'state'>>;
+  readonly time: EpochMs | undefined;
+  /** What could not be taken back. */
+  readonly failure?: { readonly error: unknown } | undefined;
+}
+
+/** It certainly was not carried out: another action may have its turn, and what was set is taken back. */
+export async function afterRefusal(
+  deps: PassDeps,
+  observed: ObservedPool,
+  carried: Carried,
+  failure: Failure,
+): Promise<After> {
+  const { granted, record } = carried;
+  const { finding, attempt, ladder } = granted;
+  const { key } = attempt;
+  const now = deps.clock.now();
+  const before = finding.record ?? record;
+  const { basis, isPassed, keepsTurn, refusals } = await remembered(deps, observed, carried, { ...failure, isCertain: true });
+  const over = withoutAttempt({ ...before, attempt }, attempt);
+  const { illness } = over;
+  const undone: NodeRecord = {
+    ...over,
+    ours: { ...record.ours, ...over.ours },
+    number: record.number,
+    ...(record.launched !== undefined && { launched: record.launched }),
+    ...(isPassed
+      ? { illness: illness && { ...illness, passed: [...new Set([...(illness.passed ?? []), key])] } }
+      : { refusals }),
+    attempt: before.attempt,
+  };
+  const live = attempt.claim && undone.ours?.annotation ? await readLiveClaim(deps, attempt.claim.name) : undefined;
+  const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
+  let failed: After['failure'];
+  const left = keepsTurn
+    ? { record: undone }
+    : await takeBack(deps, observed.scope, { node: finding.node, record: undone, claims }).catch((error: unknown) => {
+        failed = { error };
+        return { record: undone };
+      });
+  const turn = turnOf(
+    {
+      ladder,
+      taken: illness?.taken ?? [],
+      acts: undone.acts,
+      refusals: undone.refusals,
+      basis,
+      passed: undone.illness?.passed,
+      launchesFrom: observed.state.launchPause?.until,
+      hasClaim: attempt.claim !== undefined,
+    },
+    now,
+  );
+  const isNext = turn.kind === 'next';
+  const state = isNext && before.attempt !== undefined ? 'inFlight' : 'followed';
+  // Its place is free: others look at once.
+  const time = earliest(isNext ? undefined : turn.until, addDuration(now, AT_ONCE));
+  return { change: { record: left.record, verdict: undefined, state }, time, failure: failed };
+}
+
+/** It may have taken effect, and is tried again where it has not: ever less often, as what is refused. Answers what is remembered. */
+export async function afterFailure(
+  deps: PassDeps,
+  observed: ObservedPool,
+  carried: Carried,
+  failure: Failure,
+): Promise<Refusals> {
+  return (await remembered(deps, observed, carried, { ...failure, isCertain: false })).refusals;
+}
+
+/** @param isCertain false: it may have taken effect, and is said only when it lasts */
+async function remembered(
+  deps: PassDeps,
+  { basisOf, claims, scope }: ObservedPool,
+  { granted: { finding, attempt, action }, record }: Carried,
+  { cause, message, reason, isCertain }: Failure & { readonly isCertain: boolean },
+) {
+  const { key } = attempt;
+  const now = deps.clock.now();
+  const before = finding.record ?? record;
+  const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
+  const next = refusedAgain(before.refusals?.[key], { cause, message, basis, now });
+  const isSaid = isToBeSaid(next, now, isCertain);
+  const keepsTurn = mayPass(next, action) && before.attempt === undefined;
+  // What cannot be launched is passed over: the pool's pause says when it may be again.
+  const isPassed = attempt.action === 'Replace' && !keepsTurn;
+  const text = isPassed ? message : textOfRefusal(next);
+  const isKnown = isSaidAlready(before.refusals, key, next, now);
+  if (isSaid)
+    await reportRefusal(
+      deps,
+      scope,
+      { node: finding.node, attempt, reason, text },
+      {
+        isRepeated: next.saidTime !== undefined,
+        isKnown,
+      },
+    );
+  const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
+  return { basis, keepsTurn, isPassed, refusals };
+}
+
+/** Another action of the list was refused with the same words within the hour (I11). */
+const isSaidAlready = (refusals: Refusals | undefined, key: string, { message }: Refusal, now: EpochMs): boolean =>
+  Object.entries(refusals ?? {}).some(
+    ([other, refusal]) => other !== key && refusal.message === message && !isToBeSaid(refusal, now, true),
+  );

@@ -1,0 +1,140 @@
+/**
+ * ReplaceThenTerminate: a NodeClaim of our own is launched before the ill one goes. Its name stands in the record before it is made, its UID before
+ * anything follows. Once it is ready its taint goes, the point of no return; its marks go at the end. What did not become ready is deleted.
+ */
+import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
+import { replacementClaim, roomFault } from './replacement-claim.ts';
+import type { Replacement } from './record.ts';
+import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { isReserved, readNode, REPLACES_ANNOTATION, RESERVED_TAINT } from '../../shared/domain/node.ts';
+import { addDuration, seconds } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
+
+const unavailable = (message: string): StepOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
+
+export async function launchReplacement({
+  deps,
+  attempt,
+  claim,
+  node,
+  nodePool,
+  note,
+  ours,
+  room,
+  now,
+}: ActionContext<'Replace'>): Promise<StepOutcome> {
+  const { kubernetes } = deps;
+  const name = attempt.replacement?.name;
+  if (claim === undefined || nodePool === undefined || name === undefined)
+    return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
+  if (ours?.replacement?.name !== name)
+    return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };
+  const there = await read(deps, name);
+  if (there !== undefined) return adopt(there, node.uid, note);
+  const like = await read(deps, claim.name);
+  if (like?.metadata.uid !== claim.uid)
+    return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${claim.name} is gone` };
+  const fault = roomFault(nodePool, { like, ...room });
+  if (fault !== undefined) return unavailable(fault);
+  const outcome = await kubernetes.create(RESOURCES.NodeClaim, replacementClaim({ name, pool: nodePool, like, node }));
+  switch (outcome.kind) {
+    case 'ok':
+      note({ replacement: { name, uid: outcome.object.metadata.uid } });
+      return TAKEN;
+    case 'exists':
+    case 'notFound':
+      return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} was not made` };
+    case 'invalid':
+      return unavailable(`the API server refuses NodeClaim ${name}: ${outcome.message}`);
+  }
+}
+
+/** Made by an earlier try: that was it. One that is on its way is never taken over. */
+function adopt({ metadata }: KubernetesObject, nodeUid: string, note: ActionContext['note']): StepOutcome {
+  const { name, uid, annotations, deletionTimestamp } = metadata;
+  if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || deletionTimestamp !== undefined)
+    return unavailable(`NodeClaim ${name} is there, and is not to be used`);
+  note({ replacement: { name, uid } });
+  return TAKEN;
+}
+
+/**
+ * Its taint goes: pods may come. The list is written whole, for a merge patch cannot change one entry of it; the resourceVersion in the
+ * patch keeps what somebody else has added. undefined: done.
+ */
+export async function openReplacement(
+  deps: Pick<ActionDeps, 'kubernetes'>,
+  nodeName: string,
+): Promise<string | undefined> {
+  const ref = { type: RESOURCES.Node, name: nodeName };
+  const object = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
+  if (object === undefined) return `the Node of the replacement, ${nodeName}, is gone`;
+  const taints = object.spec?.['taints'];
+  const list = Array.isArray(taints) ? taints : [];
+  const left = list.filter(taint => !isJsonObject(taint) || taint['key'] !== RESERVED_TAINT);
+  if (left.length === list.length) return undefined;
+  const { uid, resourceVersion } = object.metadata;
+  const body = { metadata: { uid, resourceVersion }, spec: { taints: left } };
+  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  return outcome.kind === 'conflict' ? outcome.message : undefined;
+}
+
+/** What became of it. */
+export type End = 'deleted' | 'kept' | 'gone';
+
+/**
+ * It goes while its taint is on, for nothing needs it; once that is off it is a node as any other, and its marks go. By UID: one of that name may
+ * be another's by now (I10). What grace-period holds stays held.
+ */
+export async function endReplacement(
+  deps: Pick<ActionDeps, 'kubernetes'>,
+  { name, uid }: Replacement,
+  nodeUid: string,
+): Promise<End | undefined> {
+  const claim = await read(deps, name);
+  if (claim === undefined) return 'gone';
+  const { uid: found, annotations, deletionTimestamp } = claim.metadata;
+  if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || (uid !== undefined && uid !== found)) return undefined;
+  const nodeName = claim.status?.['nodeName'];
+  const ref = { type: RESOURCES.Node, name: typeof nodeName === 'string' ? nodeName : '' };
+  const there =
+    typeof nodeName === 'string' ? objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' }) : undefined;
+  if (there === undefined || isReserved(readNode(there))) {
+    if (deletionTimestamp !== undefined) return 'gone';
+    const outcome = await deps.kubernetes.delete(
+      { type: RESOURCES.NodeClaim, name },
+      { preconditions: { uid: found } },
+    );
+    if (outcome.kind === 'conflict') throw new RetryableError(`deleting NodeClaim ${name}: ${outcome.message}`);
+    return 'deleted';
+  }
+  await unmark(deps, there, ref, nodeUid);
+  await unmark(deps, claim, { type: RESOURCES.NodeClaim, name }, nodeUid);
+  return 'kept';
+}
+
+async function unmark(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  { metadata: { uid, resourceVersion, annotations = {} } }: KubernetesObject,
+  ref: { readonly type: (typeof RESOURCES)['Node' | 'NodeClaim']; readonly name: string },
+  nodeUid: string,
+): Promise<void> {
+  if (annotations[REPLACES_ANNOTATION] !== nodeUid) return;
+  const isHeld = annotations[ANNOTATIONS.protectedUntil] !== undefined;
+  const isOurs = annotations[KARPENTER.doNotDisruptAnnotation] === 'true' && !isHeld;
+  const marks = { [REPLACES_ANNOTATION]: null, ...(isOurs && { [KARPENTER.doNotDisruptAnnotation]: null }) };
+  const body = { metadata: { uid, resourceVersion, annotations: marks } };
+  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
+  if (outcome.kind === 'conflict') throw new RetryableError(`taking the marks off ${ref.name}: ${outcome.message}`);
+}
+
+const read = async (
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  name: string,
+): Promise<KubernetesObject | undefined> =>
+  objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });

@@ -1,0 +1,269 @@
+/**
+ * Which timers and rounds wake repair, and what a pass is asked for. The passes of a pool run one at a time, spaced, many requests in one
+ * (`shared/lifecycle/coalesce.ts`); the coalescer keeps what they are asked for in between.
+ */
+import type { PassDeps } from './context.ts';
+import { poolOf } from './node-verdict.ts';
+import { answer, type EndedDrain, nodeCodec, OWNER, poolCodec } from './record.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadCluster } from '../../shared/cluster/owner.ts';
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { readJson } from '../../shared/domain/json.ts';
+import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { type NodeView, readNode } from '../../shared/domain/node.ts';
+import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
+import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
+import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
+import { EXACT, isWhole, type Scopes } from '../../shared/lifecycle/next-round.ts';
+import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { Rounds } from '../../shared/policies/rounds.ts';
+import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
+
+/** The record of one node, by UID (I10). */
+export const nodeRecordId = (uid: string): string => `node/${uid}`;
+
+export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion: 'v1', kind: 'Node', name, uid });
+
+/** A name that no NodePool can have, for the nodes without one. */
+const NO_POOL = KARPENTER.nodePoolLabel;
+
+/** The record of one pool. undefined: of the nodes without a NodePool. */
+export const poolRecordId = (name: string | undefined): string => (name === undefined ? 'cluster' : `pool/${name}`);
+
+/** What a wake-up for a pass is about. */
+export const poolSubject = (name: string | undefined): Subject => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodePool',
+  name: name ?? NO_POOL,
+});
+
+/** The pool that a wake-up for a pass is about. */
+export const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined =>
+  name === NO_POOL ? undefined : name;
+
+/** A pass, for no node of its own. */
+export const ANY = 'due';
+
+/** A node that is ill or known. @param observedTime when the forwarder saw the change of it; undefined: it is no such change */
+export const nodeAsk = (uid: string, observedTime?: EpochMs): string =>
+  observedTime === undefined ? uid : `${uid}@${observedTime}`;
+
+/** A drain that a repair of the node asked for has ended. */
+export const drainAsk = (uid: string, ended: EndedDrain): string => `${EXACT}${JSON.stringify({ uid, ...ended })}`;
+
+const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
+
+export interface Asked {
+  /** More nodes than are named. */
+  readonly isWhole: boolean;
+  readonly uids: ReadonlySet<string>;
+  readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The pass is for changes alone: what it finds ill for the first time has changed, too. */
+  readonly changesTime: EpochMs | undefined;
+  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
+}
+
+export function readAsks(scopes: Scopes): Asked {
+  const uids = new Set<string>();
+  const observedTimes = new Map<string, EpochMs>();
+  const drainEnds = new Map<string, EndedDrain>();
+  let isAll = isWhole(scopes);
+  for (const name of scopes === 'all' ? [] : scopes) {
+    if (name.startsWith(EXACT)) {
+      const { data } = drainEnd.safeParse(readJson(name.slice(EXACT.length)));
+      if (data === undefined) {
+        // Of another version: it may be about any node.
+        isAll = true;
+        continue;
+      }
+      const { uid, ...ended } = data;
+      drainEnds.set(uid, ended);
+      uids.add(uid);
+      continue;
+    }
+    const [uid = '', time] = name.split('@');
+    uids.add(uid);
+    const ms = toEpochMs(Number(time ?? 0));
+    // The first change is the one that it became ill with.
+    if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
+  }
+  const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isAll;
+  const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
+  uids.delete(ANY);
+  return { isWhole: isAll, uids, observedTimes, changesTime, drainEnds };
+}
+
+/** Two passes of one pool are so far apart at least. */
+export const PASS_SPACING = seconds(1);
+
+export interface Passes {
+  /** Sees to it that a pass of the pool looks from now on. @param ask what for: `ANY`, `nodeAsk` or `drainAsk` */
+  ask(pool: string | undefined, ask: string): Promise<void>;
+  /** The timer of the pool's record is due. */
+  timerDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
+  /** The timer of the coalescer is due: a pass waits for its turn, or one has died. */
+  roundDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
+}
+
+const PREFIX = 'pass/';
+
+/** The pool that a wake-up of a coalescer is about; undefined: it is none of passes. */
+export function passOfSubject({
+  kind,
+  name,
+}: Pick<Subject, 'kind' | 'name'>): { readonly pool: string | undefined } | undefined {
+  if (kind !== ROUND_KIND || !name.startsWith(PREFIX)) return undefined;
+  return { pool: poolOfSubject({ name: name.slice(PREFIX.length) }) };
+}
+
+/** @param run one pass; answers how long the next one waits */
+export function createPasses(
+  deps: Omit<PassDeps, 'ask'>,
+  run: (deps: PassDeps, pool: string | undefined, scopes: Scopes) => Promise<DurationMs>,
+): Passes {
+  const coalescerOf = (pool: string | undefined) =>
+    createCoalescer(deps, {
+      owner: OWNER,
+      name: `${PREFIX}${poolSubject(pool).name}`,
+      spacing: PASS_SPACING,
+      run: scopes => run({ ...deps, ask }, pool, scopes),
+    });
+  const ask = async (pool: string | undefined, what: string): Promise<void> => {
+    await coalescerOf(pool).request([what]);
+  };
+  return {
+    ask,
+    async timerDue(pool, wakeUp) {
+      const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+      // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
+      const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+      const isOfNow = armed === wakeUp.wakeTime || (armed !== undefined && isDue(deps.clock.now(), armed));
+      if (loaded.kind === 'known' && isOfNow) await ask(pool, ANY);
+    },
+    roundDue: (pool, wakeUp) => coalescerOf(pool).timerDue(wakeUp),
+  };
+}
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
+
+/** Rounds after changes of settings; their scopes are NodePools. */
+export function createSettingsRounds(deps: Deps): Rounds {
+  return settingsRounds(deps, OWNER, async scopes => {
+    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, ANY);
+    return [];
+  });
+}
+
+async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<string | undefined>> {
+  const [{ nodes, claims }, statements] = await inParallel([loadCluster(deps), ownStatementsOf(deps)]);
+  const owners = indexOwners(nodes, claims);
+  const ill = nodes.filter(node => isSuspicious(node, statements)).map(node => poolOf(node, ownerOf(node, owners)));
+  return new Set(scopes === 'all' ? ill : scopes);
+}
+
+/** Whether any rule of the cluster may call the node ill: one of the provider, or of a policy or NodePool. */
+const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
+  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 || matchStatements(node, statements).length > 0;
+
+/** The conditions of users, in policies and NodePools. */
+async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly RepairStatement[]> {
+  const [policies, pools] = await inParallel([
+    kubernetes.list(RESOURCES.NodeLifecyclePolicy),
+    kubernetes.list(RESOURCES.NodePool),
+  ]);
+  const objects = [...objectsOf(policies, { notServed: 'notKnown' }), ...objectsOf(pools, { notServed: 'none' })];
+  return objects.flatMap(({ spec }) => {
+    const block = parseRepairBlock(spec?.['repair'], 'spec.repair');
+    return block.ok ? block.value.conditions : [];
+  });
+}
+
+/** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. */
+export async function askIfRemembered(deps: Deps, uid: string, what = nodeAsk(uid)): Promise<boolean> {
+  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what);
+  return loaded.kind === 'known';
+}
+
+/** A Node changed, came or went. */
+export async function askForChange(
+  deps: Deps,
+  event: Extract<InboxMessage, { kind: 'clusterEvent' }>['event'],
+): Promise<void> {
+  const { subject, change, changed, hints, resync } = event;
+  const { uid, name } = subject;
+  const node = change === 'Deleted' ? undefined : await readLiveNode(deps, name);
+  if (node?.uid !== uid && !(await askIfRemembered(deps, uid))) await askIfBusy(deps, hints.nodePool);
+  if (node === undefined) return;
+  const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
+  const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
+  await askForNode(deps, node, { pool: hints.nodePool, observedTime });
+}
+
+interface Why {
+  /** Of the object that changed. */
+  readonly pool: string | undefined;
+  readonly observedTime?: EpochMs | undefined;
+  /** A NodeClaim of the pool names the node. */
+  readonly isClaimed?: boolean;
+}
+
+/** Asks for a pass of the node's pool when the node is ill by any rule, or known. */
+export async function askForNode(
+  deps: Deps,
+  node: NodeView,
+  { pool, observedTime, isClaimed = false }: Why,
+): Promise<void> {
+  const [loaded, statements] = await inParallel([
+    openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
+    ownStatementsOf(deps),
+  ]);
+  const isKnown = loaded.kind === 'known';
+  if (!isKnown && !isSuspicious(node, statements)) return askIfBusy(deps, pool);
+  const own = isClaimed ? pool : await poolOfNode(deps, node);
+  await deps.passes.ask(own, nodeAsk(node.uid, observedTime));
+  // What was begun in another pool ends there.
+  if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, nodeAsk(node.uid));
+}
+
+/** That of the NodeClaim which owns it, else of its label. */
+async function poolOfNode(deps: Deps, node: NodeView): Promise<string | undefined> {
+  const label = nodePoolOf(node);
+  if (label !== undefined || node.ownerClaim === undefined) return label;
+  const claim = await readLiveClaim(deps, node.ownerClaim);
+  return claim && nodePoolOf(claim);
+}
+
+/** A node that came, went or recovered may let others go on: a pass, where something of the pool is held or in flight. */
+export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<void> {
+  for (const each of new Set([pool, undefined])) {
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(each)).load();
+    if (loaded.kind !== 'known') continue;
+    const { counts, inFlight, followed } = loaded.value;
+    const isBusy = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
+    if (isBusy) await deps.passes.ask(each, ANY);
+  }
+}
+
+type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
+
+/** The live Node of this name; undefined: there is none. */
+export async function readLiveNode({ kubernetes }: Kubernetes, name: string): Promise<NodeView | undefined> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  return object && readNode(object);
+}
+
+/** The live NodeClaim of this name; undefined: there is none. */
+export async function readLiveClaim({ kubernetes }: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+  return object && readNodeClaim(object);
+}

@@ -1,0 +1,181 @@
+/** What earlier versions stored goes on as it would have: nothing is repeated, and nothing is forgotten. */
+import { describe, expect, it } from 'vitest';
+import { newNode } from '../../../functions/repair/attempt.ts';
+import { intoNode, isSettledBy } from '../../../functions/repair/carried-attempts.ts';
+import { keyOf, ladderOf, turnOf } from '../../../functions/repair/ladder.ts';
+import {
+  type CarriedAttempt,
+  nodeCodec,
+  nodeOfBefore,
+  poolCodec,
+  poolOfBefore,
+} from '../../../functions/repair/record.ts';
+import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
+import { someSettings, T } from '../../builders/repair.ts';
+import { RECORD_TYPES, storedState } from '../../fixtures/items/record-types.ts';
+
+const RUNGS = ladderOf(
+  someSettings({
+    actions: [
+      { type: 'Reboot', timeout: '10m' },
+      { type: 'DrainThenTerminate', timeout: '20m' },
+    ],
+  }),
+);
+const [REBOOT, DRAIN, TERMINATE] = RUNGS.map(keyOf) as [string, string, string];
+
+const carried = (overrides: Partial<CarriedAttempt>): CarriedAttempt => ({
+  number: 3,
+  phase: 'accepted',
+  intendedTime: T,
+  node: { name: 'n1', uid: 'uid-n1' },
+  claim: { name: 'c1', uid: 'uid-c1' },
+  incident: { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime: T, dueTime: T },
+  rung: 0,
+  action: 'Reboot',
+  until: addDuration(T, minutes(10)),
+  ...overrides,
+});
+const carry = (overrides: Partial<CarriedAttempt>, ladder = RUNGS) =>
+  intoNode(newNode('n1', 'default'), carried(overrides), ladder);
+
+/** Whose turn it is once what is under way is over. */
+const next = (overrides: Partial<CarriedAttempt>, ladder = RUNGS): string => {
+  const { illness, acts, refusals } = carry(overrides, ladder);
+  const turn = turnOf({ ladder, taken: illness?.taken ?? [], acts, refusals, basis: '' }, addDuration(T, hours(1)));
+  return turn.kind === 'next' ? keyOf(turn.action) : turn.kind;
+};
+
+describe('an attempt of before', () => {
+  it.each<[string, Partial<CarriedAttempt>, string]>([
+    ['accepted at the first action: the second follows', { rung: 0 }, DRAIN],
+    ['accepted at the second: the third follows', { rung: 1, action: 'Drain' }, TERMINATE],
+    ['accepted at the last: none follows', { rung: 2, action: 'Terminate' }, 'exhausted'],
+    [
+      'intended: its own turn comes again, once looking shows that it was not carried out',
+      { phase: 'intended' },
+      REBOOT,
+    ],
+    ['intended at the second: not the first again', { phase: 'intended', rung: 1, action: 'Drain' }, DRAIN],
+    ['refused: its own turn comes again', { phase: 'refused', rung: 1, action: 'Drain' }, DRAIN],
+    ['called off: its own turn comes again', { rung: 1, action: 'Drain', notTaken: true }, DRAIN],
+    ['observed after a reboot that was carried out: what follows that', { phase: 'observed', rung: 2, action: 'Terminate', carriedOut: { rung: 0, action: 'Reboot' } }, DRAIN], // prettier-ignore
+    ['observed alone: the first', { phase: 'observed', rung: 1, action: 'Drain' }, REBOOT],
+  ])('%s', (_, overrides, expected) => {
+    expect(next(overrides)).toBe(expected);
+  });
+
+  it('at an action that is not in the list any more leaves the list to begin', () => {
+    const other = ladderOf(someSettings({ actions: [{ type: 'Terminate', timeout: '1h' }] }));
+    expect(next({ rung: 0, action: 'Reboot' }, other)).toBe('Terminate||3600000');
+    expect(carry({ rung: 0, action: 'Reboot' }, other).attempt).toMatchObject({ action: 'Reboot', phase: 'accepted' });
+  });
+
+  it('under way goes on with its times, number and what it is known by', () => {
+    expect(carry({ bootID: 'boot-1', answer: { kind: 'failed', message: 'no' } })).toMatchObject({
+      number: 3,
+      attempt: {
+        number: 3,
+        phase: 'accepted',
+        time: T,
+        until: addDuration(T, minutes(10)),
+        key: REBOOT,
+        bootID: 'boot-1',
+        answer: { kind: 'failed', message: 'no' },
+      },
+      acts: [{ key: REBOOT, action: 'Reboot', time: T, bootID: 'boot-1' }],
+    });
+    const intended = carry({ phase: 'intended', rung: 1, action: 'Drain', requestId: 'r1' });
+    expect(intended).toMatchObject({
+      attempt: { phase: 'intended', requestId: 'r1' },
+      ours: { drain: 'r1' },
+      acts: [],
+    });
+  });
+
+  it.each<[string, Partial<CarriedAttempt>]>([
+    ['observed', { phase: 'observed' }],
+    ['refused', { phase: 'refused' }],
+    ['called off', { notTaken: true }],
+    ['left', { isLeft: true }],
+  ])('that was %s is none any more', (_, overrides) => {
+    expect(carry(overrides).attempt).toBeUndefined();
+    expect(carry(overrides).acts).toEqual([]);
+  });
+
+  it('I7: what it has made or set is still known as ours', () => {
+    const resources = [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'uid-f' }];
+    const mayHaveMade = [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n2' }];
+    expect(carry({ isLeft: true, action: 'CustomResource', resources, mayHaveMade }).ours).toEqual({
+      resources,
+      mayHaveMade,
+    });
+    const set = { action: 'Terminate', rung: 2, terminationTimestamp: '2024-11-01T15:00:00Z' } as const;
+    expect(carry({ ...set, phase: 'refused', previousTimestamp: 'x' }).ours?.annotation).toEqual({
+      claim: { name: 'c1', uid: 'uid-c1' },
+      set: '2024-11-01T15:00:00Z',
+      previous: 'x',
+    });
+    expect(carry(set).attempt).toMatchObject({ terminationTimestamp: '2024-11-01T15:00:00Z' });
+  });
+
+  it('of a node that is gone is over, unless something of it is left', () => {
+    expect(isSettledBy(carried({}), new Set())).toBe(true);
+    expect(isSettledBy(carried({}), new Set(['uid-n1']))).toBe(false);
+    expect(isSettledBy(carried({ mayHaveMade: [] }), new Set())).toBe(false);
+  });
+});
+
+describe('a stored record of any version', () => {
+  const versions = (name: string) =>
+    [1, 2, 3, 4].flatMap(version => {
+      const file = `${name}-v${version}.json`;
+      try {
+        return [[file, storedState(file)] as const];
+      } catch {
+        return [];
+      }
+    });
+
+  it.each(versions('repair-pool'))(
+    '%s: each attempt is in flight or over, and the guards keep their memory',
+    (_, state) => {
+      const pool = poolCodec.parse(state);
+      const attempts = Array.isArray(state['attempts']) ? state['attempts'].length : 0;
+      const left = Array.isArray(state['left']) ? state['left'].length : 0;
+      expect(pool.carried).toHaveLength(attempts + left);
+      expect(pool).toMatchObject({ held: state['outages'], terminations: state['repairs'], ramp: state['ramp'] });
+      const under = pool.carried?.filter(({ phase, isLeft }) => phase !== 'observed' && isLeft !== true) ?? [];
+      expect(Object.keys(pool.inFlight).toSorted()).toEqual(under.map(({ node }) => node.uid).toSorted());
+      // What is not carried over yet is stored again as it is.
+      expect(poolCodec.parse(poolCodec.toState(pool))).toEqual(pool);
+      expect(poolOfBefore(poolCodec.toState(pool))).toEqual(poolCodec.toState(pool));
+    },
+  );
+
+  it.each(versions('repair-node'))('%s: the clock of its incident runs on', (_, state) => {
+    const node = nodeCodec.parse(state);
+    const incident = state['incident'] as {
+      conditionType: string;
+      conditionStatus: string;
+      lastTransitionTime: number;
+    };
+    if (state['clocks'] === undefined) {
+      expect(node.clocks).toEqual({
+        [`${incident.conditionType}=${incident.conditionStatus}`]: {
+          start: incident.lastTransitionTime,
+          stated: incident.lastTransitionTime,
+        },
+      });
+      expect(node.episodes).toEqual(state['episodes'] ?? []);
+    }
+    expect(nodeOfBefore(nodeCodec.toState(node))).toEqual(nodeCodec.toState(node));
+  });
+
+  it('has samples of each', () => {
+    const names = RECORD_TYPES.filter(({ codec }) => codec.owner === 'repair').map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['repair-node', 'repair-pool', 'concurrent-repairs']));
+    expect(versions('repair-pool')).toHaveLength(4);
+    expect(versions('repair-node')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,118 @@
+/** What holds of every pass, whatever the pool looks like. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { newNode } from '../../../functions/repair/attempt.ts';
+import { verdictOf } from '../../../functions/repair/ladder.ts';
+import { NEW_POOL, type NodeRecord } from '../../../functions/repair/record.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
+import {
+  aCondition,
+  aDecision,
+  anAttempt,
+  aPoolNode,
+  claimOf,
+  someRules,
+  T,
+  verdictsOf,
+} from '../../builders/repair.ts';
+
+const NOW = addDuration(T, minutes(30));
+const ago = (minute: number) => addDuration(NOW, toDurationMs(-minute * 60_000));
+const pools = fc.record({
+  unhealthy: fc.array(
+    fc.record({ minutes: fc.integer({ min: 0, max: 90 }), status: fc.constantFrom('False', 'Unknown') }),
+    { maxLength: 12 },
+  ),
+  healthy: fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 12 }),
+  percent: fc.integer({ min: 0, max: 100 }),
+  budget: fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }),
+  inFlight: fc.integer({ min: 0, max: 4 }),
+  zones: fc.integer({ min: 0, max: 3 }),
+  isAfterHold: fc.boolean(),
+});
+type Pool = typeof pools extends fc.Arbitrary<infer Value> ? Value : never;
+
+function nodesOf({ unhealthy, healthy, zones }: Pool): readonly NodeView[] {
+  const conditions = [
+    ...unhealthy.map(each => aCondition('Ready', each.status, ago(each.minutes))),
+    ...healthy.map(minute => aCondition('Ready', 'True', ago(minute))),
+  ];
+  return conditions.map((condition, index) => {
+    const zone: Readonly<Record<string, string>> =
+      zones === 0 ? {} : { 'topology.kubernetes.io/zone': `z${index % zones}` };
+    return aPoolNode(`n${index}`, condition, { labels: { 'karpenter.sh/nodepool': 'default', ...zone } });
+  });
+}
+
+/** The first ones are being terminated. */
+function decisionOf(pool: Pool, mode: 'Enforce' | 'Observe' = 'Enforce') {
+  const { percent, budget, inFlight, unhealthy, isAfterHold } = pool;
+  const nodes = nodesOf(pool);
+  const block = { maxUnhealthy: `${percent}%`, ...(budget !== undefined && { maxConcurrentRepairs: budget }) };
+  const going = nodes.slice(0, Math.min(inFlight, unhealthy.length));
+  const records = Object.fromEntries(
+    going.map(({ name, uid }): [string, NodeRecord] => [
+      uid,
+      { ...newNode(name, 'default'), attempt: anAttempt(name, { time: ago(5) }), clocks: {} },
+    ]),
+  );
+  const claims = nodes.map(node => claimOf(node, going.includes(node) ? { deletionTime: ago(5) } : {}));
+  const state = {
+    ...NEW_POOL,
+    inFlight: Object.fromEntries(going.map(({ uid }) => [uid, ago(5)])),
+    held: isAfterHold ? ['threshold'] : [],
+  };
+  return { decision: aDecision(nodes, { rules: someRules(block, { mode }), claims, records, state }), nodes, going };
+}
+
+it('I3 never above budget and threshold, and nobody before its time', () => {
+  fc.assert(
+    fc.property(pools, pool => {
+      const { decision, going } = decisionOf(pool);
+      const { granted, state } = decision;
+      if (granted.length === 0) return;
+      const counted = pool.unhealthy.length + pool.healthy.length - going.length;
+      expect(pool.unhealthy.length - going.length).toBeLessThanOrEqual(
+        Math.ceil((pool.percent * counted) / 100 - 1e-9),
+      );
+      for (const { attempt } of granted) expect(attempt.incident.dueTime).toBeLessThanOrEqual(NOW);
+      if (pool.budget !== undefined)
+        expect(Object.keys(state.inFlight).length).toBeLessThanOrEqual(Math.max(pool.budget, going.length));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('I5 leaves no due node without a verdict, and no wait without an end', () => {
+  fc.assert(
+    fc.property(pools, pool => {
+      const { decision, nodes, going } = decisionOf(pool);
+      const { findings, wakeTime, state } = decision;
+      expect(findings).toHaveLength(nodes.length);
+      const due = nodes.filter((node, index) => (pool.unhealthy[index]?.minutes ?? -1) >= 30 && !going.includes(node));
+      const said = new Set(findings.flatMap(look => verdictOf(look)?.node.name ?? []));
+      for (const { name } of due) expect(said).toContain(name);
+      const isAnyHeld = findings.some(({ verdict }) => verdict?.kind === 'held');
+      if (!isAnyHeld && Object.keys(state.inFlight).length === 0) return;
+      expect(wakeTime).toBeGreaterThan(NOW);
+      expect(wakeTime).toBeLessThanOrEqual(NOW + minutes(5));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('mode Observe shows exactly what Enforce would do', () => {
+  fc.assert(
+    fc.property(pools, pool => {
+      // The ramp is slowed down by acts alone.
+      const fresh = { ...pool, inFlight: 0, isAfterHold: false };
+      const would = verdictsOf(decisionOf(fresh, 'Observe').decision).map(text =>
+        text.replace('wouldRepair', 'repair'),
+      );
+      expect(would.toSorted()).toEqual(verdictsOf(decisionOf(fresh).decision));
+      expect(decisionOf(pool, 'Observe').decision.granted).toEqual([]);
+    }),
+    { numRuns: 500 },
+  );
+});

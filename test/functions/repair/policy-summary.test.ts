@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { type ClusterFacts, type PolicyFacts, summarize } from '../../../functions/repair/policy-summary.ts';
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { readPolicies } from '../../../shared/policies/policy-set.ts';
+import { APPLIED_POLICIES } from '../../fixtures/unstated-reach-manifests.ts';
+
+const metadata = (name: string, labels: Record<string, string> = {}) => ({
+  name,
+  uid: `uid-${name}`,
+  labels,
+  generation: 3,
+  resourceVersion: '1',
+  creationTimestamp: '2024-11-01T15:00:00Z',
+});
+const asWritten = (name: string, spec: JsonObject): KubernetesObject => ({
+  apiVersion: 'curfew.dev/v1alpha1',
+  kind: 'NodeLifecyclePolicy',
+  metadata: metadata(name),
+  spec,
+});
+/** States where and how. */
+const policy = (name: string, spec: JsonObject): KubernetesObject =>
+  asWritten(name, { nodePoolSelector: {}, mode: 'Enforce', ...spec });
+const pool = (name: string, spec: JsonObject = {}): KubernetesObject => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodePool',
+  metadata: metadata(name, { team: name }),
+  spec,
+});
+const facts = (policies: readonly KubernetesObject[], overrides: Partial<ClusterFacts> = {}): ClusterFacts => ({
+  gateOpen: true,
+  inForce: readPolicies(policies),
+  pools: [
+    { pool: undefined, nodes: 2, held: 1, repairing: 0, karpenters: 0 },
+    { pool: pool('web'), nodes: 5, held: 2, repairing: 1, karpenters: 0 },
+    { pool: pool('db'), nodes: 3, held: 0, repairing: 1, karpenters: 0 },
+  ],
+  templates: ['reboot'],
+  ...overrides,
+});
+const of = (object: KubernetesObject, overrides: Partial<PolicyFacts> = {}): PolicyFacts => ({
+  object,
+  fault: undefined,
+  acceptedGeneration: 3,
+  ...overrides,
+});
+const selecting = (team: string, spec: JsonObject): JsonObject => ({
+  nodePoolSelector: { matchLabels: { team } },
+  ...spec,
+});
+/** `Active=False Overridden`. */
+const conditionsOf = (about: PolicyFacts, cluster: ClusterFacts): readonly string[] =>
+  summarize(about, cluster).conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+
+describe('the counts of a policy', () => {
+  it('without a selector are those of all pools and of the nodes without one', () => {
+    const all = policy('all', { repair: {} });
+    expect(summarize(of(all), facts([all]))).toMatchObject({
+      nodePools: 2,
+      nodes: 10,
+      held: 3,
+      repairing: 2,
+      pools: [
+        { name: '', nodes: 2 },
+        { name: 'web', nodes: 5, held: 2, repairing: 1 },
+        { name: 'db', nodes: 3 },
+      ],
+    });
+  });
+
+  it('leave out the repairs of pools for which another block is in force', () => {
+    const all = policy('all', { repair: {} });
+    const web = policy('web', selecting('web', { repair: {} }));
+    const cluster = facts([all, web]);
+    expect(summarize(of(all), cluster)).toMatchObject({ nodes: 10, held: 1, repairing: 1 });
+    expect(summarize(of(web), cluster)).toMatchObject({ nodePools: 1, nodes: 5, held: 2, repairing: 1 });
+  });
+
+  it('list a hundred pools, and count all', () => {
+    const all = policy('all', { repair: {} });
+    const pools = Array.from({ length: 120 }, (_, index) => ({
+      pool: pool(`p${index}`),
+      nodes: 1,
+      held: 1,
+      repairing: 0,
+      karpenters: 0,
+    }));
+    const summary = summarize(of(all), facts([all], { pools }));
+    expect(summary.pools).toHaveLength(100);
+    expect(summary).toMatchObject({ nodePools: 120, nodes: 120, held: 120 });
+  });
+});
+
+describe('the conditions of a policy', () => {
+  const block = { repair: {} };
+  const own = [{ pool: pool('web', { repair: {} }), nodes: 1, held: 0, repairing: 0, karpenters: 0 }];
+  it.each<[string, JsonObject, Partial<PolicyFacts>, Partial<ClusterFacts>, readonly string[]]>([
+    ['in force', block, {}, {}, ['Accepted=True Valid', 'Active=True InForce']],
+    ['in mode Observe', { mode: 'Observe', ...block }, {}, {}, ['Accepted=True Valid', 'Active=True Observing']],
+    ['without a block', {}, {}, {}, ['Accepted=True Valid', 'Active=False NoBlock']],
+    [
+      'that selects nothing',
+      selecting('nobody', block),
+      {},
+      {},
+      ['Accepted=True Valid', 'Active=False SelectsNothing'],
+    ],
+    ['while the gate is closed', block, {}, { gateOpen: false }, ['Accepted=True Valid', 'Active=False GateOff']],
+    [
+      'whose pools have blocks of their own',
+      selecting('web', block),
+      {},
+      { pools: own },
+      ['Accepted=True Valid', 'Active=False Overridden'],
+    ],
+    [
+      'with a fault, of which an earlier generation is in force',
+      block,
+      { fault: 'spec.repair: bad', acceptedGeneration: 2 },
+      {},
+      ['Accepted=False Invalid', 'Active=True InForce'],
+    ],
+    [
+      'with a fault from the beginning',
+      block,
+      { fault: 'spec.repair: bad', acceptedGeneration: undefined },
+      {},
+      ['Accepted=False Invalid', 'Active=False NotAccepted'],
+    ],
+    [
+      'that names a condition type that nothing watches',
+      { repair: { policies: [{ conditionType: 'Redy', toleration: '5m' }] } },
+      {},
+      {},
+      ['Accepted=True Valid', 'Active=True InForce', 'Warning=True UnknownConditionType'],
+    ],
+    [
+      'that names a template that is not there',
+      { repair: { actions: [{ type: 'CustomResource', template: 'wipe' }] } },
+      {},
+      {},
+      ['Accepted=True Valid', 'Active=True InForce', 'Warning=True NoTemplate'],
+    ],
+    [
+      'that names one that is',
+      { repair: { actions: [{ type: 'CustomResource', template: 'reboot' }] } },
+      {},
+      {},
+      ['Accepted=True Valid', 'Active=True InForce'],
+    ],
+  ])('%s', (_, spec, about, cluster, expected) => {
+    const object = policy('a', spec);
+    expect(conditionsOf(of(object, about), facts([object], cluster))).toEqual(expected);
+  });
+
+  it('limits hold beside those of every other policy, and beside blocks of the pools themselves', () => {
+    const limits = { repairLimits: { maxConcurrentRepairsPerCluster: 2 } };
+    const [a, b] = [policy('a', { ...block, ...limits }), policy('b', limits)];
+    const inForce = ['Accepted=True Valid', 'Active=True InForce'];
+    const cluster = facts([a, b], { pools: own });
+    expect([conditionsOf(of(a), cluster), conditionsOf(of(b), cluster)]).toEqual([inForce, inForce]);
+    const off = facts([b], { gateOpen: false });
+    expect(conditionsOf(of(b), off)).toEqual(['Accepted=True Valid', 'Active=False GateOff']);
+  });
+
+  it('of two that select the same pools the later by name is overridden, and warned', () => {
+    const [a, b] = [policy('a', block), policy('b', block)];
+    const cluster = facts([a, b]);
+    expect(conditionsOf(of(a), cluster)).toEqual(['Accepted=True Valid', 'Active=True InForce']);
+    expect(conditionsOf(of(b), cluster)).toEqual([
+      'Accepted=True Valid',
+      'Active=False Overridden',
+      'Warning=True PolicyConflict',
+    ]);
+  });
+
+  it.each(APPLIED_POLICIES)('warn of $manifest.metadata.name as the admission policy does', ({ spec, warning }) => {
+    const object = asWritten('a', spec);
+    const { conditions } = summarize(of(object), facts([object]));
+    expect(conditions.filter(({ type }) => type === 'Warning')).toEqual(
+      warning === undefined ? [] : [{ type: 'Warning', status: 'True', reason: 'ReachNotStated', message: warning }],
+    );
+  });
+
+  it('say no reach of what is refused, and say it after what has no effect', () => {
+    const refused = asWritten('a', { repair: {}, nodePoolSelector: 'all' });
+    const fault = 'spec.nodePoolSelector: bad';
+    expect(conditionsOf(of(refused, { fault, acceptedGeneration: undefined }), facts([refused]))).toEqual([
+      'Accepted=False Invalid',
+      'Active=False NotAccepted',
+    ]);
+    const typo = asWritten('a', { repair: { actions: [{ type: 'CustomResource', template: 'wipe' }] } });
+    const { conditions } = summarize(of(typo), facts([typo]));
+    expect(conditions.at(-1)).toMatchObject({
+      reason: 'NoTemplate',
+      message: expect.stringMatching(
+        /no key "wipe"; enforces on all NodePools \(no nodePoolSelector, no mode\): state both$/,
+      ),
+    });
+  });
+
+  it('say the fault, and which generation is in force', () => {
+    const object = policy('a', block);
+    const { conditions } = summarize(of(object, { fault: 'spec.repair: bad', acceptedGeneration: 2 }), facts([object]));
+    expect(conditions[0]?.message).toBe('spec.repair: bad; generation 2, which was accepted last, stays in force');
+  });
+});
