@@ -5,14 +5,14 @@
  */
 import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { isRepublished, leavesAlone } from '../../shared/contract/cluster-event.ts';
-import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
+import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import { again, DONE, settle, type Concern, type Turn } from '../../shared/lifecycle/settle.ts';
-import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { Lookup } from '../../shared/lifecycle/subject.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { announce } from './announce.ts';
@@ -24,13 +24,13 @@ import type { NodeChange } from './node-change.ts';
 import { observe, type ObservedNode, type SoughtNode } from './observe.ts';
 import { keepProtection, reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
-import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
-import { createSettingsRounds } from './wake-ups.ts';
+import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { settingsRounds } from './wake-ups.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 interface Own {
   readonly reporter: Reporter;
-  readonly settings: Rounds;
+  readonly settings: SettingsRounds;
   readonly holdOutOfSight: HoldOutOfSight;
 }
 type Deps = Ports & Own;
@@ -48,19 +48,22 @@ export function createReconciler(ports: Ports): Reconcile {
     ...ports,
     reporter: createReporter(OWNER, ports),
     holdOutOfSight: createHoldOutOfSight({ clock: ports.clock, reporter: createReporter(OWNER, ports) }),
-    settings: createSettingsRounds(ports),
+    settings: settingsRounds(ports),
   };
+  const timers: readonly WakeUpRoute[] = [
+    deps.settings,
+    ofKind('NodeLifecyclePolicy', wakeUp => keepProtection(deps, wakeUp.subject, wakeUp)),
+    ofKind('Node', wakeUp => {
+      const { name, uid } = wakeUp.subject;
+      return reconcileNode(deps, { name, uid, pods: 'always' }, wakeUp);
+    }),
+  ];
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
         return reconcileClusterEvent(deps, message.event);
-      case 'wakeUp': {
-        const { kind, name, uid } = message.subject;
-        if (isRound(message.subject, SETTINGS_ROUND)) return deps.settings.timerDue(message);
-        if (kind === 'NodeLifecyclePolicy') return keepProtection(deps, message.subject, message);
-        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always' }, message);
-        return;
-      }
+      case 'wakeUp':
+        return routeWakeUp(timers, message);
       case 'customResource':
       case 'tick':
       case 'busEvent':
@@ -69,11 +72,8 @@ export function createReconciler(ports: Ports): Reconcile {
   };
 }
 
-type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
-
 async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
   const { subject, change, hints } = event;
-  const isRepeated = isRepublished(event);
   switch (subject.kind) {
     case 'Pod':
       if (hints.nodeName === undefined) return;
@@ -86,10 +86,10 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, onlyIfKnown });
     }
     case 'NodePool':
-      return isRepeated ? undefined : deps.settings.request(subject.name);
+      return deps.settings.changed(event);
     case 'NodeLifecyclePolicy':
-      await reportProtectionFaults(deps, subject, isRepeated);
-      return isRepeated ? undefined : deps.settings.request(undefined);
+      await reportProtectionFaults(deps, subject, isRepublished(event));
+      return deps.settings.changed(event);
     case 'NodeClaim':
     case 'FinalizerRule':
     case 'PodDisruptionBudget':
@@ -99,7 +99,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
   }
 }
 
-async function reconcileNode(deps: Deps, first: SoughtNode, wakeUp?: WakeUp): Promise<void> {
+async function reconcileNode(deps: Deps, first: SoughtNode, wakeUp?: UsedWakeUp): Promise<void> {
   const run: Run = { timed: wakeUp !== undefined, announced: [] };
   const tries = createTries(deps.clock);
   const records = openRecords(deps, gracePeriodCodec, wakeUp);

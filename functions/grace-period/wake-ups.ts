@@ -4,8 +4,7 @@ import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import type { Rounds } from '../../shared/policies/rounds.ts';
-import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RecordKey } from '../../shared/ports/record-store.ts';
 import { OWNER, recordIdOf } from './record.ts';
@@ -18,8 +17,8 @@ const READ_AT_ONCE = 50;
 const keyOf = (uid: string): RecordKey => ({ owner: OWNER, id: recordIdOf(uid) });
 
 /** Rounds after changes of settings; their scopes are NodePools. */
-export function createSettingsRounds(deps: Deps): Rounds {
-  return settingsRounds(deps, OWNER, scopes => annotatedNodes(deps, scopes));
+export function settingsRounds(deps: Deps): SettingsRounds {
+  return createSettingsRounds(deps, OWNER, scopes => annotatedNodes(deps, scopes));
 }
 
 /** The nodes of which there is a record: those with annotated pods. */

@@ -18,6 +18,7 @@ import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } f
 import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
+import type { WakeUpRoute } from './wake-up-route.ts';
 
 /** After losing this many races a run asks for everything: whoever writes that first serves all others as well. */
 const LOST_BEFORE_ALL = 2;
@@ -32,10 +33,9 @@ export interface Work {
   readonly run: (scopes: Scopes) => Promise<DurationMs>;
 }
 
-export interface Coalescer {
+export interface Coalescer extends WakeUpRoute {
   /** Answers whether this call made a run. */
   request(scopes: Scopes): Promise<boolean>;
-  /** The timer of the record is due. */
   timerDue(wakeUp: UsedWakeUp): Promise<void>;
 }
 
@@ -63,6 +63,7 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
   };
   return {
     request: scopes => run(scopes),
+    takes: ({ kind, name }) => kind === ROUND_KIND && name === work.name,
     async timerDue(wakeUp) {
       if (await openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp).isServed()) return;
       await run([], wakeUp);

@@ -13,13 +13,11 @@ import { cleanUpOf, isCarrying, loadRules, acceptanceOf, type RuleInForce } from
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-export const RULES_ROUND = 'rules';
-
 /** Rounds after changes of rules; their scopes are FinalizerRules. */
-export function createRuleRounds(deps: Deps): Rounds {
+export function ruleRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: 'finalizer',
-    name: RULES_ROUND,
+    name: 'rules',
     spacing: seconds(10),
     concerned: scopes => concernedByRules(deps, scopes),
   });
