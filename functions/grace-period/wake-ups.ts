@@ -1,5 +1,5 @@
 /** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. */
-import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
@@ -30,8 +30,7 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
     const batch = nodes.slice(start, start + READ_AT_ONCE);
     // One record of many that cannot be read must not hold up all others: such a node is looked at, if need be for nothing.
     const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(keyOf(uid))));
-    const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer] : []));
-    if (failures.length === batch.length) throw failures[0]?.reason;
+    if (answers.every(({ status }) => status === 'rejected')) throwFailures(answers);
     annotated.push(
       ...batch.filter((_node, index) => {
         const answer = answers[index];

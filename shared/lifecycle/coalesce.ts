@@ -13,6 +13,7 @@ import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
+import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
 import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
@@ -54,9 +55,9 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
     try {
       wait = await work.run(claimed.underWay);
     } catch (error) {
-      // The error of the run itself is the one to be seen; where even this fails, the timer of the record ends it.
-      await conclude(deps, work, claimed).catch(() => undefined);
-      throw error;
+      // Where even this fails, the timer of the record ends the run.
+      const [concluded] = await Promise.allSettled([conclude(deps, work, claimed)]);
+      throw joinFailures(concluded.status === 'rejected' ? [error, concluded.reason] : [error]);
     }
     await conclude(deps, work, claimed, wait);
     return true;
