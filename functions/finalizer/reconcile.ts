@@ -1,5 +1,5 @@
 /** Terminations and FinalizerRules: which object a message is about. */
-import type { TerminationDeps } from './cluster/deps.ts';
+import type { TerminationDeps } from './cluster/context.ts';
 import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -18,16 +18,16 @@ import { createClaimHints } from './termination/claim-hints.ts';
 import { decide } from './termination/decide.ts';
 import { reportTerminationFaults } from './faults.ts';
 import { claimUnderWay, LEFT_CHECK } from './termination/hook-owner.ts';
-import { checkForOrphans } from './orphans/check.ts';
-import { forgetOrphan } from './orphans/forget.ts';
+import { checkForOrphans } from './orphans/wake-ups.ts';
+import { forgetOrphan } from './orphans/forget-request.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './termination/observe.ts';
 import { isKnownPool, keepPool } from './termination/known-pools.ts';
 import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
-import { decideRule, takeSlot } from './rules/decide.ts';
-import { reconcileObject } from './rules/reconcile-object.ts';
-import { reconcileOtherRules, reconcileRule } from './rules/reconcile-rule.ts';
+import { decideRule, takeSlot } from './objects/decide.ts';
+import { reconcileObject } from './objects/reconcile.ts';
+import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
 import { ruleRounds } from './rules/wake-ups.ts';
 import type { TerminationContext } from './termination/context.ts';
 import { TERMINATION_STEPS } from './termination/terminate.ts';

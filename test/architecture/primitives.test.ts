@@ -42,7 +42,7 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\brecords\.(put|delete)\(/,
     home: 'shared/lifecycle/timed-record.ts',
     also: {
-      'functions/finalizer/rules/call-rate.ts': 'a count without a timer',
+      'functions/finalizer/objects/call-rate.ts': 'a count without a timer',
       'functions/timer/canary.ts': 'an item that shows that the table is there',
       'functions/timer/reconcile.ts': 'a mark for an entry that cannot be read',
       'shared/cluster/configuration.ts': 'one record without a timer, written while others are',

@@ -8,7 +8,7 @@ import { seconds } from '../../../shared/domain/time.ts';
 import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { isOutOfSight } from './hidden.ts';
+import { isOutOfSight } from './out-of-sight.ts';
 import { cleanUpOf, isCarrying, loadRules, acceptanceOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;

@@ -17,15 +17,17 @@ import type { Rounds } from '../../../shared/policies/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
-import type { RuleContext } from './reconcile-object.ts';
-import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './rule-finalizer.ts';
-import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './rule-record.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
+import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './finalizer.ts';
+import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './record.ts';
 import { cleanUpOf, loadRules, acceptanceOf, type RuleAcceptance } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../cluster/set-condition.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
-/** @property rules wake what a change of a rule concerns */
-export type RuleEndContext = RuleContext & { readonly rules: Rounds };
+export interface RuleContext extends FinalizerContext {
+  /** Wake what a change of a rule concerns. */
+  readonly rules: Rounds;
+}
 
 export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
@@ -41,7 +43,7 @@ interface ObservedRule extends SeenRule {
 }
 
 /** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made again. */
-export async function reconcileRule(parts: RuleEndContext, name: string, message: RuleMessage): Promise<void> {
+export async function reconcileRule(parts: RuleContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = parts;
   const { wakeUp } = message;
   const recordOf = openRuleRecords(deps, wakeUp);
@@ -63,7 +65,7 @@ export async function reconcileRule(parts: RuleEndContext, name: string, message
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 async function applyUnlessRefused(
-  parts: RuleEndContext & { readonly tries: Tries },
+  parts: RuleContext & { readonly tries: Tries },
   observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
@@ -111,7 +113,7 @@ async function applyUnlessRefused(
 }
 
 async function applyRule(
-  parts: RuleEndContext,
+  parts: RuleContext,
   observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
@@ -161,7 +163,7 @@ async function resourceOf(
 
 /** @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
-  { deps, rules }: RuleEndContext,
+  { deps, rules }: RuleContext,
   observed: ObservedRule,
   acceptance: RuleAcceptance,
   { concernsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
@@ -191,7 +193,7 @@ const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['
  *
  * @param name the rule that changed
  */
-export async function reconcileOtherRules(parts: RuleEndContext, name: string): Promise<void> {
+export async function reconcileOtherRules(parts: RuleContext, name: string): Promise<void> {
   const all = await loadRules(parts.deps);
   const moved = all.filter(
     other => other.metadata.name !== name && !hasCondition(other, acceptedOf(acceptanceOf(other, all))),
