@@ -56,7 +56,7 @@ const config = (toml: string): KubernetesManifest => ({
 export const WHOLE_PATHS: readonly FollowedPath[] = [
   {
     heading: 'A pod with a grace period becomes a hold on its node',
-    most: 92,
+    most: 95,
     follow: () =>
       follow([node, pod], async ({ core, run }) => {
         const annotations = { 'karpenter.sh/do-not-disrupt': '4h' };
@@ -69,7 +69,7 @@ export const WHOLE_PATHS: readonly FollowedPath[] = [
   },
   {
     heading: 'A HealthEvent becomes a drained node',
-    most: 130,
+    most: 133,
     follow: () =>
       follow([node, pod, config(EVICT_AT_ONCE)], async ({ core, publish, run }) => {
         const detail = { id: 'e1', nodeName: 'n1', isFatal: true };
@@ -82,7 +82,7 @@ export const WHOLE_PATHS: readonly FollowedPath[] = [
   },
   {
     heading: 'The deletion of a NodeClaim becomes an ended instance',
-    most: 128,
+    most: 131,
     follow: () =>
       follow(
         [node, nodePool({ disruption: { customFinalizerName: FINALIZER } }), nodeClaim(FINALIZER)],
