@@ -15,7 +15,6 @@ import { terminate } from './terminate.ts';
 import { accepted, newNode, settledTime } from './attempt.ts';
 import type { Carried, Outcome, PassDeps } from './context.ts';
 import { type Granted, poolAfter, type PoolDecision } from './decide.ts';
-import { joinedFailure } from './failure.ts';
 import { illsOf, readableSettings } from './illness.ts';
 import { allActionsOf, dueOf, isBeforeReboot, keyOf, ladderOf } from './ladder.ts';
 import { giveBack, type Reserved } from './limits.ts';
@@ -34,7 +33,7 @@ import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { addDuration, earliest, type EpochMs, hours, minutes, seconds } from '../../shared/domain/time.ts';
-import { messageOf, RetryableError } from '../../shared/errors.ts';
+import { joinFailures, messageOf, RetryableError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
@@ -82,7 +81,7 @@ export async function apply(
     ...carried.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.error] : [])),
     ...[...afters.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure.error])),
   ];
-  if (failures.length > 0) throw joinedFailure(failures);
+  if (failures.length > 0) throw joinFailures(failures);
 }
 
 /** Reserves the granted attempts, in the pool's record, in the limits and in their nodes' records (I4), and carries them out. */

@@ -68,8 +68,8 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
 }
 
 /** The attempt is over; what it has made or set is still known as ours. */
-export function withoutAttempt(held: NodeRecord, attempt: Attempt): NodeRecord {
-  const { attempt: _, ...record } = held;
+export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord {
+  const { attempt: _, ...record } = before;
   const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
   const annotation = attempt.phase === 'intended' && attempt.action === 'Terminate' ? annotationOf(attempt) : undefined;
   if (annotation === undefined && drain === undefined) return record;
@@ -91,8 +91,8 @@ function annotationOf({
 }
 
 /** The attempt is called off: not taken. */
-export function calledOff(held: NodeRecord, attempt: Attempt): NodeRecord {
-  const record = withoutAttempt(held, attempt);
+export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
+  const record = withoutAttempt(before, attempt);
   if (record.illness === undefined) return record;
   const taken = record.illness.taken.filter(each => each !== attempt.key);
   return { ...record, illness: { ...record.illness, taken } };

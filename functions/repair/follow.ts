@@ -89,10 +89,10 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext, { annotations }:
     case 'Terminate': {
       // Without a NodeClaim the instance was looked at before (`inquire` in `made-resources.ts`), and had not been ended.
       if (attempt.claim === undefined) return false;
-      const seen = claims.get(attempt.claim.uid);
-      if (seen?.deletionTime === undefined) return seen === undefined;
+      const claim = claims.get(attempt.claim.uid);
+      if (claim?.deletionTime === undefined) return claim === undefined;
       const deadline = parseTimestamp(attempt.terminationTimestamp ?? '');
-      return deadline === undefined || endsBy(seen, latest(now, deadline));
+      return deadline === undefined || endsBy(claim, latest(now, deadline));
     }
   }
 }

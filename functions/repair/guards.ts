@@ -166,8 +166,8 @@ export function createGuards(surroundings: Surroundings): Guards {
       isIll: each => isIll(each) || back.has(each),
     });
     return node => {
-      const held = back.size === 0 ? undefined : again(node);
-      return held && settlingBlocker(held, window, addDuration(toEpochMs(first), window));
+      const blocker = back.size === 0 ? undefined : again(node);
+      return blocker && settlingBlocker(blocker, window, addDuration(toEpochMs(first), window));
     };
   }
 }

@@ -9,7 +9,7 @@ import { judgeAttempt } from './follow.ts';
 import { clocksOf, illnessAt, illsOf, judgeHealth, readableSettings, WELL_FOR } from './illness.ts';
 import { dueOf, judgeTurn, ladderOf } from './ladder.ts';
 import type { Episode, NodeRecord } from './record.ts';
-import { replacementSeen, unmarkTime } from './replacement.ts';
+import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
   type Ill,
@@ -66,7 +66,7 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const since = other && (known.others?.what === other.what ? known.others.time : now);
   const { illness: _, others: __, pool: ___, ours, ...rest } = known;
   const illness = illnessAt(known.illness, isIll, now);
-  const replacement = ours?.replacement && replacementSeen(ours.replacement, context, now);
+  const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
   const record: NodeRecord = {
     ...rest,
     name: node.name,

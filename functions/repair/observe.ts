@@ -63,12 +63,12 @@ export interface ObservedPool {
 }
 
 /** `newer`: a later version of this function keeps the pool. `nothing`: the pool has neither rules nor anything that is remembered. */
-type Found =
+type PoolLookup =
   | { readonly kind: 'newer' }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'here'; readonly observation: ObservedPool };
 
-export async function observe(deps: PassDeps, pool: string | undefined, asks: Asked): Promise<Found> {
+export async function observe(deps: PassDeps, pool: string | undefined, asks: Asked): Promise<PoolLookup> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (loaded.kind === 'newer') return loaded;

@@ -222,10 +222,7 @@ export interface TerminationWarning {
 }
 
 /** @param pools of those for which this block is in force, where NodeClaims carry Karpenter's finalizer */
-function terminationWarnings(
-  { spec }: KubernetesObject,
-  pools: readonly string[],
-): readonly TerminationWarning[] {
+function terminationWarnings({ spec }: KubernetesObject, pools: readonly string[]): readonly TerminationWarning[] {
   const block = parseTerminationBlock(spec?.['termination'] ?? {}, 'spec.termination');
   if (spec?.['termination'] === undefined || !block.ok || pools.length === 0) return [];
   const where = `NodePool ${pools.toSorted().join(', ')}`;

@@ -6,7 +6,7 @@ import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
 import { decide } from './decide.ts';
-import { checkReservations, openReservations, RESERVATIONS_ID } from './limits.ts';
+import { checkReservations, openReservations, isReservations } from './limits.ts';
 import { decideNode, judgeNode } from './node-verdict.ts';
 import { askEc2, observe, type ObservedPool } from './observe.ts';
 import { reportNodePool, reportPolicy } from './policy-report.ts';
@@ -18,14 +18,12 @@ import {
   askIfBusy,
   askIfRemembered,
   createPasses,
-  createSettingsRounds,
   drainAsk,
   PASS_SPACING,
   type Passes,
-  passOfSubject,
-  poolOfSubject,
   readAsks,
   readLiveNode,
+  settingsRounds,
 } from './wake-ups.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isRepublished } from '../../shared/contract/cluster-event.ts';
@@ -35,11 +33,11 @@ import { type DurationMs, minutes, toDurationMs } from '../../shared/domain/time
 import { TerminalError } from '../../shared/errors.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
-import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 
-type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
+type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
 /** @param rules replaced in mutation tests */
@@ -48,14 +46,22 @@ export function createReconciler(ports: Ports, rules: Rules = { decideNode, judg
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);
   const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged }, runPass);
-  const settings = createSettingsRounds({ ...ports, passes });
+  const settings = settingsRounds({ ...ports, passes });
   const deps: Deps = { ...ports, reporter, passes, settings };
+  const timers: readonly WakeUpRoute[] = [
+    ...passes.timers,
+    settings,
+    { takes: isReservations, timerDue: () => checkReservations(deps) },
+    ofKind('Node', async ({ subject: { uid } }) => void (await askIfRemembered(deps, uid))),
+    { takes: isAllPolicies, timerDue: wakeUp => statusDue(deps, wakeUp) },
+    ofKind('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
+  ];
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
         return reconcileClusterEvent(deps, message.event);
       case 'wakeUp':
-        return reconcileWakeUp(deps, message);
+        return routeWakeUp(timers, message);
       case 'busEvent':
         return reconcileAnswer(deps, message);
       case 'customResource':
@@ -64,23 +70,6 @@ export function createReconciler(ports: Ports, rules: Rules = { decideNode, judg
         return;
     }
   };
-}
-
-async function reconcileWakeUp(deps: Deps, wakeUp: MessageOf<'wakeUp'>): Promise<void> {
-  const { subject } = wakeUp;
-  const pass = passOfSubject(subject);
-  if (pass !== undefined) return deps.passes.roundDue(pass.pool, wakeUp);
-  if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
-  if (isRound(subject, RESERVATIONS_ID)) return checkReservations(deps);
-  switch (subject.kind) {
-    case 'Node':
-      if (subject.uid !== undefined) await askIfRemembered(deps, subject.uid);
-      return;
-    case 'NodePool':
-      return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
-    case 'NodeLifecyclePolicy':
-      return isAllPolicies(subject) ? statusDue(deps, wakeUp) : reportPolicy(deps, subject, { wakeUp });
-  }
 }
 
 /** A drain has ended that a repair may have asked for; the others are not ours. */
@@ -95,7 +84,7 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'bu
 /** The custom resource of a repair changed: its pool's pass looks at it. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
   const node = nodeName === undefined ? undefined : await readLiveNode(deps, nodeName);
-  if (node !== undefined) await askIfRemembered(deps, node.uid);
+  await askIfRemembered(deps, node?.uid);
 }
 
 async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'>['event']): Promise<void> {
@@ -115,15 +104,15 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
     case 'NodePool':
       await reportNodePool(deps, subject, resync);
       await surroundingsChanged(deps, 'count');
-      return deps.settings.request(subject.name);
+      return deps.settings.changed(event);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject, { resync });
       await policyChanged(deps);
-      return deps.settings.request(undefined);
+      return deps.settings.changed(event);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
       await surroundingsChanged(deps, 'count');
-      return deps.settings.request(undefined);
+      return deps.settings.changed(event);
     case 'Pod':
     case 'PodDisruptionBudget':
     case 'VolumeAttachment':

@@ -34,7 +34,10 @@ export async function afterRefusal(
   const { key } = attempt;
   const now = deps.clock.now();
   const before = finding.record ?? record;
-  const { basis, isPassed, keepsTurn, refusals } = await remembered(deps, observed, carried, { ...failure, isCertain: true });
+  const { basis, isPassed, keepsTurn, refusals } = await remembered(deps, observed, carried, {
+    ...failure,
+    isCertain: true,
+  });
   const over = withoutAttempt({ ...before, attempt }, attempt);
   const { illness } = over;
   const undone: NodeRecord = {

@@ -49,9 +49,9 @@ const claimOf = ({ uid, name }: Replacement, claims: PoolObjects['claims']): Nod
     : claims.get(uid);
 
 /** With what is seen of it: its UID, and when its taint was off for the first time. */
-export function replacementSeen(replacement: Replacement, seen: PoolObjects, now: EpochMs): Replacement {
-  const uid = replacement.uid ?? claimOf(replacement, seen.claims)?.uid;
-  const status = replacementStatusOf(replacement, seen);
+export function replacementNow(replacement: Replacement, objects: PoolObjects, now: EpochMs): Replacement {
+  const uid = replacement.uid ?? claimOf(replacement, objects.claims)?.uid;
+  const status = replacementStatusOf(replacement, objects);
   const isReleased = 'isReleased' in status && status.isReleased;
   const releasedTime = replacement.releasedTime ?? (isReleased ? now : undefined);
   return { ...replacement, ...(uid !== undefined && { uid }), ...(releasedTime !== undefined && { releasedTime }) };

@@ -23,8 +23,8 @@ import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochM
 import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { EXACT, isWhole, type Scopes } from '../../shared/lifecycle/next-round.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import type { Rounds } from '../../shared/policies/rounds.ts';
-import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
@@ -47,8 +47,7 @@ export const poolSubject = (name: string | undefined): Subject => ({
 });
 
 /** The pool that a wake-up for a pass is about. */
-export const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined =>
-  name === NO_POOL ? undefined : name;
+const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (name === NO_POOL ? undefined : name);
 
 /** A pass, for no node of its own. */
 export const ANY = 'due';
@@ -108,22 +107,11 @@ export const PASS_SPACING = seconds(1);
 export interface Passes {
   /** Sees to it that a pass of the pool looks from now on. @param ask what for: `ANY`, `nodeAsk` or `drainAsk` */
   ask(pool: string | undefined, ask: string): Promise<void>;
-  /** The timer of the pool's record is due. */
-  timerDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
-  /** The timer of the coalescer is due: a pass waits for its turn, or one has died. */
-  roundDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
+  /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
+  readonly timers: readonly WakeUpRoute[];
 }
 
 const PREFIX = 'pass/';
-
-/** The pool that a wake-up of a coalescer is about; undefined: it is none of passes. */
-export function passOfSubject({
-  kind,
-  name,
-}: Pick<Subject, 'kind' | 'name'>): { readonly pool: string | undefined } | undefined {
-  if (kind !== ROUND_KIND || !name.startsWith(PREFIX)) return undefined;
-  return { pool: poolOfSubject({ name: name.slice(PREFIX.length) }) };
-}
 
 /** @param run one pass; answers how long the next one waits */
 export function createPasses(
@@ -140,24 +128,31 @@ export function createPasses(
   const ask = async (pool: string | undefined, what: string): Promise<void> => {
     await coalescerOf(pool).request([what]);
   };
+  const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+    // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
+    const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+    const isDueNow = armed === wakeUp.wakeTime || (armed !== undefined && isDue(deps.clock.now(), armed));
+    if (loaded.kind === 'known' && isDueNow) await ask(pool, ANY);
+  };
   return {
     ask,
-    async timerDue(pool, wakeUp) {
-      const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
-      // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
-      const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-      const isOfNow = armed === wakeUp.wakeTime || (armed !== undefined && isDue(deps.clock.now(), armed));
-      if (loaded.kind === 'known' && isOfNow) await ask(pool, ANY);
-    },
-    roundDue: (pool, wakeUp) => coalescerOf(pool).timerDue(wakeUp),
+    timers: [
+      {
+        takes: ({ kind, name }) => kind === ROUND_KIND && name.startsWith(PREFIX),
+        timerDue: wakeUp =>
+          coalescerOf(poolOfSubject({ name: wakeUp.subject.name.slice(PREFIX.length) })).timerDue(wakeUp),
+      },
+      ofKind('NodePool', wakeUp => poolTimerDue(poolOfSubject(wakeUp.subject), wakeUp)),
+    ],
   };
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
 
 /** Rounds after changes of settings; their scopes are NodePools. */
-export function createSettingsRounds(deps: Deps): Rounds {
-  return settingsRounds(deps, OWNER, async scopes => {
+export function settingsRounds(deps: Deps): SettingsRounds {
+  return createSettingsRounds(deps, OWNER, async scopes => {
     for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, ANY);
     return [];
   });
@@ -188,9 +183,10 @@ async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>)
 }
 
 /** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. */
-export async function askIfRemembered(deps: Deps, uid: string, what = nodeAsk(uid)): Promise<boolean> {
+export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: string): Promise<boolean> {
+  if (uid === undefined) return false;
   const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
-  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what);
+  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? nodeAsk(uid));
   return loaded.kind === 'known';
 }
 

@@ -38,7 +38,6 @@ const COINED = [
   'settle',
   'sight',
   'silence',
-  'speaker',
   'statement',
   'stray',
   'sweep',
