@@ -294,7 +294,10 @@ function explainRepair(
   const decided = decide({ now, pool, rules, findings, state: NEW_POOL, surroundings, answers });
   const verdict = decided.findings.find(each => each.node.uid === node.uid)?.verdict;
   const held = verdict?.kind === 'blocked' || verdict?.kind === 'held' ? verdict : undefined;
-  const rank = verdict?.kind === 'held' ? verdict.rank : decided.granted.find(({ finding }) => finding.node.uid === node.uid)?.rank;
+  const rank =
+    verdict?.kind === 'held'
+      ? verdict.rank
+      : decided.granted.find(({ finding }) => finding.node.uid === node.uid)?.rank;
   const place =
     rank === undefined || rank.of === 1
       ? ''

@@ -193,24 +193,14 @@ async function reportVerdict(
 }
 
 function detailsOf(verdict: Verdict, scope: DecisionScope): JsonObject {
-  switch (verdict.kind) {
-    case 'held': {
-      const { blocker, rank } = verdict;
-      return { ...decidedBy(scope, undefined, 'setting' in blocker ? blocker.setting : undefined), rank: { ...rank } };
-    }
-    case 'unclaimed':
-      return decidedBy(scope, verdict.incident);
-    case 'tolerate':
-    case 'vetoed':
-      return { ...incidentOf(verdict.incident), ...decidedBy(scope, verdict.incident) };
-    case 'stuck':
-    case 'recovered':
-    case 'repair':
-    case 'wouldRepair':
-      return { ...attemptOf(verdict.attempt), ...decidedBy(scope, verdict.attempt.incident) };
-    default:
-      return {};
+  if ('blocker' in verdict) {
+    const { blocker, rank } = verdict;
+    return { ...decidedBy(scope, undefined, 'setting' in blocker ? blocker.setting : undefined), rank: { ...rank } };
   }
+  if ('attempt' in verdict) return { ...attemptOf(verdict.attempt), ...decidedBy(scope, verdict.attempt.incident) };
+  if (verdict.kind === 'unclaimed') return decidedBy(scope, verdict.incident);
+  if (verdict.kind !== 'tolerate' && verdict.kind !== 'vetoed') return {};
+  return { ...incidentOf(verdict.incident), ...decidedBy(scope, verdict.incident) };
 }
 
 /** Clocks of the machine that cannot be right. */

@@ -155,7 +155,8 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   };
   const { nodePool, decide: rule = decide } = world;
   const surroundings =
-    settings && surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings, activity });
+    settings &&
+    surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings, activity });
   return rule({ now, pool, rules, findings, state, surroundings, gate });
 }
 
