@@ -51,8 +51,10 @@ function stand(standing: Map<string, JsonObject>, { kind, line }: TraceEntry): v
   const before = standing.get(key)?.['object'];
   if (line['gone'] === true) standing.delete(key);
   else if (!isJsonObject(change)) standing.set(key, line);
-  else if (isJsonObject(before))
-    standing.set(key, { ...rest, object: { ...withChange(before, change) } as JsonObject });
+  else if (isJsonObject(before)) {
+    const object: unknown = withChange(before, change);
+    if (isJsonObject(object)) standing.set(key, { ...rest, object });
+  }
 }
 
 /** Of what stands until it is changed; undefined for what happened once. */
@@ -60,14 +62,7 @@ function keyOf(
   kind: TraceEntry['kind'],
   { group, resource, namespace, name, objectKind, pool }: JsonObject,
 ): string | undefined {
-  switch (kind) {
-    case 'object':
-      return JSON.stringify([kind, group, resource, namespace, name]);
-    case 'policy':
-      return JSON.stringify([kind, objectKind, name]);
-    case 'rules':
-      return JSON.stringify([kind, pool]);
-    default:
-      return undefined;
-  }
+  if (kind === 'object') return JSON.stringify([kind, group, resource, namespace, name]);
+  if (kind === 'policy') return JSON.stringify([kind, objectKind, name]);
+  return kind === 'rules' ? JSON.stringify([kind, pool]) : undefined;
 }
