@@ -9,7 +9,7 @@ import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
 import { finish } from './end.ts';
 import type { ActiveDrain } from './record.ts';
-import type { Look } from './observe.ts';
+import type { ObservedDrain } from './observe.ts';
 import { podDrainability } from './pods.ts';
 import { saidStuck, sayNew } from './report.ts';
 import { notChanged, safely, save, tryChange, type DrainContext } from './context.ts';
@@ -18,45 +18,53 @@ type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
 type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
 
 /** Carries out what was decided on the custom resource of a drain. */
-export async function applyCustom(parts: DrainContext, decision: Applied, look: Look): Promise<Turn> {
+export async function applyCustom(parts: DrainContext, decision: Applied, observed: ObservedDrain): Promise<Turn> {
   switch (decision.kind) {
     case 'createResource':
-      return create(parts, decision, look);
+      return create(parts, decision, observed);
     case 'awaitResource':
-      return wait(parts, decision, look);
+      return wait(parts, decision, observed);
     case 'fallBack':
-      return fallBack(parts, decision, look);
+      return fallBack(parts, decision, observed);
   }
 }
 
 /** Noted down in one turn, made in the next: nobody else's object is ever taken for ours, and ours is never forgotten. */
-async function create(parts: DrainContext, { active, custom, noted }: Of<'createResource'>, look: Look): Promise<Turn> {
+async function create(
+  parts: DrainContext,
+  { active, custom, noted }: Of<'createResource'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
   const { deps, reporter } = parts;
-  const { rules, template } = look;
+  const { rules, template } = observed;
   const settings = rules?.settings.customDrain;
   if (rules === undefined || settings === undefined || template === undefined)
     return again('the configuration changed');
   const remember = async (next: ActiveDrain): Promise<Turn> => {
-    const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, RUN_ENDS_WITHIN));
+    const saved = await save(
+      observed,
+      { ...observed.record, active: next },
+      addDuration(observed.now, RUN_ENDS_WITHIN),
+    );
     return saved.written ? ONWARD : saved;
   };
   if (!noted) return remember({ ...active, custom });
 
-  const podsOf = podRules(active, rules, look.node);
-  const pods = look.pods.filter(pod => podDrainability(pod, podsOf, look.now).kind === 'counts');
-  const made = await createResource(deps, { settings, template, active, custom, nodeName: look.node.name, pods });
+  const podsOf = podRules(active, rules, observed.node);
+  const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
+  const made = await createResource(deps, { settings, template, active, custom, nodeName: observed.node.name, pods });
   switch (made.kind) {
     case 'exists':
       return again(`${custom.kind} ${custom.name} exists`);
     case 'failed': {
       const decision = fail(active, settings, { reason: made.reason, message: made.message, left: [] });
-      if (decision.kind === 'fallBack') return fallBack(parts, decision, look);
+      if (decision.kind === 'fallBack') return fallBack(parts, decision, observed);
       if (decision.kind !== 'finish') return again('the custom drain changed');
-      return finish(parts, decision, look);
+      return finish(parts, decision, observed);
     }
     case 'created': {
       await reporter.report({
-        about: look.object,
+        about: observed.object,
         decision: 'createResource',
         reason: 'CustomDrainRequested',
         message: `${custom.kind} ${custom.namespace}/${custom.name} asks for the drain`,
@@ -67,28 +75,32 @@ async function create(parts: DrainContext, { active, custom, noted }: Of<'create
   }
 }
 
-async function wait(parts: DrainContext, decision: Of<'awaitResource'>, look: Look): Promise<Turn> {
+async function wait(parts: DrainContext, decision: Of<'awaitResource'>, observed: ObservedDrain): Promise<Turn> {
   const { active, custom, reason, message, until, isStuck } = decision;
   const notice =
     reason === 'ResourceNotServed'
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
-  const reported = await sayNew(parts.reporter, look, [notice], { before: active.reported });
-  const said = isStuck ? await saidStuck(parts, active, [notice], look) : active;
+  const reported = await sayNew(parts.reporter, observed, [notice], { before: active.reported });
+  const said = isStuck ? await saidStuck(parts, active, [notice], observed) : active;
   const next: ActiveDrain = { ...said, reported, ...(custom !== undefined && { custom }) };
-  return save(look, { ...look.record, active: next }, safely(look, until));
+  return save(observed, { ...observed.record, active: next }, safely(observed, until));
 }
 
-async function fallBack(parts: DrainContext, { active, because }: Of<'fallBack'>, look: Look): Promise<Turn> {
-  const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(parts.deps, active));
-  if (isRefusal(deleted)) return notChanged(look, deleted);
+async function fallBack(
+  parts: DrainContext,
+  { active, because }: Of<'fallBack'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const deleted = await tryChange(parts, observed, 'deleteResource', () => deleteResource(parts.deps, active));
+  if (isRefusal(deleted)) return notChanged(observed, deleted);
   const { custom: _, ...rest } = active;
   const message = `${because.reason}: ${because.message}`;
   const next: ActiveDrain = { ...rest, fellBack: message };
-  const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, RUN_ENDS_WITHIN));
+  const saved = await save(observed, { ...observed.record, active: next }, addDuration(observed.now, RUN_ENDS_WITHIN));
   if (!saved.written) return saved;
   await parts.reporter.report({
-    about: look.object,
+    about: observed.object,
     decision: 'fallBack',
     reason: EVENT_REASONS.customDrainFellBack,
     message: `pods are no longer left to the custom resource, they are drained by their modes: ${message}`,

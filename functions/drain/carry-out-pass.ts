@@ -15,7 +15,7 @@ import {
   type PodsLeft,
 } from '../../shared/pods/drain-pods.ts';
 import type { ActiveDrain } from './record.ts';
-import type { DrainDeps, Look } from './observe.ts';
+import type { DrainDeps, ObservedDrain } from './observe.ts';
 import type { DrainPass, PodAct } from './pod-plan.ts';
 import type { DrainContext } from './context.ts';
 
@@ -40,11 +40,11 @@ export interface PassResult {
 /** A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutPass(
   { deps, reporter }: DrainContext,
-  look: Look,
+  observed: ObservedDrain,
   active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'>,
   { acts }: DrainPass,
 ): Promise<PassResult> {
-  const { object: node, record, tries, mode, limits, rules } = look;
+  const { now, object: node, record, tries, mode, limits, rules } = observed;
   const { name } = node.metadata;
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => warn({ deps, reporter }, act, name));
@@ -55,6 +55,7 @@ export async function carryOutPass(
       ends: acts.filter(act => act.kind !== 'warn'),
       unchanged: true,
       held: active.heldEvictions,
+      now,
       tries,
       refusals: record.refusals,
       restsOn: [active.id, mode, limits, rules?.settings],
@@ -63,7 +64,6 @@ export async function carryOutPass(
       say: async (_, __, isRepeated) => void (isSaidAgain ||= isRepeated),
     },
   );
-  const now = deps.clock.now();
   const evicted = ended.flatMap(({ end: { pod }, answer }) => (answer.kind === 'evicted' ? [nameOf(pod)] : []));
   if (evicted.length > 0) await sayEvicted(deps, node, evicted);
   const going = ended.filter(({ answer: { kind } }) => kind === 'evicted' || kind === 'deleted');
@@ -73,7 +73,7 @@ export async function carryOutPass(
     left: leftAfter(active.refusals, ended, now),
     isSaidAgain,
     held: heldAfter(active.heldEvictions, ended, now),
-    goneBy: going.map(each => stuckAfter(each, now)).reduce(earliest, undefined),
+    goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
   };
 }
 

@@ -19,7 +19,7 @@ import { tellAnswers } from './messages.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, DrainRequest } from './record.ts';
 import { answerNode, finishNode } from './node.ts';
-import type { Look, Target } from './observe.ts';
+import type { ObservedDrain, SoughtNode } from './observe.ts';
 import { FULL } from './pods.ts';
 import { toFinished } from './requests.ts';
 import {
@@ -38,41 +38,41 @@ import { wakeNext } from './wake-ups.ts';
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Answers a request that no drain is begun for. */
-export async function answer(parts: DrainContext, decision: Of<'answer'>, look: Look): Promise<Turn> {
+export async function answer(parts: DrainContext, decision: Of<'answer'>, observed: ObservedDrain): Promise<Turn> {
   const { deps, run } = parts;
   const { answer: given, repeated, isOld = false } = decision;
   const isFailed = given.status === 'Failed' && !repeated && !isOld && decision.record.active === undefined;
-  const isSaid = isOld && saysAgain(look);
-  const record = isSaid ? { ...decision.record, staleSaid: look.now } : decision.record;
-  if (look.mode === 'Enforce') {
+  const isSaid = isOld && saysAgain(observed);
+  const record = isSaid ? { ...decision.record, staleSaid: observed.now } : decision.record;
+  if (observed.mode === 'Enforce') {
     const ended = [given];
     const changed = orLater(
       isFailed
-        ? await tryChange(parts, look, 'finish', () =>
-            finishNode(deps, look.object, { status: 'Failed', uncordon: false, ended }),
+        ? await tryChange(parts, observed, 'finish', () =>
+            finishNode(deps, observed.object, { status: 'Failed', uncordon: false, ended }),
           )
-        : await tryChange(parts, look, 'answer', () => answerNode(deps, look.object, ended)),
+        : await tryChange(parts, observed, 'answer', () => answerNode(deps, observed.object, ended)),
     );
-    if (changed.kind !== 'ok') return notChanged(look, changed, !run.taken);
+    if (changed.kind !== 'ok') return notChanged(observed, changed, !run.taken);
   }
-  await tellAnswers(deps, nodeOf(look), [given]);
+  await tellAnswers(deps, nodeOf(observed), [given]);
   const isKept = isOld ? isSaid : !repeated;
-  const saved = isKept ? await saveForNow(look, record) : undefined;
+  const saved = isKept ? await saveForNow(observed, record) : undefined;
   if (saved?.written === false) return saved;
-  await report(parts, look, {
+  await report(parts, observed, {
     decision: 'answer',
     reason: given.reason,
     message: `${given.status}: ${given.message}`,
     details: { id: given.id, status: given.status, repeated },
     ...(isFailed && { event: { type: 'Warning', reason: EVENT_REASONS.drainFailed } }),
     ...(isOld && { metric: { name: EVENT_REASONS.staleEvent } }),
-    ...(isSaid && { event: { type: 'Warning', message: askAgain(given, look.node.name) } }),
+    ...(isSaid && { event: { type: 'Warning', message: askAgain(given, observed.node.name) } }),
   });
   run.taken = true;
   return ONWARD;
 }
 
-const saysAgain = ({ record: { staleSaid }, now }: Look): boolean =>
+const saysAgain = ({ record: { staleSaid }, now }: ObservedDrain): boolean =>
   staleSaid === undefined || isDue(now, addDuration(staleSaid, STALE_AGAIN));
 
 const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
@@ -82,27 +82,31 @@ const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
 export async function cancel(
   parts: DrainContext,
   { record, because, answers, releases, goesOn = false }: Of<'cancel'>,
-  look: Look,
+  observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps, run } = parts;
-  const uncordon = look.node.cordonMark !== undefined;
+  const uncordon = observed.node.cordonMark !== undefined;
   const changed = orLater(
     releases
-      ? await tryChange(parts, look, 'finish', () =>
-          finishNode(deps, look.object, { status: 'Cancelled', uncordon, ended: answers }),
+      ? await tryChange(parts, observed, 'finish', () =>
+          finishNode(deps, observed.object, { status: 'Cancelled', uncordon, ended: answers }),
         )
-      : await tryChange(parts, look, 'answer', () => answerNode(deps, look.object, answers)),
+      : await tryChange(parts, observed, 'answer', () => answerNode(deps, observed.object, answers)),
   );
-  if (changed.kind !== 'ok') return notChanged(look, changed, !run.taken);
-  await tellAnswers(deps, nodeOf(look), answers);
-  const saved = await saveForNow(look, record);
+  if (changed.kind !== 'ok') return notChanged(observed, changed, !run.taken);
+  await tellAnswers(deps, nodeOf(observed), answers);
+  const say = (): Promise<void> =>
+    report(parts, observed, {
+      decision: releases ? 'release' : 'cancel',
+      reason: EVENT_REASONS.drainCancelled,
+      message: releases ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
+      details: { ids: answers.map(({ id }) => id) },
+    });
+  // Said first: a run that loses the record finds nothing on the Node to release, and would not say it any more.
+  if (releases) await say();
+  const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
-  await report(parts, look, {
-    decision: releases ? 'release' : 'cancel',
-    reason: EVENT_REASONS.drainCancelled,
-    message: releases ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
-    details: { ids: answers.map(({ id }) => id) },
-  });
+  if (!releases) await say();
   if (!goesOn) run.taken = true;
   if (record.active?.end !== undefined) run.ended = record.active.id;
   return ONWARD;
@@ -114,68 +118,85 @@ function forOthers({ active }: DrainRecord): string {
 }
 
 /** Does the last acts of a drain, notes how it ended, and closes it. */
-export async function finish(parts: DrainContext, { active, outcome, pass }: Of<'finish'>, look: Look): Promise<Turn> {
-  const result = pass === undefined ? undefined : await carryOutPass(parts, look, active, pass);
-  const end = { ...outcome, time: look.now };
+export async function finish(
+  parts: DrainContext,
+  { active, outcome, pass }: Of<'finish'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const result = pass === undefined ? undefined : await carryOutPass(parts, observed, active, pass);
+  const end = { ...outcome, time: observed.now };
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
   // Those that end with it wait no more.
-  const requests = look.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
-  const record = { ...look.record, requests, active: ended };
-  const saved = await saveForNow(look, record);
+  const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
+  const record = { ...observed.record, requests, active: ended };
+  const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
   parts.run.ended = active.id;
-  return close(parts, { kind: 'close', active: ended, outcome: end }, after(look, record));
+  return close(parts, { kind: 'close', active: ended, outcome: end }, after(observed, record));
 }
 
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
-export async function close(parts: DrainContext, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
+export async function close(
+  parts: DrainContext,
+  { active, outcome }: Of<'close'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
   const { deps } = parts;
-  const { active: _, ...rest } = look.record;
+  const { active: _, ...rest } = observed.record;
   const { over = [] } = active;
   const isOver = active.requests.every(({ id }) => over.includes(id));
   const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && isFree(rest);
-  const uncordon = isLast && isCordonKnown(look.record, look.node);
+  const uncordon = isLast && isCordonKnown(observed.record, observed.node);
   // Also where a run that died in between has opened the node.
-  const status = isLast && (uncordon || !look.node.unschedulable) ? 'Cancelled' : outcome.status;
-  const deleted = await tryChange(parts, look, 'deleteResource', () => deleteResource(deps, active));
-  if (isRefusal(deleted)) return notChanged(look, deleted);
+  const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
+  const deleted = await tryChange(parts, observed, 'deleteResource', () => deleteResource(deps, active));
+  if (isRefusal(deleted)) return notChanged(observed, deleted);
   const { scope, startTime, drained } = active;
   const ended = active.requests.map(request => ({
-    ...toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
+    ...toFinished(request, outcome, { now: observed.now, scope, drained, startTime }),
     recovered: over.includes(request.id),
   }));
   const shown = status === 'Succeeded' ? 'drained' : 'nothing';
-  const node = await shownOn(parts, look, shown, outcome.message);
-  if (node === undefined || isRefusal(node)) return notChanged(look, node);
-  const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, node, { status, uncordon, ended }));
-  if (changed.kind !== 'ok') return notChanged(look, changed);
-  await tellAnswers(deps, nodeOf(look), ended);
+  const node = await shownOn(parts, observed, shown, outcome.message);
+  if (node === undefined || isRefusal(node)) return notChanged(observed, node);
+  const changed = await tryChange(parts, observed, 'finish', () => finishNode(deps, node, { status, uncordon, ended }));
+  if (changed.kind !== 'ok') return notChanged(observed, changed);
+  await tellAnswers(deps, nodeOf(observed), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
-  await reportEnd(parts, active, outcome, look);
+  await reportEnd(parts, active, outcome, observed);
   // The mark is off: should this run die, the first that waits looks by itself.
-  if (active.queue === undefined) await wakeNext(deps, look);
-  const saved = await saveForNow(look, remember(rest, ended, look.node));
+  if (active.queue === undefined) await wakeNext(deps, observed);
+  const saved = await saveForNow(observed, remember(rest, ended, observed.node));
   return saved.written ? ONWARD : saved;
 }
 
 /** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
-export async function tidy(parts: DrainContext, { status, uncordon }: Of<'tidy'>, look: Look): Promise<Turn> {
+export async function tidy(
+  parts: DrainContext,
+  { status, uncordon }: Of<'tidy'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
   const { deps } = parts;
-  const { object, store } = look;
-  const held = await store.load();
-  const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
+  const { object, store } = observed;
+  const loaded = await store.load();
+  const isIdle = loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0;
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
-  const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, object, end));
-  return changed.kind === 'ok' ? ONWARD : notChanged(look, changed);
+  const changed = await tryChange(parts, observed, 'finish', () => finishNode(deps, object, end));
+  return changed.kind === 'ok' ? ONWARD : notChanged(observed, changed);
 }
 
-async function reportEnd(parts: DrainContext, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {
+async function reportEnd(
+  parts: DrainContext,
+  active: ActiveDrain,
+  outcome: DrainOutcome,
+  observed: ObservedDrain,
+): Promise<void> {
   const { status, reason, message, left } = outcome;
   const ids = active.requests.map(({ id }) => id);
   const details: JsonObject = { id: active.id, ids, status, reason, drained: active.drained, left: [...left] };
   const event = ENDS[status];
-  await report(parts, look, {
+  await report(parts, observed, {
     decision: 'end',
     reason: event.reason,
     message: `drain ${active.id}${ids.includes(active.id) ? '' : `, which went on for ${ids.join(', ')}`}: ${message}`,
@@ -188,7 +209,7 @@ async function reportEnd(parts: DrainContext, active: ActiveDrain, outcome: Drai
     type: 'Warning',
     reason: EVENT_REASONS.drainLeftPods,
     message: `not waited for${status === 'Failed' ? ' any more' : ''}: ${left.join(', ')}`,
-    about: look.object,
+    about: observed.object,
   });
 }
 
@@ -211,14 +232,14 @@ const goneOutcome = (name: string): DrainOutcome => ({
   left: [],
 });
 
-const targetNode = ({ name, uid }: Target) => ({ name, ...(uid !== undefined && { uid }) });
+const targetNode = ({ name, uid }: SoughtNode) => ({ name, ...(uid !== undefined && { uid }) });
 
-const aboutNode = (target: Target): About => ({ apiVersion: 'v1', kind: 'Node', metadata: targetNode(target) });
+const aboutNode = (target: SoughtNode): About => ({ apiVersion: 'v1', kind: 'Node', metadata: targetNode(target) });
 
 /** Answers a request whose Node is gone and has no drain. */
 export async function answerGone(
   { deps, reporter }: GoneContext,
-  target: Target,
+  target: SoughtNode,
   request: DrainRequest,
 ): Promise<void> {
   const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
@@ -233,7 +254,7 @@ export async function answerGone(
 }
 
 /** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
-export async function closeGone({ deps, reporter }: GoneContext, target: Target, gone: Gone): Promise<void> {
+export async function closeGone({ deps, reporter }: GoneContext, target: SoughtNode, gone: Gone): Promise<void> {
   const { active, requests } = gone.value;
   if (!(await isResourceGone({ deps, reporter }, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];

@@ -4,10 +4,11 @@ import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
+import type { Rounds } from '../../shared/policies/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply } from './apply.ts';
 import { beginsNothing, readBusEvent, type NodeMessage } from './bus.ts';
@@ -15,10 +16,10 @@ import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './end.ts';
 import type { Incoming } from './incoming.ts';
-import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
 import type { RunMemory } from './context.ts';
-import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
+import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
 const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
@@ -31,7 +32,7 @@ export interface Rules {
 interface RunContext extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
-  readonly settings: Rounds;
+  readonly settings: SettingsRounds;
   readonly drains: Rounds;
 }
 
@@ -40,11 +41,20 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
   const parts: RunContext = {
     deps,
     reporter: createReporter(OWNER, deps),
-    settings: createSettingsRounds(deps),
-    drains: createDrainRounds(deps),
+    settings: settingsRounds(deps),
+    drains: drainRounds(deps),
     decide,
     ...rules,
   };
+  const timers: readonly WakeUpRoute[] = [
+    parts.settings,
+    parts.drains,
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
+    ofKind('Node', wakeUp => {
+      const { name, uid } = wakeUp.subject;
+      return reconcileNode(parts, { name, uid }, undefined, wakeUp);
+    }),
+  ];
   return async message => {
     switch (message.kind) {
       case 'busEvent': {
@@ -52,14 +62,8 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
         if (read !== undefined) await reconcileRequest(parts, read);
         return;
       }
-      case 'wakeUp': {
-        const { kind, name, uid } = message.subject;
-        if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
-        if (isRound(message.subject, DRAINS_ROUND)) return parts.drains.timerDue(message);
-        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
-        if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
-        return;
-      }
+      case 'wakeUp':
+        return routeWakeUp(timers, message);
       case 'clusterEvent':
         return reconcileClusterEvent(parts, message.event);
       case 'customResource':
@@ -98,7 +102,7 @@ async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Pr
       else await keepPolicy(deps, KEEPER, subject);
       if (subject.kind === 'NodeLifecyclePolicy')
         await reportDrainFaults(deps, parts.reporter, subject, isRepublished(event));
-      return isRepublished(event) ? undefined : parts.settings.request(undefined);
+      return parts.settings.changed(event);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':
@@ -122,7 +126,7 @@ async function reconcileRequest(parts: RunContext, message: NodeMessage): Promis
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
   parts: RunContext,
-  first: Target,
+  first: SoughtNode,
   incoming?: Incoming,
   wakeUp?: UsedWakeUp,
 ): Promise<boolean> {
@@ -131,19 +135,19 @@ async function reconcileNode(
   const run: RunMemory = { taken: incoming === undefined, ended: undefined };
   let isHere = false;
   let target = first;
-  const concern: Concern<Look, DrainDecision> = {
+  const concern: Concern<ObservedDrain, DrainDecision> = {
     what: `node ${first.name}`,
-    async observe(): Promise<Observed<Look>> {
+    async observe(): Promise<Observed<ObservedDrain>> {
       const found = await observe(target, run.taken ? undefined : incoming);
       isHere = found.kind === 'here';
       // I10: from now on this node is meant, not its name.
-      if (found.kind === 'here') target = { name: target.name, uid: found.look.object.metadata.uid };
-      if (found.kind === 'here') return { kind: 'here', observation: found.look };
+      if (found.kind === 'here') target = { name: target.name, uid: found.observation.object.metadata.uid };
+      if (found.kind === 'here') return { kind: 'here', observation: found.observation };
       if (found.kind === 'gone') await closeGone(parts, target, found);
       return { kind: 'over' };
     },
-    decide: look => parts.decide(look),
-    apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
+    decide: observed => parts.decide(observed),
+    apply: (decision, observed) => apply({ deps, reporter, run }, decision, observed),
   };
   await settle(concern);
   return run.taken || isHere;

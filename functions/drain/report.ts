@@ -6,7 +6,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
 
 import type { ActiveDrain } from './record.ts';
-import type { Look } from './observe.ts';
+import type { ObservedDrain } from './observe.ts';
 import type { DrainPass, PodWait } from './pod-plan.ts';
 import type { DrainContext } from './context.ts';
 
@@ -64,16 +64,16 @@ export async function saidStuck(
   { reporter }: Pick<DrainContext, 'reporter'>,
   active: ActiveDrain,
   notices: readonly Notice[],
-  look: Look,
+  observed: ObservedDrain,
 ): Promise<ActiveDrain> {
   const { progress = { pods: 0, time: active.startTime } } = active;
   const since = active.custom?.seen?.since ?? progress.time;
   const blocked = notices.map(({ message }) => message).join('; ');
-  const hours = Math.floor(durationBetween(since, look.now) / 3_600_000);
+  const hours = Math.floor(durationBetween(since, observed.now) / 3_600_000);
   const message = `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;
   const reason = EVENT_REASONS.drainStuck;
-  await reporter.report({ about: look.object, decision: 'wait', reason, message, event: { type: 'Warning' } });
-  return { ...active, progress: { ...progress, saidTime: look.now } };
+  await reporter.report({ about: observed.object, decision: 'wait', reason, message, event: { type: 'Warning' } });
+  return { ...active, progress: { ...progress, saidTime: observed.now } };
 }
 
 /**
@@ -84,7 +84,7 @@ export async function saidStuck(
  */
 export async function sayNew(
   reporter: Reporter,
-  { object }: Pick<Look, 'object'>,
+  { object }: Pick<ObservedDrain, 'object'>,
   notices: readonly Notice[],
   { before, isSaidAgain = false }: { readonly before: string | undefined; readonly isSaidAgain?: boolean },
 ): Promise<string> {

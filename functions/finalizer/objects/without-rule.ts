@@ -2,7 +2,7 @@
  * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -13,7 +13,7 @@ import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { LEDGER_CHECK } from './decide.ts';
-import { seenIn } from './hidden.ts';
+import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
 
 /** What a worker answered by its event. */
@@ -45,15 +45,15 @@ export async function keepWithoutRule(
 ): Promise<void> {
   const { subject, record, rule, because } = kept;
   const { deps } = parts;
-  await updateRecord(`${subject.kind} ${subject.name}`, record, async (held): Promise<Turn> => {
-    if (held.kind !== 'held') return DONE;
+  await updateRecord(`${subject.kind} ${subject.name}`, record, async (loaded): Promise<Turn> => {
+    if (loaded.kind !== 'known') return DONE;
     const time = deps.clock.now();
-    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(held.value, answer);
-    const entry = isDone ? ({ ...held.value, phase: 'cleaned', time } as const) : held.value;
+    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(loaded.value, answer);
+    const entry = isDone ? ({ ...loaded.value, phase: 'cleaned', time } as const) : loaded.value;
     if (because === undefined || entry.phase === 'orphaned') {
-      return record.save({ subject: held.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
+      return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
     }
-    return keep(parts, { ...kept, subject: held.stored.subject, because }, entry, time);
+    return keep(parts, { ...kept, subject: loaded.stored.subject, because }, entry, time);
   });
 }
 
@@ -61,7 +61,7 @@ type Stuck = Kept & { readonly because: string };
 
 async function keep(parts: FinalizerContext, kept: Stuck, entry: LedgerEntry, now: EpochMs): Promise<Turn> {
   const { record, subject } = kept;
-  const object = await look(parts.deps, subject);
+  const object = await observed(parts.deps, subject);
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
   if (object !== 'notKnown' && !isHeld) return end(parts, kept, entry, object);
   const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
@@ -75,7 +75,7 @@ async function keep(parts: FinalizerContext, kept: Stuck, entry: LedgerEntry, no
 }
 
 /** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the rule. */
-async function look(
+async function observed(
   { kubernetes }: Pick<TerminationDeps, 'kubernetes'>,
   { apiVersion, kind, namespace, name, uid }: Subject,
 ): Promise<KubernetesObject | undefined | 'notKnown'> {

@@ -1,12 +1,12 @@
 /** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { LEDGER_CODEC, type LedgerEntry } from '../rules/record.ts';
+import { LEDGER_CODEC, type LedgerEntry } from '../objects/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 
@@ -58,10 +58,10 @@ async function forget<Value>(
   { isOrphan, apply }: Kind<Value>,
 ): Promise<void> {
   let forgotten: Subject | undefined;
-  await updateRecord(`entry ${id} of the ledger`, record, async held => {
-    if (held.kind !== 'held' || !isOrphan(held.value)) return { kind: 'done' };
-    const { subject } = held.stored;
-    const turn = await apply(record, held.value, subject);
+  await updateRecord(`entry ${id} of the ledger`, record, async loaded => {
+    if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return { kind: 'done' };
+    const { subject } = loaded.stored;
+    const turn = await apply(record, loaded.value, subject);
     if (turn.kind === 'done') forgotten = subject;
     return turn;
   });

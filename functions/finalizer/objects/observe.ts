@@ -1,14 +1,14 @@
 /** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleObservation } from './decide.ts';
-import { seenIn } from './hidden.ts';
+import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
-import { isCarrying, type RuleInForce } from './rule-set.ts';
+import { isCarrying, type RuleInForce } from '../rules/rule-set.ts';
 
 export interface ObjectLook {
   readonly observation: RuleObservation;
@@ -38,11 +38,11 @@ export async function observeObject(
   sought: SoughtObject,
 ): Promise<Observed<ObjectLook>> {
   const { subject, inForce, type, record, isKeepingRefused, ownAttempt } = sought;
-  const held = await record.load();
-  if (held.kind === 'newer') return { kind: 'over' };
-  const entry = held.kind === 'held' ? held.value : undefined;
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return { kind: 'over' };
+  const entry = loaded.kind === 'known' ? loaded.value : undefined;
   // The name that the ledger stores: a message may be wrong in it (I10).
-  const known = held.kind === 'held' ? held.stored.subject : subject;
+  const known = loaded.kind === 'known' ? loaded.stored.subject : subject;
   const { name, namespace } = known;
   const { rule } = inForce;
   const ref = { type, name, ...(namespace !== undefined && { namespace }) };

@@ -2,13 +2,13 @@
  * Entries of the ledger: what the next one starts from, and how it is written together with its timer. One record for each object; where it
  * carries the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Held } from '../../../shared/lifecycle/record-codec.ts';
+import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
 import type { Saved, TimedRecord, Wanted } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
-import type { ObjectLook } from './observe-object.ts';
+import type { ObjectLook } from './observe.ts';
 import type { LedgerEntry, LedgerRecord, TimedEntry } from './record.ts';
 
 /** The entry as it stands, under the rule that is in force, without a place in its queue. */
@@ -32,8 +32,8 @@ export function saveEntry({ record, subject }: ObjectLook, value: LedgerEntry, w
 }
 
 /** The rules that have an entry in the record. */
-export const rulesIn = (held: Held<LedgerRecord>): readonly string[] =>
-  held.kind === 'held' ? [held.value.rule, ...Object.keys(held.value.others ?? {})] : [];
+export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
+  loaded.kind === 'known' ? [loaded.value.rule, ...Object.keys(loaded.value.others ?? {})] : [];
 
 /** The entry of one rule as a record of its own. It is read anew by each `load`. */
 export function entryRecord(
@@ -41,7 +41,7 @@ export function entryRecord(
   record: TimedRecord<LedgerRecord>,
   rule: string,
 ): TimedRecord<LedgerEntry> {
-  let held: Held<LedgerRecord> = { kind: 'none' };
+  let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
   const write = (value: LedgerRecord, subject: Wanted<LedgerEntry>['subject']): Promise<Saved> => {
     const now = clock.now();
     const times = [value.wakeTime, ...Object.values(value.others ?? {}).map(each => each.wakeTime)];
@@ -55,17 +55,17 @@ export function entryRecord(
     isServed: () => record.isServed(),
     release: () => record.release(),
     async load() {
-      held = await record.load();
-      if (held.kind !== 'held') return held;
-      const own = entryIn(held.value, rule);
-      return own === undefined ? { kind: 'none' } : { ...held, value: own };
+      loaded = await record.load();
+      if (loaded.kind !== 'known') return loaded;
+      const own = entryIn(loaded.value, rule);
+      return own === undefined ? { kind: 'none' } : { ...loaded, value: own };
     },
     async save({ subject, value, wakeTime }) {
-      const base = held.kind === 'held' ? held.value : undefined;
+      const base = loaded.kind === 'known' ? loaded.value : undefined;
       const others = base?.others ?? {};
       const isAlone = base === undefined || (base.rule === rule && Object.keys(others).length === 0);
       if (isAlone) return record.save({ subject, value, wakeTime });
-      const stored = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+      const stored = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const main: LedgerRecord = { ...base, wakeTime: base.wakeTime ?? stored ?? wakeTime };
       const before = base.rule === rule ? timeOf(main) : others[rule];
       const isSame = before !== undefined && isDeepStrictEqual(withoutTime(before), value);
@@ -78,8 +78,8 @@ export function entryRecord(
       return write(next, subject);
     },
     async closeGone() {
-      if (held.kind !== 'held') return record.closeGone();
-      const { value, stored } = held;
+      if (loaded.kind !== 'known') return record.closeGone();
+      const { value, stored } = loaded;
       const rest = without(value, rule, stored.nextWakeTime ?? clock.now());
       return rest === undefined ? record.closeGone() : write(rest, stored.subject);
     },

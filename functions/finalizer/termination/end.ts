@@ -1,5 +1,5 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
@@ -7,7 +7,7 @@ import { RetryableError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { callsOf, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
-import { openNodeRecord, type Look, type Target } from './observe.ts';
+import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import { hasBegun, type TerminationRecord } from './record.ts';
@@ -21,7 +21,10 @@ type Gone = GoneSubject<TerminationRecord>;
  *
  * @returns those that are being deleted
  */
-export async function handOver({ deps }: FinalizerContext, { value, subject }: Gone): Promise<readonly Target[]> {
+export async function handOver(
+  { deps }: FinalizerContext,
+  { value, subject }: Gone,
+): Promise<readonly TerminationSubject[]> {
   if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
   const left: KubernetesObject[] = [];
   for (const [uid, { name }] of Object.entries(value.nodes)) {
@@ -56,11 +59,11 @@ async function leaveTo(
     const { name, uid } = node.metadata;
     const record = openNodeRecord(deps, uid);
     const loaded = await record.load();
-    const isFree = loaded.kind === 'none' || (loaded.kind === 'held' && isNoteOf(loaded.value, claimUid));
+    const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isNoteOf(loaded.value, claimUid));
     if (!isFree) continue;
     const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
-    const noted = loaded.kind === 'held' ? loaded.value.hooks : {};
+    const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
     const left = { ...(isLive(node) ? callsOf(value) : value), hooks: withLater(value.hooks, noted) };
     const saved = await record.save({ subject, value: left, wakeTime });
     if (!saved.written)
@@ -82,8 +85,12 @@ function withLater(hooks: TerminationRecord['hooks'], noted: TerminationRecord['
  * Everything is done. What its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will need is kept: their end is no other
  * termination (I4).
  */
-export async function closeFinished(deps: TerminationDeps, look: Look, value: TerminationRecord): Promise<Turn> {
-  const { claim, nodes, record } = look;
+export async function closeFinished(
+  deps: TerminationDeps,
+  observed: ObservedTermination,
+  value: TerminationRecord,
+): Promise<Turn> {
+  const { claim, nodes, record } = observed;
   if (claim === undefined) return record.closeGone();
   const { kind, apiVersion, metadata } = claim;
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
@@ -97,7 +104,7 @@ export async function closeFinished(deps: TerminationDeps, look: Look, value: Te
 }
 
 /** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of a Node that lives. */
-export async function rest({ object, stored, record, now }: Look): Promise<Turn> {
+export async function rest({ object, stored, record, now }: ObservedTermination): Promise<Turn> {
   const hasHooks = Object.keys(stored?.hooks ?? {}).length > 0 || stored?.hooksOf !== undefined;
   const isNeeded = object.kind === 'Node' && isLive(object) && hasHooks;
   if (stored === undefined || !isNeeded) return record.release();
@@ -110,7 +117,11 @@ export async function rest({ object, stored, record, now }: Look): Promise<Turn>
  * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
  * it, it is a possible orphan, and the ledger of instances takes over.
  */
-export async function close(parts: FinalizerContext, { kind, name, uid }: Target, gone: Gone): Promise<void> {
+export async function close(
+  parts: FinalizerContext,
+  { kind, name, uid }: TerminationSubject,
+  gone: Gone,
+): Promise<void> {
   const { record, value } = gone;
   if (!hasBegun(value)) {
     await record.closeGone();
@@ -134,7 +145,7 @@ export async function close(parts: FinalizerContext, { kind, name, uid }: Target
 }
 
 /** Its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
-export const isUnheld = ({ stored, object }: Look): boolean =>
+export const isUnheld = ({ stored, object }: ObservedTermination): boolean =>
   stored !== undefined && hasBegun(stored) && object.metadata.deletionTimestamp !== undefined;
 
 /**
@@ -143,7 +154,7 @@ export const isUnheld = ({ stored, object }: Look): boolean =>
  */
 export async function closeUnheld(
   { reporter }: FinalizerContext,
-  { object, stored, record, now }: Look,
+  { object, stored, record, now }: ObservedTermination,
 ): Promise<Turn> {
   const { kind, apiVersion, metadata } = object;
   const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;

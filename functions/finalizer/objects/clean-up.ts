@@ -1,5 +1,5 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
@@ -9,7 +9,7 @@ import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { setConditions } from '../cluster/set-condition.ts';
 import { LEDGER_CHECK, retryDelay } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
-import type { ObjectLook } from './observe-object.ts';
+import type { ObjectLook } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 
@@ -44,26 +44,26 @@ export const FOLLOWED_BY = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 /** Stores an answer, whether it came from the call or by a worker's event. */
 export async function keepAnswer(
   parts: FinalizerContext,
-  look: ObjectLook,
+  observed: ObjectLook,
   entry: LedgerEntry,
   answer: HookAnswer,
 ): Promise<Turn> {
-  const { now } = look.observation;
-  const { message: _, ...rest } = nextEntry(look);
+  const { now } = observed.observation;
+  const { message: _, ...rest } = nextEntry(observed);
   if (answer.kind === 'succeeded') {
-    const saved = await saveEntry(look, { ...rest, phase: 'cleaned', time: now }, addDuration(now, FOLLOWED_BY));
+    const saved = await saveEntry(observed, { ...rest, phase: 'cleaned', time: now }, addDuration(now, FOLLOWED_BY));
     return saved.written ? again('the clean-up is done') : saved;
   }
   if (answer.kind === 'pending') {
-    const saved = await saveEntry(look, { ...rest, phase: 'pending', time: now }, addDuration(now, LEDGER_CHECK));
+    const saved = await saveEntry(observed, { ...rest, phase: 'pending', time: now }, addDuration(now, LEDGER_CHECK));
     return saved.written ? again('a worker is at it') : saved;
   }
   const { message } = answer;
   const next = { ...rest, phase: 'failed', time: now, message } as const;
-  const { longestBackoff } = look.inForce.rule.rateLimit;
-  const saved = await saveEntry(look, next, addDuration(now, retryDelay(entry.attempts, longestBackoff)));
+  const { longestBackoff } = observed.inForce.rule.rateLimit;
+  const saved = await saveEntry(observed, next, addDuration(now, retryDelay(entry.attempts, longestBackoff)));
   if (!saved.written) return saved;
-  await degrade(parts, look, entry.attempts, message);
+  await degrade(parts, observed, entry.attempts, message);
   return again('the clean-up failed');
 }
 
@@ -73,15 +73,15 @@ const OF_ANY_KIND = { mayLackSubresource: true };
 
 async function degrade(
   { deps, reporter }: FinalizerContext,
-  look: ObjectLook,
+  observed: ObjectLook,
   attempts: number,
   message: string,
 ): Promise<void> {
-  const { object, ref, observation } = look;
+  const { object, ref, observation } = observed;
   // In the design's words.
   const text = `Failed to delete external resource: ${message}`;
   const reason = EVENT_REASONS.finalizationError;
-  await reportObject(reporter, look, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
+  await reportObject(reporter, observed, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
   if (object === undefined) return;
   const change = { type: CONDITION, status: 'True', reason: REASON, message: text } as const;
   await setConditions(deps, ref, object, { conditions: [change], now: observation.now, ...OF_ANY_KIND });

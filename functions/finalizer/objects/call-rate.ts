@@ -8,7 +8,7 @@ import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
 import { endCall, type CallQueue, type takeSlot } from './decide.ts';
-import type { RuleInForce } from './rule-set.ts';
+import type { RuleInForce } from '../rules/rule-set.ts';
 
 /** Version 1 had no `running`. */
 const schema = z.object({
@@ -64,10 +64,10 @@ async function changeQueue(
     what,
     observe: async () => ({ kind: 'here', observation: await records.get(key) }),
     decide(stored) {
-      const held = readRecord(CALL_RATE_CODEC, stored);
-      if (held.kind === 'newer')
+      const loaded = readRecord(CALL_RATE_CODEC, stored);
+      if (loaded.kind === 'newer')
         throw new RetryableError(`${what} are counted by a newer version`, { reason: 'NewerRecord' });
-      return next(held.kind === 'held' ? held.value : {});
+      return next(loaded.kind === 'known' ? loaded.value : {});
     },
     async apply(queue, stored) {
       const outcome = await records.put(
