@@ -8,7 +8,7 @@ import { fail, type CustomDecision } from './custom-drain.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
 import { finish } from './end.ts';
-import type { ActiveDrain } from './record.ts';
+import type { ActiveDrain, CustomProgress } from './record.ts';
 import type { ObservedDrain } from './observe.ts';
 import { podDrainability } from './pods.ts';
 import { saidStuck, sayNew } from './report.ts';
@@ -20,19 +20,28 @@ type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
 /** Carries out what was decided on the custom resource of a drain. */
 export async function applyCustom(parts: DrainContext, decision: Applied, observed: ObservedDrain): Promise<Turn> {
   switch (decision.kind) {
+    case 'noteResource':
+      return note(decision.active, decision.resource, observed);
     case 'createResource':
       return create(parts, decision, observed);
     case 'awaitResource':
       return wait(parts, decision, observed);
     case 'fallBack':
       return fallBack(parts, decision, observed);
+    default:
+      return decision satisfies never;
   }
 }
 
-/** Noted down in one turn, made in the next: nobody else's object is ever taken for ours, and ours is never forgotten. */
+async function note(active: ActiveDrain, resource: CustomProgress, observed: ObservedDrain): Promise<Turn> {
+  const record = { ...observed.record, active: { ...active, phase: { kind: 'custom', resource } as const } };
+  const saved = await save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
+  return saved.written ? ONWARD : saved;
+}
+
 async function create(
   parts: DrainContext,
-  { active, custom, noted }: Of<'createResource'>,
+  { active, resource: custom }: Of<'createResource'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps, reporter } = parts;
@@ -40,16 +49,6 @@ async function create(
   const settings = rules?.settings.customDrain;
   if (rules === undefined || settings === undefined || template === undefined)
     return again('the configuration changed');
-  const remember = async (next: ActiveDrain): Promise<Turn> => {
-    const saved = await save(
-      observed,
-      { ...observed.record, active: next },
-      addDuration(observed.now, RUN_ENDS_WITHIN),
-    );
-    return saved.written ? ONWARD : saved;
-  };
-  if (!noted) return remember({ ...active, custom });
-
   const podsOf = podRules(active, rules, observed.node);
   const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
   const made = await createResource(deps, { settings, template, active, custom, nodeName: observed.node.name, pods });
@@ -70,20 +69,20 @@ async function create(
         message: `${custom.kind} ${custom.namespace}/${custom.name} asks for the drain`,
         details: { id: active.id, uid: made.uid, pods: pods.length, recreated: custom.recreated },
       });
-      return remember({ ...active, custom: { ...custom, uid: made.uid } });
+      return note(active, { ...custom, uid: made.uid }, observed);
     }
   }
 }
 
 async function wait(parts: DrainContext, decision: Of<'awaitResource'>, observed: ObservedDrain): Promise<Turn> {
-  const { active, custom, reason, message, until, isStuck } = decision;
+  const { active, reason, message, until, isStuck } = decision;
   const notice =
     reason === 'ResourceNotServed'
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
   const reported = await sayNew(parts.reporter, observed, [notice], { before: active.reported });
   const said = isStuck ? await saidStuck(parts, active, [notice], observed) : active;
-  const next: ActiveDrain = { ...said, reported, ...(custom !== undefined && { custom }) };
+  const next: ActiveDrain = { ...said, reported };
   return save(observed, { ...observed.record, active: next }, safely(observed, until));
 }
 
@@ -94,9 +93,8 @@ async function fallBack(
 ): Promise<Turn> {
   const deleted = await tryChange(parts, observed, 'deleteResource', () => deleteResource(parts.deps, active));
   if (isRefusal(deleted)) return notChanged(observed, deleted);
-  const { custom: _, ...rest } = active;
   const message = `${because.reason}: ${because.message}`;
-  const next: ActiveDrain = { ...rest, fellBack: message };
+  const next: ActiveDrain = { ...active, phase: { kind: 'fallback', because: message } };
   const saved = await save(observed, { ...observed.record, active: next }, addDuration(observed.now, RUN_ENDS_WITHIN));
   if (!saved.written) return saved;
   await parts.reporter.report({

@@ -9,9 +9,11 @@ import { carryOutPass } from './carry-out-pass.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
 import { tellAnswers } from './messages.ts';
-import type { ActiveDrain, FinishedDrain } from './record.ts';
+import type { ActiveDrain } from './record.ts';
+import type { FinishedDrain } from './request-record.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
+import { isWaiting } from './phase.ts';
 import { withReturned, type DrainPass } from './pod-plan.ts';
 import { formatScope } from './pods.ts';
 import { withTried } from './progress.ts';
@@ -54,8 +56,8 @@ export async function apply(parts: DrainContext, decision: DrainDecision, observ
     case 'answer':
       return answer(parts, decision, observed);
     case 'take': {
-      if (decision.answers !== undefined) {
-        const told = await replaced(parts, decision.answers, observed);
+      if (decision.replaced.length > 0) {
+        const told = await replaced(parts, decision.replaced, observed);
         if (told.kind !== 'ok') return notChanged(observed, told, true);
       }
       const saved = await saveForNow(observed, decision.record);
@@ -102,10 +104,13 @@ export async function apply(parts: DrainContext, decision: DrainDecision, observ
       return finish(parts, decision, observed);
     case 'close':
       return isAnothers(run, decision, observed) ? DONE : close(parts, decision, observed);
+    case 'noteResource':
     case 'createResource':
     case 'awaitResource':
     case 'fallBack':
       return applyCustom(parts, decision, observed);
+    default:
+      return decision satisfies never;
   }
 }
 
@@ -147,13 +152,13 @@ async function reportTaken(
 
 async function begin(
   parts: DrainContext,
-  { record, active, takes, next }: Of<'begin'>,
+  { record, active, taken, next }: Of<'begin'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
-  if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, observed);
-  if (active.queue === undefined) await reportStarted(parts, active, observed);
+  if (taken !== undefined) await reportTaken(parts, { request: taken, how: 'next' }, observed);
+  if (!isWaiting(active)) await reportStarted(parts, active, observed);
   return next === undefined ? ONWARD : prepare(parts, next, after(observed, record));
 }
 
@@ -193,7 +198,7 @@ async function prepare(
   const { deps } = parts;
   const message = `drain ${active.id} of ${formatScope(active.scope)}`;
   // One that waits for its turn is not in progress.
-  const shown = active.queue === undefined ? 'inProgress' : observed.node.shown;
+  const shown = isWaiting(active) ? observed.node.shown : 'inProgress';
   const node = await shownOn(parts, observed, shown, message);
   if (node === undefined || isRefusal(node)) return notChanged(observed, node);
   const changed = await tryChange(parts, observed, 'prepare', () =>
@@ -220,9 +225,7 @@ function notedBefore(
   pass: DrainPass,
   { now }: ObservedDrain,
 ): Pick<ActiveDrain, 'tried' | 'returns'> {
-  const before = active.returns ?? [];
-  const returns = withReturned(before, pass.returned, now);
-  return { tried: withTried(active, pass), ...(returns !== before && { returns }) };
+  return { tried: withTried(active, pass), returns: withReturned(active.returns, pass.returned, now) };
 }
 
 async function drain(
@@ -233,23 +236,22 @@ async function drain(
   const { reporter } = parts;
   // The preparation has noted it already.
   const isNoted = observed.record.active === active;
-  const noted = isNoted ? {} : notedBefore(active, pass, observed);
-  if ((noted.tried ?? []).length > (active.tried ?? []).length || noted.returns !== undefined) {
+  const noted = isNoted ? active : notedBefore(active, pass, observed);
+  if (noted.tried !== active.tried || noted.returns !== active.returns) {
     const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
     if (!saved.written) return saved;
   }
   const { left, warned, held, isSaidAgain, goneBy } = await carryOutPass(parts, observed, active, pass);
   const notices = noticesOf(pass, left.texts);
   const reported = await sayNew(reporter, observed, notices, { before: active.reported, isSaidAgain });
-  const { heldEvictions: _, ...rest } = active;
   const next: ActiveDrain = {
-    ...(isStuck ? await saidStuck(parts, rest, notices, observed) : rest),
-    ...noted,
+    ...(isStuck ? await saidStuck(parts, active, notices, observed) : active),
+    tried: noted.tried,
+    returns: noted.returns,
     warned: [...active.warned, ...warned],
     refusals: left.failures,
-    ...(held !== undefined && { heldEvictions: held }),
-    // Where nothing was ever said, the record stays as it is, and is not written again.
-    ...((reported !== '' || active.reported !== undefined) && { reported }),
+    heldEvictions: held,
+    reported,
   };
   const until = safely(observed, [pass.nextLook, left.retryTime, goneBy, due].reduce(earliest, undefined));
   const saved = await saveUntil(observed, { ...observed.record, active: next }, until);

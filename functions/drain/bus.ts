@@ -11,7 +11,7 @@ import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { parseDrainRequested } from './messages.ts';
 import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
-import type { DrainRequest, Said } from './record.ts';
+import type { DrainRequest, Said } from './request-record.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;

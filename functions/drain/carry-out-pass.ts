@@ -32,7 +32,7 @@ export interface PassResult {
   /** A refusal is to be reported once more. */
   readonly isSaidAgain: boolean;
   /** Evictions that are not asked for again for a moment. */
-  readonly held: HeldEvictions | undefined;
+  readonly held: HeldEvictions;
   /** The latest time at which the first of the pods that this pass ends should be gone. */
   readonly goneBy: EpochMs | undefined;
 }

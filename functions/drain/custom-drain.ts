@@ -13,7 +13,9 @@ import { notServed } from '../../shared/domain/not-served.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { ActiveDrain, CustomProgress, DrainOutcome } from './record.ts';
+import type { ActiveDrain, CustomProgress } from './record.ts';
+import type { DrainOutcome } from './request-record.ts';
+import { notedResource } from './phase.ts';
 import type { DrainPass } from './pod-plan.ts';
 
 /** The custom resource as it was looked for. */
@@ -33,18 +35,13 @@ export type SeenResource =
     };
 
 export type CustomDecision =
-  /** To be noted down first, then created or adopted. */
-  | {
-      readonly kind: 'createResource';
-      readonly active: ActiveDrain;
-      readonly custom: CustomProgress;
-      readonly noted: boolean;
-    }
+  /** It is noted down first: nobody else's object is ever taken for ours, and ours is never forgotten. */
+  | { readonly kind: 'noteResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
+  | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | {
       readonly kind: 'awaitResource';
+      /** With what was seen of it. */
       readonly active: ActiveDrain;
-      /** What was seen of it. */
-      readonly custom: CustomProgress | undefined;
       readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
       readonly message: string;
       readonly until: EpochMs;
@@ -78,7 +75,7 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');
   const fails = (reason: string, message: string): CustomDecision =>
     fail(active, customDrain, { reason, message, left: stillThere(pass) });
-  const { custom } = active;
+  const custom = notedResource(active);
   const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
@@ -104,7 +101,6 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
     return {
       kind: 'awaitResource',
       active,
-      custom,
       reason: 'ResourceNotServed',
       message,
       until: deadline,
@@ -115,11 +111,11 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
     if (custom?.uid === undefined) {
       const { name } = resource;
       const first = { ...(custom ?? firstOf(customDrain, name, now)), ...resource.type };
-      return { kind: 'createResource', active, custom: first, noted: custom !== undefined };
+      return { kind: custom === undefined ? 'noteResource' : 'createResource', active, resource: first };
     }
     if (custom.recreated >= RECREATIONS) return fails('ResourceRemoved', `${kind} ${resource.name} was removed again`);
     const { uid: _, seen: __, ...again } = { ...custom, ...resource.type };
-    return { kind: 'createResource', active, custom: { ...again, recreated: custom.recreated + 1 }, noted: false };
+    return { kind: 'noteResource', active, resource: { ...again, recreated: custom.recreated + 1 } };
   }
   const { uid, resourceVersion } = resource.object.metadata;
   const base: CustomProgress = { ...(custom ?? firstOf(customDrain, resource.name, now)), ...resource.type };
@@ -134,8 +130,7 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   }
   return {
     kind: 'awaitResource',
-    active,
-    custom: { ...base, uid, seen },
+    active: { ...active, phase: { kind: 'custom', resource: { ...base, uid, seen } } },
     reason: 'AwaitingCustomDrain',
     message: `waiting for ${customDrain.statusConditionType}=${customDrain.statusConditionStatus} of ${kind} ${resource.name}`,
     until: earliest(deadline, beat) ?? deadline,

@@ -11,6 +11,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { SeenResource } from './custom-drain.ts';
+import { notedResource } from './phase.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 
 interface Deps {
@@ -33,7 +34,7 @@ export async function findResource(
 ): Promise<SeenResource> {
   if (settings === undefined || active === undefined) return { kind: 'notAsked' };
   const { apiGroup: group, version, kind, resource, namespace } = settings;
-  const { custom } = active;
+  const custom = notedResource(active);
   if (custom === undefined) {
     const asked = { group, version, kind };
     const type = resource === undefined ? await kubernetes.resolve(asked) : { group, version, resource };
@@ -125,10 +126,11 @@ export async function resourceOf(
   { kubernetes }: Deps,
   active: ActiveDrain | undefined,
 ): Promise<MadeResource | undefined> {
-  if (active?.custom === undefined) return undefined;
-  const { group, version, resource, kind, namespace, name } = active.custom;
+  const noted = active && notedResource(active);
+  if (active === undefined || noted === undefined) return undefined;
+  const { group, version, resource, kind, namespace, name } = noted;
   const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
-  const uid = active.custom.uid ?? (await uidOfMarked(kubernetes, ref, markOf(active)));
+  const uid = noted.uid ?? (await uidOfMarked(kubernetes, ref, markOf(active)));
   const apiVersion = apiVersionOf({ group, version });
   return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
 }

@@ -17,8 +17,10 @@ import { isFree, remember } from './history.ts';
 import { STALE_AGAIN } from './late-events.ts';
 import { tellAnswers } from './messages.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, DrainRequest } from './record.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, FinishedDrain, DrainRequest } from './request-record.ts';
 import { answerNode, finishNode } from './node.ts';
+import { endingBy, isEnding, isWaiting } from './phase.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
 import { FULL } from './pods.ts';
 import { toFinished } from './requests.ts';
@@ -40,8 +42,9 @@ type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kin
 /** Answers a request that no drain is begun for. */
 export async function answer(parts: DrainContext, decision: Of<'answer'>, observed: ObservedDrain): Promise<Turn> {
   const { deps, run } = parts;
-  const { answer: given, repeated, isOld = false } = decision;
-  const isFailed = given.status === 'Failed' && !repeated && !isOld && decision.record.active === undefined;
+  const { answer: given, novelty } = decision;
+  const isOld = novelty === 'tooOld';
+  const isFailed = given.status === 'Failed' && novelty === 'new' && decision.record.active === undefined;
   const isSaid = isOld && saysAgain(observed);
   const record = isSaid ? { ...decision.record, staleSaid: observed.now } : decision.record;
   if (observed.mode === 'Enforce') {
@@ -56,14 +59,14 @@ export async function answer(parts: DrainContext, decision: Of<'answer'>, observ
     if (changed.kind !== 'ok') return notChanged(observed, changed, !run.taken);
   }
   await tellAnswers(deps, nodeOf(observed), [given]);
-  const isKept = isOld ? isSaid : !repeated;
+  const isKept = isOld ? isSaid : novelty === 'new';
   const saved = isKept ? await saveForNow(observed, record) : undefined;
   if (saved?.written === false) return saved;
   await report(parts, observed, {
     decision: 'answer',
     reason: given.reason,
     message: `${given.status}: ${given.message}`,
-    details: { id: given.id, status: given.status, repeated },
+    details: { id: given.id, status: given.status, repeated: novelty === 'repeated' },
     ...(isFailed && { event: { type: 'Warning', reason: EVENT_REASONS.drainFailed } }),
     ...(isOld && { metric: { name: EVENT_REASONS.staleEvent } }),
     ...(isSaid && { event: { type: 'Warning', message: askAgain(given, observed.node.name) } }),
@@ -81,7 +84,7 @@ const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
 /** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
 export async function cancel(
   parts: DrainContext,
-  { record, because, answers, releases, goesOn = false }: Of<'cancel'>,
+  { record, because, answers, releases, goesOn }: Of<'cancel'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps, run } = parts;
@@ -108,12 +111,12 @@ export async function cancel(
   if (!saved.written) return saved;
   if (!releases) await say();
   if (!goesOn) run.taken = true;
-  if (record.active?.end !== undefined) run.ended = record.active.id;
+  if (record.active && isEnding(record.active)) run.ended = record.active.id;
   return ONWARD;
 }
 
 function forOthers({ active }: DrainRecord): string {
-  if (active === undefined || active.end !== undefined) return '';
+  if (active === undefined || isEnding(active)) return '';
   return `: drain ${active.id} goes on for ${active.requests.map(({ id }) => id).join(', ')}`;
 }
 
@@ -124,26 +127,25 @@ export async function finish(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const result = pass === undefined ? undefined : await carryOutPass(parts, observed, active, pass);
-  const end = { ...outcome, time: observed.now };
-  const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
+  const ending = endingBy(active, outcome, observed.now);
+  const ended = { ...active, drained: active.drained + (result?.drained ?? 0), phase: ending };
   // Those that end with it wait no more.
   const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
   const record = { ...observed.record, requests, active: ended };
   const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
   parts.run.ended = active.id;
-  return close(parts, { kind: 'close', active: ended, outcome: end }, after(observed, record));
+  return close(parts, { kind: 'close', active: ended, ending }, after(observed, record));
 }
 
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
 export async function close(
   parts: DrainContext,
-  { active, outcome }: Of<'close'>,
+  { active, ending: { outcome, over } }: Of<'close'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = parts;
   const { active: _, ...rest } = observed.record;
-  const { over = [] } = active;
   const isOver = active.requests.every(({ id }) => over.includes(id));
   const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && isFree(rest);
   const uncordon = isLast && isCordonKnown(observed.record, observed.node);
@@ -165,7 +167,7 @@ export async function close(
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(parts, active, outcome, observed);
   // The mark is off: should this run die, the first that waits looks by itself.
-  if (active.queue === undefined) await wakeNext(deps, observed);
+  if (!isWaiting(active)) await wakeNext(deps, observed);
   const saved = await saveForNow(observed, remember(rest, ended, observed.node));
   return saved.written ? ONWARD : saved;
 }

@@ -1,6 +1,6 @@
 /** Which fault an event is about, which recoveries end it, and what was said before what. Pure. */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import type { Fault, Recovery, Said } from './record.ts';
+import type { Fault, Recovery, Said } from './request-record.ts';
 
 /** Entities as `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
 export function faultOf({ agent, componentClass, checkName, entitiesImpacted, errorCode }: HealthEvent): Fault {

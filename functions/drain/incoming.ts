@@ -1,7 +1,7 @@
 /** What the bus says about the drains of a node. */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { seconds, type EpochMs } from '../../shared/domain/time.ts';
-import type { DrainRequest, Said } from './record.ts';
+import type { DrainRequest, Said } from './request-record.ts';
 
 /** The most by which two clocks differ that write whole seconds. */
 export const CLOCKS_DIFFER = seconds(5);

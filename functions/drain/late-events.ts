@@ -25,7 +25,8 @@ import {
   isSameCheck,
 } from './faults.ts';
 import { isStanding, REMEMBERED_FOR } from './history.ts';
-import type { DrainOutcome, DrainRecord, DrainRequest, Fault, Recovery, Said } from './record.ts';
+import type { DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest, Fault, Recovery, Said } from './request-record.ts';
 import type { Incoming } from './incoming.ts';
 import type { DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';

@@ -7,7 +7,7 @@ import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
-import type { FinishedDrain } from './record.ts';
+import type { FinishedDrain } from './request-record.ts';
 import { toHealthEvent } from './node-annotations.ts';
 
 const DRAIN_MESSAGE_VERSION = 1;

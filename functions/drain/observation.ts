@@ -5,7 +5,8 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { SeenResource } from './custom-drain.ts';
-import type { DrainRecord, Fault } from './record.ts';
+import type { DrainRecord } from './record.ts';
+import type { Fault } from './request-record.ts';
 import type { Incoming } from './incoming.ts';
 
 /** The configuration in force, with its patterns compiled. */

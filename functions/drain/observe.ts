@@ -37,8 +37,8 @@ import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
 import { readShownDrain } from './node.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { listedFaults, quarantineIds } from './quarantine-list.ts';
-import { DRAIN_CODEC } from './codec.ts';
-import { NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
+import { isWaiting } from './phase.ts';
+import { DRAIN_CODEC, NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
@@ -139,7 +139,7 @@ async function lookAround(deps: DrainDeps, base: ObservedDrain): Promise<Observe
   const isOfAllPods = asksForAllPods(base);
   const rules = isOfAllPods ? ALL_PODS : config.drain && compiled(config.drain);
   const { active } = record;
-  const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
+  const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, active, view.name)

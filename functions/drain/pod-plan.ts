@@ -225,7 +225,7 @@ export type ReturnState =
   | { readonly kind: 'ignored' };
 
 /** How the pods of a node stand, that an act is planned for. */
-export function createReturns({ returns = [], startTime, tried = [] }: Drained, now: EpochMs) {
+export function createReturns({ returns, startTime, tried }: Drained, now: EpochMs) {
   const planned = new Map<string, number>();
   return (pod: Known): ReturnState => {
     const { creationTime } = pod;

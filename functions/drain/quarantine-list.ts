@@ -2,7 +2,7 @@
 import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { faultOf } from './faults.ts';
-import type { Fault } from './record.ts';
+import type { Fault } from './request-record.ts';
 
 /** Ids of the HealthEvents in the annotation; entries without one name none. */
 export function quarantineIds(text: string): readonly string[] | 'unreadable' {

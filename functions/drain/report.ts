@@ -7,6 +7,7 @@ import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
 
 import type { ActiveDrain } from './record.ts';
 import type { ObservedDrain } from './observe.ts';
+import { notedResource } from './phase.ts';
 import type { DrainPass, PodWait } from './pod-plan.ts';
 import type { DrainContext } from './context.ts';
 
@@ -67,7 +68,7 @@ export async function saidStuck(
   observed: ObservedDrain,
 ): Promise<ActiveDrain> {
   const { progress = { pods: 0, time: active.startTime } } = active;
-  const since = active.custom?.seen?.since ?? progress.time;
+  const since = notedResource(active)?.seen?.since ?? progress.time;
   const blocked = notices.map(({ message }) => message).join('; ');
   const hours = Math.floor(durationBetween(since, observed.now) / 3_600_000);
   const message = `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;

@@ -35,7 +35,7 @@ describe('with fifty requests', () => {
     const record = { ...busy, requests: Array.from({ length: 50 }, (_, index) => request(`w${index}`)) };
     const taken = admitted(record, forced('now'));
     expect(taken).toMatchObject({ kind: 'take', how: 'follows', record: { requests: [{ id: 'now' }] } });
-    expect(taken?.kind === 'take' && taken.answers?.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
+    expect(taken?.kind === 'take' && taken.replaced.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
       record.requests.map(({ id }) => `${id} Covered`),
     );
   });
