@@ -9,7 +9,7 @@ import type { Incoming } from './incoming.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { endingBy, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
-import { isForced, toFinished } from './requests.ts';
+import { isForced, toFinished } from './admission.ts';
 
 export interface Cancelled {
   readonly record: DrainRecord;

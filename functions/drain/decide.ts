@@ -21,7 +21,7 @@ import { planPass, type DrainPass } from './pod-plan.ts';
 import type { DrainPodRules } from './pods.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress, withoutHold, counted } from './progress.ts';
 import { decideQueued, holdOfQueue, unreadableLimits } from './queue.ts';
-import { admit, begin } from './requests.ts';
+import { admit, begin } from './admission.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {

@@ -29,14 +29,14 @@ import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
-import { isSentBefore } from './bus.ts';
+import { isSentBefore } from './bus-event.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import type { Incoming } from './incoming.ts';
 import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
 import { readShownDrain } from './node.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { listedFaults, quarantineIds } from './quarantine-list.ts';
+import { listedFaults, quarantineIds } from './drained-node.ts';
 import { isWaiting } from './phase.ts';
 import { DRAIN_CODEC, NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';

@@ -2,7 +2,7 @@
 import type { ActiveDrain } from '../../functions/drain/record.ts';
 import type { DrainRequest, FinishedDrain } from '../../functions/drain/request-record.ts';
 import { FULL } from '../../functions/drain/pods.ts';
-import { toFinished } from '../../functions/drain/requests.ts';
+import { toFinished } from '../../functions/drain/admission.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

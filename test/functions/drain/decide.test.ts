@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import { isForced } from '../../../functions/drain/requests.ts';
+import { isForced } from '../../../functions/drain/admission.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Said } from '../../../functions/drain/request-record.ts';

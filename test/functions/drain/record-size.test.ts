@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admit, toFinished } from '../../../functions/drain/requests.ts';
+import { admit, toFinished } from '../../../functions/drain/admission.ts';
 import { remember } from '../../../functions/drain/history.ts';
 import type { DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome } from '../../../functions/drain/request-record.ts';

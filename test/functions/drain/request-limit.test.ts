@@ -1,7 +1,7 @@
 /** Where as many requests wait on a node as its record holds. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { admit } from '../../../functions/drain/requests.ts';
+import { admit } from '../../../functions/drain/admission.ts';
 import type { DrainRecord } from '../../../functions/drain/record.ts';
 import { scopeOfAll, covers } from '../../../functions/drain/pods.ts';
 import { active, modes, observation, request, reset } from './observations.ts';

@@ -9,7 +9,7 @@ import { addDuration, parseTimestamp, seconds, type EpochMs } from '../../shared
 import { TerminalError } from '../../shared/errors.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { parseDrainRequested } from './messages.ts';
+import { parseDrainRequested } from './drain-completed.ts';
 import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
 import type { DrainRequest, Said } from './request-record.ts';
 

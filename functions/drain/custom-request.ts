@@ -7,7 +7,7 @@ import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import { fail, type CustomDecision } from './custom-drain.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
-import { finish } from './end.ts';
+import { finish } from './drain-end.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 import type { ObservedDrain } from './observe.ts';
 import { podDrainability } from './pods.ts';

@@ -10,12 +10,12 @@ import { isRefusal, createTries, warn } from '../../shared/lifecycle/refusals.ts
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import { isCordonKnown } from './cancellation.ts';
-import { carryOutPass } from './carry-out-pass.ts';
+import { carryOutPass } from './evictions.ts';
 import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
 import { isFree, remember } from './history.ts';
 import { STALE_AGAIN } from './late-events.ts';
-import { tellAnswers } from './messages.ts';
+import { tellAnswers } from './drain-completed.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { ActiveDrain, DrainRecord } from './record.ts';
 import type { DrainOutcome, FinishedDrain, DrainRequest } from './request-record.ts';
@@ -23,7 +23,7 @@ import { answerNode, finishNode } from './node.ts';
 import { endingBy, isEnding, isWaiting } from './phase.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
 import { FULL } from './pods.ts';
-import { toFinished } from './requests.ts';
+import { toFinished } from './admission.ts';
 import {
   after,
   nodeOf,
