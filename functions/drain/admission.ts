@@ -4,15 +4,14 @@ import type { Admission } from './decision.ts';
 import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
 import { tooOld, staleOutcome } from './late-events.ts';
-import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
-import type { ActiveDrain, DrainRecord } from './record.ts';
-import type { DrainOutcome, DrainRequest, FinishedDrain } from './request-record.ts';
-import type { DrainObservation, DrainRules } from './observation.ts';
+import { CLOCKS_DIFFER, type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
 import { isEnding, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutHold, notOverdue } from './progress.ts';
 import { mustWait } from './queue.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
 import { crowded, isFull } from './request-limit.ts';
+import type { DrainOutcome, DrainRequest, FinishedDrain } from './request-record.ts';
 
 /** What lies ahead by more than clocks differ says nothing. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>

@@ -1,15 +1,14 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
+import { isForced, toFinished } from './admission.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
 import { endOf, isFree, isStanding, remember } from './history.ts';
-import type { ActiveDrain, DrainRecord } from './record.ts';
-import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from './request-record.ts';
-import type { Incoming } from './incoming.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { endingBy, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
-import { isForced, toFinished } from './admission.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from './request-record.ts';
 
 export interface Cancelled {
   readonly record: DrainRecord;

@@ -3,36 +3,16 @@
  * controller to empty the node. It is made, waited for, and ends complete, failed or out of time. Pure; part of `decide`.
  */
 import type { CustomDrainSettings, DrainSettings } from '../../shared/domain/drain-settings.ts';
-import type {
-  GroupVersionKind,
-  JsonValue,
-  KubernetesObject,
-  ResourceType,
-} from '../../shared/domain/kubernetes-object.ts';
-import { notServed } from '../../shared/domain/not-served.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
+import type { JsonValue, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
+import { notServed } from '../../shared/domain/not-served.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { ActiveDrain, CustomProgress } from './record.ts';
-import type { DrainOutcome } from './request-record.ts';
+import type { FoundResource } from './observation.ts';
 import { notedResource } from './phase.ts';
 import type { DrainPass } from './pod-plan.ts';
-
-/** The custom resource as it was looked for. */
-export type SeenResource =
-  /** There is no custom drain. */
-  | { readonly kind: 'notAsked' }
-  /** Its CustomResourceDefinition is missing, or serves these versions, and not the one in which it is asked for. */
-  | { readonly kind: 'notServed'; readonly asked: GroupVersionKind; readonly versions: readonly string[] }
-  | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
-  | {
-      readonly kind: 'present';
-      readonly name: string;
-      readonly type: ResourceType;
-      readonly object: KubernetesObject;
-      /** Made for this drain. */
-      readonly ours: boolean;
-    };
+import type { ActiveDrain, CustomProgress } from './record.ts';
+import type { DrainOutcome } from './request-record.ts';
 
 export type CustomDecision =
   /** It is noted down first: nobody else's object is ever taken for ours, and ours is never forgotten. */
@@ -61,7 +41,7 @@ export interface CustomSituation {
   readonly now: EpochMs;
   readonly active: ActiveDrain;
   readonly settings: DrainSettings;
-  readonly resource: SeenResource;
+  readonly resource: FoundResource;
   /** Pods that are still there. */
   readonly pass: DrainPass;
 }

@@ -10,7 +10,7 @@ import { apiVersionOf, type ObjectRef, type ResourceType } from '../../shared/do
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { SeenResource } from './custom-drain.ts';
+import type { FoundResource } from './observation.ts';
 import { notedResource } from './phase.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 
@@ -31,7 +31,7 @@ export async function findResource(
   settings: CustomDrainSettings | undefined,
   active: ActiveDrain | undefined,
   nodeName: string,
-): Promise<SeenResource> {
+): Promise<FoundResource> {
   if (settings === undefined || active === undefined) return { kind: 'notAsked' };
   const { apiGroup: group, version, kind, resource, namespace } = settings;
   const custom = notedResource(active);
@@ -39,7 +39,7 @@ export async function findResource(
     const asked = { group, version, kind };
     const type = resource === undefined ? await kubernetes.resolve(asked) : { group, version, resource };
     if (type === undefined) return { kind: 'notServed', asked, versions: await kubernetes.versionsOf(asked) };
-    return await lookIn(
+    return await findIn(
       { kubernetes },
       type,
       { kind, namespace, name: drainResourceName(nodeName, active.id) },
@@ -47,18 +47,18 @@ export async function findResource(
     );
   }
   const known = { group: custom.group, version: custom.version, resource: custom.resource };
-  const seen = await lookIn({ kubernetes }, known, custom, active);
+  const seen = await findIn({ kubernetes }, known, custom, active);
   const isRenamed = custom.group === group && custom.kind === kind && custom.version !== version;
   if (seen.kind === 'present' || !isRenamed) return seen;
-  return await lookIn({ kubernetes }, { ...known, version }, custom, active);
+  return await findIn({ kubernetes }, { ...known, version }, custom, active);
 }
 
-async function lookIn(
+async function findIn(
   { kubernetes }: Deps,
   type: ResourceType,
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
-): Promise<SeenResource> {
+): Promise<FoundResource> {
   const found = await lookFor(kubernetes, { type, namespace, name }, markOf(active), kind);
   return found.kind === 'notServed' ? { ...found, asked: { ...type, kind } } : { ...found, name, type };
 }

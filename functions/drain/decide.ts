@@ -4,24 +4,23 @@
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
-import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import { admit, begin } from './admission.ts';
 import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './cancellation.ts';
 import { decideCustom } from './custom-drain.ts';
 import type { DrainDecision } from './decision.ts';
 import { forget, isFree, released } from './history.ts';
+import { holdOfActive, holdOfBegin } from './holds.ts';
 import { rememberEnds, withEnds } from './late-events.ts';
-import type { ActiveDrain } from './record.ts';
-import type { DrainOutcome } from './request-record.ts';
-import type { Incoming } from './incoming.ts';
 import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { openPhaseOf } from './phase.ts';
 import { planPass, type DrainPass } from './pod-plan.ts';
 import type { DrainPodRules } from './pods.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress, withoutHold, counted } from './progress.ts';
-import { decideQueued, holdOfQueue, unreadableLimits } from './queue.ts';
-import { admit, begin } from './admission.ts';
+import { decideQueued } from './queue.ts';
+import type { ActiveDrain } from './record.ts';
+import type { DrainOutcome } from './request-record.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
@@ -36,26 +35,22 @@ export function decide(seen: DrainObservation): DrainDecision {
   if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return idle(observation);
-    const held = holdOfBegin(observation);
-    if (held !== undefined) return held;
+    const hold = holdOfBegin(observation);
+    if (hold !== undefined) return hold;
     return rules === undefined ? rest(observation) : beginAndPrepare(observation, rules);
   }
   return decideActive(observation, counted(active, observation.pods));
 }
 
 function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
-  const { now, node, rules, mode, record } = observation;
+  const { now, node, rules, record } = observation;
   const { phase } = active;
   if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
   const ended = takenBack(active, node);
   if (ended !== undefined)
     return finish(ended.reason === UNCORDONED ? withWaiting(active, observation) : active, ended);
-  // What has begun goes on, whatever the mode is by now: one that waits for its turn has not.
-  const held =
-    outOfSight(observation) ??
-    holdOf(rules, phase.kind === 'waiting' ? mode : 'Enforce') ??
-    holdOfQueue(observation, active);
-  if (held !== undefined || rules === undefined) return held ?? rest(observation);
+  const hold = holdOfActive(observation, active);
+  if (hold !== undefined || rules === undefined) return hold ?? rest(observation);
   if (record.heldSince !== undefined) return { kind: 'note', record: withoutHold(record, now) };
   switch (phase.kind) {
     case 'waiting':
@@ -226,44 +221,6 @@ function tidy(observation: DrainObservation): DrainDecision {
 /** Whether the node is to be uncordoned: the cordon is ours, and nothing that it was drained for keeps it. */
 const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
   isCordonKnown(record, node) && isFree(record);
-
-/** What keeps the next drain from beginning. */
-function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {
-  const { rules, mode, limits, record } = observation;
-  const held = outOfSight(observation) ?? holdOf(rules, mode);
-  if (held !== undefined) return held;
-  return policyUnknown(observation) ?? unreadableLimits(limits, record.requests) ?? coverageUnknown(observation);
-}
-
-function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
-  if (rules === undefined) {
-    const message =
-      'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
-    return { kind: 'hold', reason: 'NoConfiguration', message };
-  }
-  if (mode === 'Enforce') return undefined;
-  return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
-}
-
-/** Nobody can say whether the drain is only observed, nor which pods are protected (I6): it stands still, and so do its time-outs. */
-function outOfSight({ outOfSight: message }: DrainObservation): DrainDecision | undefined {
-  return message === undefined ? undefined : { kind: 'hold', reason: 'KindNotServed', message };
-}
-
-/** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */
-function policyUnknown({ unreadable }: DrainObservation): DrainDecision | undefined {
-  if (unreadable === undefined) return undefined;
-  const message = `${unreadable}; whether it holds drains is not known: nothing begins until it can be read`;
-  return { kind: 'hold', reason: 'UnreadablePolicy', message };
-}
-
-function coverageUnknown({ node, record }: DrainObservation): DrainDecision | undefined {
-  const isUnknown =
-    node.quarantine === 'unreadable' && record.requests.every(({ quarantine }) => quarantine === 'AlreadyQuarantined');
-  if (!isUnknown) return undefined;
-  const message = `the annotation ${QUARANTINE_ANNOTATION} cannot be read: whether an earlier drain covers this one is unknown`;
-  return { kind: 'hold', reason: 'UnreadableQuarantine', message };
-}
 
 /** What a message that ends something means here; undefined: nothing. */
 function endOf(

@@ -1,9 +1,9 @@
 /** What can be decided of a node's drains. */
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { CustomDecision } from './custom-drain.ts';
+import type { DrainPass } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord, EndingPhase, Hold } from './record.ts';
 import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from './request-record.ts';
-import type { DrainPass } from './pod-plan.ts';
 
 /** What becomes of a request. */
 export type Admission =

@@ -6,11 +6,11 @@
 import { MESSAGE_LIFETIME } from '../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { isSaidBefore, isSameCheck } from './faults.ts';
-import type { DrainRecord } from './record.ts';
-import type { AnsweredRequest, FinishedDrain } from './request-record.ts';
 import type { DrainedNode } from './observation.ts';
 import { FULL } from './pods.ts';
 import { bytesOf, newestOf, toStoredAnswer } from './record-size.ts';
+import type { DrainRecord } from './record.ts';
+import type { AnsweredRequest, FinishedDrain } from './request-record.ts';
 
 /** What has ended is remembered at least as long as a message can wait before it comes. */
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;

@@ -7,11 +7,10 @@ import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { endOf } from './history.ts';
-import type { ActiveDrain, DrainRecord, Hold } from './record.ts';
-import type { Incoming } from './incoming.ts';
-import type { DrainedNode, DrainObservation } from './observation.ts';
+import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
 import { openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
+import type { ActiveDrain, DrainRecord, Hold } from './record.ts';
 
 export interface UnderWay {
   readonly id: string;

@@ -17,10 +17,10 @@ import {
   type EpochMs,
   type DurationMs,
 } from '../../shared/domain/time.ts';
-import type { ActiveDrain, DrainRecord } from './record.ts';
-import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { notedResource, openPhaseOf } from './phase.ts';
 import type { DrainPass } from './pod-plan.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
 
 /** The last pods that are deleted by force have one second of grace, and Kubernetes writes whole seconds. */
 const LAST_PODS_GO = seconds(2);

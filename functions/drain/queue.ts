@@ -17,12 +17,11 @@ import {
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import type { DrainDecision } from './decision.ts';
-import { isWaiting } from './phase.ts';
-import type { ActiveDrain, OpenPhase } from './record.ts';
-import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
 import { notOverdue } from './progress.ts';
+import type { ActiveDrain, OpenPhase } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
 
 /** Whether the drain of these requests waits until others are over. */
 export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): boolean {
@@ -44,7 +43,7 @@ export type QueuePlace =
   | { readonly kind: 'wait'; readonly until: EpochMs; readonly message: string };
 
 /** At the head of the queue: should nobody tell it that a place is free. */
-const NEXT_LOOK = minutes(1);
+const ASKED_AGAIN_AFTER = minutes(1);
 /** For each one ahead: a thousand that wait read the pool a thousand times. */
 const LATER_FOR_EACH = seconds(5);
 
@@ -60,7 +59,7 @@ export function queuePlaceOf(
   if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
   const ahead = neighbours.waiting.filter(each => isBefore(each, { uid, since })).length;
   if (ahead < free) return { kind: 'take' };
-  const delay = toDurationMs(Math.max(NEXT_LOOK, (ahead - free) * LATER_FOR_EACH));
+  const delay = toDurationMs(Math.max(ASKED_AGAIN_AFTER, (ahead - free) * LATER_FOR_EACH));
   const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;
   const message = `the node is cordoned and waits for its turn: drain.maxConcurrent allows ${most} of the pool's nodes to be drained at the same time`;
   return { kind: 'wait', until: addDuration(now, delay), message };
@@ -89,16 +88,6 @@ const WAITED_TOO_LONG: DrainOutcome = {
   message: 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time',
   left: [],
 };
-
-/** Nothing begins where nobody can say how many drains are allowed, but what waits for nobody. */
-export function unreadableLimits(limits: LimitsInForce, requests: readonly DrainRequest[]): DrainDecision | undefined {
-  if (typeof limits !== 'string' || requests.some(waitsForNobody)) return undefined;
-  return { kind: 'hold', reason: 'UnreadableLimits', message: limits };
-}
-
-/** The same of a drain that waits for its turn. One that has begun goes on. */
-export const holdOfQueue = ({ limits }: DrainObservation, active: ActiveDrain): DrainDecision | undefined =>
-  isWaiting(active) ? unreadableLimits(limits, active.requests) : undefined;
 
 /** The drain waits, cordoned, until fewer nodes of its pool are drained. */
 export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {

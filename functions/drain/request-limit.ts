@@ -4,12 +4,12 @@
  * becomes one wider request. Pure; part of `admission`.
  */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import type { ActiveDrain, DrainRecord } from './record.ts';
-import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { isWaiting } from './phase.ts';
 import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { waitsForNobody } from './queue.ts';
 import { bytesOf } from './record-size.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
 
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;

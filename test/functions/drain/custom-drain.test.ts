@@ -1,6 +1,7 @@
 /** The rule of custom drains: how one stands, by what is seen of its custom resource. */
 import { describe, expect, it } from 'vitest';
-import { decideCustom, type SeenResource } from '../../../functions/drain/custom-drain.ts';
+import { decideCustom } from '../../../functions/drain/custom-drain.ts';
+import type { FoundResource } from '../../../functions/drain/observation.ts';
 import type { CustomProgress } from '../../../functions/drain/record.ts';
 import type { DrainPass } from '../../../functions/drain/pod-plan.ts';
 import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
@@ -8,7 +9,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { active, CUSTOM, NOW, pod, rulesOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
-const EMPTY: DrainPass = { acts: [], waits: [], left: [], returned: [], drained: true, nextLook: undefined };
+const EMPTY: DrainPass = { acts: [], waits: [], left: [], returned: [], drained: true, nextTime: undefined };
 const PROGRESS: CustomProgress = {
   ...TYPE,
   name: 'drain-n1-e1',
@@ -18,7 +19,7 @@ const PROGRESS: CustomProgress = {
   createdTime: NOW,
   recreated: 0,
 };
-const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', type = TYPE): SeenResource => ({
+const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', type = TYPE): FoundResource => ({
   kind: 'present',
   name: 'drain-n1-e1',
   type,
@@ -36,11 +37,11 @@ const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', ty
     status: { conditions },
   },
 });
-const ABSENT: SeenResource = { kind: 'absent', name: 'drain-n1-e1', type: TYPE };
+const ABSENT: FoundResource = { kind: 'absent', name: 'drain-n1-e1', type: TYPE };
 const condition = (type: string, status: string, reason = 'Because') => [{ type, status, reason, message: 'why' }];
 
 function on(
-  resource: SeenResource,
+  resource: FoundResource,
   given: { custom?: CustomProgress | undefined; after?: number; toml?: string; pass?: DrainPass } = {},
 ) {
   const custom = 'custom' in given ? given.custom : PROGRESS;
@@ -66,7 +67,7 @@ describe('a custom drain', () => {
   it('goes on in the version in which its custom resource was looked for', () => {
     const type = { ...TYPE, version: 'v1' };
     const { uid: _, ...noted } = PROGRESS;
-    const absent: SeenResource = { kind: 'absent', name: PROGRESS.name, type };
+    const absent: FoundResource = { kind: 'absent', name: PROGRESS.name, type };
     const resource = { version: 'v1', createdTime: PROGRESS.createdTime };
     expect(on(seen([], true, '5', type))).toMatchObject({ kind: 'awaitResource', active: { phase: { resource } } });
     expect(on(absent)).toMatchObject({ kind: 'noteResource', resource });
@@ -75,7 +76,7 @@ describe('a custom drain', () => {
 
   it('waits for its definition until the time-out', () => {
     const asked = { group: TYPE.group, version: TYPE.version, kind: 'DrainRequest' };
-    const notServed: SeenResource = { kind: 'notServed', asked, versions: [] };
+    const notServed: FoundResource = { kind: 'notServed', asked, versions: [] };
     expect(on(notServed, { custom: undefined })).toMatchObject({
       kind: 'awaitResource',
       reason: 'ResourceNotServed',

@@ -6,7 +6,7 @@ import { isForced } from '../../../functions/drain/admission.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Said } from '../../../functions/drain/request-record.ts';
-import type { Incoming } from '../../../functions/drain/incoming.ts';
+import type { Incoming } from '../../../functions/drain/observation.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';

@@ -5,7 +5,7 @@ import { decide } from '../../../functions/drain/decide.ts';
 import { endOf, forget, isFree, remember, REMEMBERED_FOR } from '../../../functions/drain/history.ts';
 import { NO_DRAINS, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain } from '../../../functions/drain/request-record.ts';
-import type { Incoming } from '../../../functions/drain/incoming.ts';
+import type { Incoming } from '../../../functions/drain/observation.ts';
 import { requestOnNode } from '../../../functions/drain/node-annotations.ts';
 import type { DrainedNode } from '../../../functions/drain/observation.ts';
 import { listedFaults } from '../../../functions/drain/drained-node.ts';
