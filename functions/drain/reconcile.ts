@@ -4,14 +4,14 @@ import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { Rounds } from '../../shared/policies/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
-import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply } from './apply.ts';
 import { readBusEvent, type NodeMessage } from './bus-event.ts';
-import type { RunMemory } from './context.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import { answerGone, closeGone } from './drain-end.ts';
@@ -19,7 +19,8 @@ import type { Incoming } from './observation.ts';
 import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
 import { beginsNothing } from './request-end.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
-import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
+import type { RunMemory } from './context.ts';
+import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
 const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
@@ -32,7 +33,7 @@ export interface Rules {
 interface RunContext extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
-  readonly settings: Rounds;
+  readonly settings: SettingsRounds;
   readonly drains: Rounds;
 }
 
@@ -41,11 +42,20 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
   const context: RunContext = {
     deps,
     reporter: createReporter(OWNER, deps),
-    settings: createSettingsRounds(deps),
-    drains: createDrainRounds(deps),
+    settings: settingsRounds(deps),
+    drains: drainRounds(deps),
     decide,
     ...rules,
   };
+  const timers: readonly WakeUpRoute[] = [
+    context.settings,
+    context.drains,
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
+    ofKind('Node', wakeUp => {
+      const { name, uid } = wakeUp.subject;
+      return reconcileNode(context, { name, uid }, undefined, wakeUp);
+    }),
+  ];
   return async message => {
     switch (message.kind) {
       case 'busEvent': {
@@ -53,14 +63,8 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
         if (read !== undefined) await reconcileRequest(context, read);
         return;
       }
-      case 'wakeUp': {
-        const { kind, name, uid } = message.subject;
-        if (isRound(message.subject, SETTINGS_ROUND)) return context.settings.timerDue(message);
-        if (isRound(message.subject, DRAINS_ROUND)) return context.drains.timerDue(message);
-        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
-        if (kind === 'Node') await reconcileNode(context, { name, uid }, undefined, message);
-        return;
-      }
+      case 'wakeUp':
+        return routeWakeUp(timers, message);
       case 'clusterEvent':
         return reconcileClusterEvent(context, message.event);
       case 'customResource':
@@ -99,7 +103,7 @@ async function reconcileClusterEvent(context: RunContext, event: ClusterEvent): 
       else await keepPolicy(deps, KEEPER, subject);
       if (subject.kind === 'NodeLifecyclePolicy')
         await reportDrainFaults(deps, context.reporter, subject, isRepublished(event));
-      return isRepublished(event) ? undefined : context.settings.request(undefined);
+      return context.settings.changed(event);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':

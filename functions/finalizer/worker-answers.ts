@@ -8,8 +8,8 @@ import { openNodeRecord, type TerminationSubject } from './termination/observe.t
 import { claimUnderWay } from './termination/hook-owner.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
 import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
-import { LEDGER_CODEC } from './rules/record.ts';
-import { reconcileObject, type RuleContext } from './rules/reconcile-object.ts';
+import { LEDGER_CODEC } from './objects/record.ts';
+import { reconcileObject, type ObjectContext } from './objects/reconcile.ts';
 
 /** The custom resource of a hook changed. @param key of its call */
 export async function reconcileHook(parts: TargetContext, key: string): Promise<void> {
@@ -74,7 +74,7 @@ const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly TerminationSubje
  * its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
  */
 export async function reconcileAnswer(
-  parts: TargetContext & RuleContext,
+  parts: TargetContext & ObjectContext,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { key } = detail;

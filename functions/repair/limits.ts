@@ -50,9 +50,11 @@ export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, 
 /** The run that has made it is over by then. */
 const settledAt = (since: EpochMs): EpochMs => addDuration(since, RUN_SETTLES_AFTER);
 
-export const RESERVATIONS_ID = 'concurrent-repairs';
+const RESERVATIONS_ID = 'concurrent-repairs';
 
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name: RESERVATIONS_ID };
+/** Whether a wake-up with this subject is about the reservations. */
+export const isReservations = ({ kind, name }: Subject): boolean => kind === ROUND_KIND && name === RESERVATIONS_ID;
 
 /** A record that nobody writes is looked at after this long. */
 const CHECK = hours(1);

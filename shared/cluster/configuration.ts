@@ -12,7 +12,7 @@ import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, isDue, toEpochMs } from '../domain/time.ts';
-import { lastGood } from '../lifecycle/last-good.ts';
+import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { inParallel } from './in-parallel.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';

@@ -9,7 +9,7 @@ import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, hours } from '../domain/time.ts';
-import { lastGood } from '../lifecycle/last-good.ts';
+import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { DONE } from '../lifecycle/settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from '../lifecycle/timed-record.ts';

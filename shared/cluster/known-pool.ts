@@ -6,7 +6,7 @@ import { KNOWN_POOLS } from '../contract/table.ts';
 import { parsePoolTermination } from '../contract/termination-schema.ts';
 import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { lastGood } from '../lifecycle/last-good.ts';
+import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey } from '../ports/record-store.ts';

@@ -51,7 +51,8 @@ export function createHoldOutOfSight({ clock, reporter }: OutOfSightDeps): HoldO
       const loaded = await record?.load();
       if (loaded?.kind === 'newer') return;
       const now = clock.now();
-      const known = loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : first(text, now);
+      const known =
+        loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : first(text, now);
       if (record === undefined || known === undefined) throw error;
       const { subject, value } = known;
       const { kind, apiVersion, name, namespace, uid } = subject;

@@ -1,6 +1,6 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
 import { decide } from '../../functions/finalizer/termination/decide.ts';
-import { decideRule } from '../../functions/finalizer/rules/decide.ts';
+import { decideRule } from '../../functions/finalizer/objects/decide.ts';
 import type { TerminationContext } from '../../functions/finalizer/termination/context.ts';
 import { hooksAt } from '../../functions/finalizer/termination/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';

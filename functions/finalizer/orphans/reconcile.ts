@@ -1,5 +1,5 @@
 /** One instance that may have been left behind: look, decide, say it or close its entry. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import { isGone, isUnknownYet } from '../cluster/instances.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -9,7 +9,7 @@ import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
-import { listHeldInstances } from './cluster.ts';
+import { listHeldInstances } from './observe.ts';
 import { decideOrphan, ORPHAN_CHECK, type HeldBy, type OrphanDecision } from './decide.ts';
 import { instanceSubject, ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 

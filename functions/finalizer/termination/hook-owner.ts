@@ -3,7 +3,7 @@
  * Nodes before it notes the first call down, and goes on with calls that it finds noted there. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
  * Node that calls them again.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';

@@ -12,7 +12,7 @@ import type { HookTarget, TerminationHook } from '../../../shared/domain/termina
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { renderHookResource } from './hook-template.ts';
-import type { ResourceAnswer } from './answers.ts';
+import type { ResourceAnswer } from './hook-progress.ts';
 import type { HookProgress } from './record.ts';
 import type { TerminationContext } from './context.ts';
 

@@ -20,7 +20,7 @@ import {
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import type { ResourceAnswer } from './answers.ts';
+import type { ResourceAnswer } from './hook-progress.ts';
 import type { HookProgress } from './record.ts';
 import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource } from './hook-resource.ts';

@@ -1,5 +1,5 @@
 /** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
@@ -7,7 +7,7 @@ import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { isRefusal, warn, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
-import { rest } from './gone.ts';
+import { rest } from './end.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { withWait } from './record.ts';
 import { rememberPool } from './known-pools.ts';

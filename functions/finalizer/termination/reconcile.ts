@@ -1,5 +1,5 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { EMPTY_TERMINATION, waitOf, withWait, type TerminationRecord } from './record.ts';
@@ -14,7 +14,7 @@ import type { TimedRecord, UsedWakeUp } from '../../../shared/lifecycle/timed-re
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
-import { close, closeUnheld, handOver, isUnheld, rest } from './gone.ts';
+import { close, closeUnheld, handOver, isUnheld, rest } from './end.ts';
 import { claimUnderWay, isNoteOf } from './hook-owner.ts';
 import { isLive, isRegistered, toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type ObservedTermination, type TerminationSubject } from './observe.ts';

@@ -3,7 +3,7 @@
  * ours in every write. A NodeClaim that still carries Karpenter's is written once without a change; if it comes back with it, there is no
  * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { orRefused } from '../../../shared/lifecycle/refusals.ts';

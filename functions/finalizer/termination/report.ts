@@ -1,5 +1,5 @@
 /** What a termination says on its way: audit line, metric, Event. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';

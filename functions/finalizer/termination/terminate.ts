@@ -4,7 +4,7 @@
  * dies anywhere is made up for by the next one.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { nextTry } from '../../../shared/domain/refusal.ts';
 import {
@@ -22,9 +22,9 @@ import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
-import { closeFinished } from './gone.ts';
+import { closeFinished } from './end.ts';
 import { ownHooks } from './hook-owner.ts';
-import { settingsInForce } from './kept-settings.ts';
+import { settingsInForce } from './settings-in-force.ts';
 import type { ObservedTermination } from './observe.ts';
 import { begun, openProgress, type Progress } from './progress.ts';
 import {

@@ -48,7 +48,8 @@ const RECORD_ID = 'policy-status';
 const ALL = '*';
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: ALL };
 /** Whether a wake-up with this subject is about the statuses of all policies. */
-export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
+export const isAllPolicies = ({ kind, name }: Pick<Subject, 'kind' | 'name'>): boolean =>
+  kind === SUBJECT.kind && name === ALL;
 
 /** Looks that write what is nothing but numbers, in whatever status, are this far apart … */
 const COUNT_SPACING = minutes(5);

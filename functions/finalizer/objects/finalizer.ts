@@ -1,5 +1,5 @@
 /** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
@@ -7,10 +7,10 @@ import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
-import type { ObjectLook } from './observe-object.ts';
+import type { ObjectLook } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
-import { isCarrying } from './rule-set.ts';
+import { isCarrying } from '../rules/rule-set.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */

@@ -2,7 +2,7 @@
  * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -13,7 +13,7 @@ import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { LEDGER_CHECK } from './decide.ts';
-import { seenIn } from './hidden.ts';
+import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
 
 /** What a worker answered by its event. */

@@ -1,12 +1,12 @@
 /** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { LEDGER_CODEC, type LedgerEntry } from '../rules/record.ts';
+import { LEDGER_CODEC, type LedgerEntry } from '../objects/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 

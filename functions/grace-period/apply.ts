@@ -1,32 +1,88 @@
-/** What the grace-period function does to a Node, and what it says about it. */
-import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
+/**
+ * Carries a decision out: record (timer) → Node → Events → record, so that a run that dies leaves a timer that brings the next one here
+ * (ADR 0048).
+ */
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { earliest, isDue, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { isRefusal, type Refused, type Tries } from '../../shared/lifecycle/refusals.ts';
+import { earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { Turn } from '../../shared/lifecycle/settle.ts';
+import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
-import type { GracePeriodRecord } from './record.ts';
-import type { Counts, Remembered } from './decide.ts';
-import { annotatedPods } from './announcements.ts';
-import { decidedBy } from './decided-by.ts';
-import { effortAfter } from './effort.ts';
-import type { NodeChange } from './node-change.ts';
+import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
+import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
+import { effortAfter, type MadeChange, type NodeChange } from './node-change.ts';
 import { restsOn, type ObservedNode } from './observe.ts';
+import type { GracePeriodRecord } from './record.ts';
+import { announce, countProtected, reportChange, reportGone, reportRefused } from './report.ts';
 
-/** A change of the Node that is made. */
-type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
+export async function apply(
+  context: GracePeriodContext,
+  decision: GracePeriodDecision,
+  observed: ObservedNode,
+): Promise<Turn> {
+  switch (decision.kind) {
+    case 'close':
+      return close(context, decision, observed);
+    case 'keep':
+      return keep(context, decision, observed);
+  }
+}
+
+async function close(
+  context: GracePeriodContext,
+  decision: Extract<GracePeriodDecision, { kind: 'close' }>,
+  observed: ObservedNode,
+): Promise<Turn> {
+  const record = { announced: observed.stored?.announced ?? {} };
+  const changed = await changeNode(context, observed, decision, { record, wakeTime: undefined });
+  if (changed.kind === 'again') return changed;
+  const turn = afterChange(decision.node);
+  return turn.kind === 'again' ? turn : observed.record.release();
+}
+
+async function keep(
+  context: GracePeriodContext,
+  { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
+  observed: ObservedNode,
+): Promise<Turn> {
+  const { record } = observed;
+  const intended = await record.save({ ...wanted(observed, intent), punctual: !isUnsaid(intent, observed) });
+  if (intended.kind === 'again') return intended;
+
+  const changed = await changeNode(context, observed, { node, counts }, intent);
+  if (changed.kind === 'again') return changed;
+
+  await announce(context, announcements);
+  context.announced = [...context.announced, ...announcements];
+  countProtected(context.deps, counts);
+  const isNews = announcements.length > 0 || changed.memory !== undefined;
+  const after = { ...outcome, record: withMemory(outcome.record, changed.memory) };
+  const done: Turn = isNews ? await record.save(wanted(observed, after)) : DONE;
+  // The wake-up for what is unsaid looks once more, too.
+  return done.kind === 'done' && !isUnsaid(outcome, observed) ? afterChange(node) : done;
+}
+
+/** Looks once more after a release: a pod may have come meanwhile, and its own run still found the node held. */
+const afterChange = (change: NodeChange): Turn => (change.kind === 'release' ? again('the node was released') : DONE);
+
+/** The node is gone: its record is closed. */
+export async function closeGone(
+  { reporter }: { readonly reporter: Reporter },
+  { record, subject }: GoneSubject<GracePeriodRecord>,
+): Promise<Turn> {
+  const closed = await record.closeGone();
+  if (closed.kind === 'done') await reportGone(reporter, subject);
+  return closed;
+}
 
 /** `changed`: the Node changed in between, or is gone, so the run looks again. */
 type AnnotateOutcome = { readonly kind: 'ok' | 'changed' };
 
 /** What is remembered of changes of the Node. */
 type Memory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter; readonly tries: Tries };
 
 /** As `Remembered`; without `wakeTime` the record was to be closed. */
 type Intent = Pick<Remembered, 'record'> & { readonly wakeTime: EpochMs | undefined };
@@ -37,8 +93,8 @@ type Changed =
   | { readonly kind: 'ok'; readonly memory: Memory | undefined };
 
 /** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
-export async function changeNode(
-  deps: Deps,
+async function changeNode(
+  context: GracePeriodContext,
   observed: ObservedNode,
   { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
   before: Intent,
@@ -46,24 +102,24 @@ export async function changeNode(
   const { effort, refusals: stored }: Memory = observed.stored ?? {};
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
   const made: MadeChange = node;
-  const say = (text: string, isRepeated: boolean): Promise<void> =>
-    sayRefused(deps.reporter, observed, text, isRepeated);
+  const { deps, reporter, tries } = context;
+  const say = (text: string, isRepeated: boolean): Promise<void> => reportRefused(reporter, observed, text, isRepeated);
   const change = { key: made.kind, stored, restsOn: restsOn(observed), say };
-  const outcome = await deps.tries.make(change, () => annotate(deps, observed.object, made));
+  const outcome = await tries.make(change, () => annotate(deps, observed.object, made));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   if (!isRefusal(outcome)) {
-    await reportChange(deps.reporter, observed, made, counts);
+    await reportChange(reporter, observed, made, counts);
     const next = effortAfter(effort, made, deps.clock.now());
-    const refusals = deps.tries.after(stored);
+    const refusals = tries.after(stored);
     const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
     return { kind: 'ok', memory };
   }
-  return rememberRefused(deps, observed, before, outcome);
+  return rememberRefused(context, observed, before, outcome);
 }
 
 /** Remembers the refusal, so that the next look waits with this change and does the rest. */
 async function rememberRefused(
-  { tries }: Deps,
+  { tries }: GracePeriodContext,
   observed: ObservedNode,
   before: Intent,
   refused: Refused,
@@ -81,44 +137,30 @@ async function rememberRefused(
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 
-const sayRefused = (reporter: Reporter, { object }: ObservedNode, text: string, isRepeated: boolean): Promise<void> =>
-  reporter.report({
-    about: object,
-    decision: 'refused',
-    reason: EVENT_REASONS.nodeChangeRefused,
-    message: `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${text}`,
-    metric: { name: GRACE_PERIOD_METRICS.refused },
-    isRepeated,
-    event: { type: 'Warning' },
-  });
-
 const memoryOf = (effort: Memory['effort'], refusals: Memory['refusals']): Memory => ({
   ...(effort !== undefined && { effort }),
   ...(refusals !== undefined && { refusals }),
 });
 
 /** @param memory undefined: as it is */
-export function withMemory(record: GracePeriodRecord, memory: Memory | undefined): GracePeriodRecord {
+function withMemory(record: GracePeriodRecord, memory: Memory | undefined): GracePeriodRecord {
   return memory === undefined ? record : { announced: record.announced, ...memory };
 }
 
 /** The record as it is to be written, under the Node's UID. */
-export function wanted(
-  { object: { metadata } }: ObservedNode,
-  { record, wakeTime }: Remembered,
-): Wanted<GracePeriodRecord> {
+function wanted({ object: { metadata } }: ObservedNode, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
   return { subject, value: record, wakeTime };
 }
 
 /** Something is still to be said: the timer stays due, for the sweep alone. */
-export const isUnsaid = ({ wakeTime }: Intent, { input: { now } }: ObservedNode): boolean =>
+const isUnsaid = ({ wakeTime }: Intent, { input: { now } }: ObservedNode): boolean =>
   wakeTime !== undefined && isDue(now, wakeTime);
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */
 async function annotate(
-  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  { kubernetes }: Pick<GracePeriodDeps, 'kubernetes'>,
   { metadata: { name, uid, resourceVersion } }: KubernetesObject,
   change: MadeChange,
 ): Promise<AnnotateOutcome> {
@@ -137,36 +179,3 @@ function annotationsFor(change: MadeChange): JsonObject {
       return { [ANNOTATIONS.protectedUntil]: null };
   }
 }
-
-/** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
-async function reportChange(
-  reporter: Reporter,
-  { object: about, pods, protection }: ObservedNode,
-  change: MadeChange,
-  { protectedPods, elapsedPods, nextExpiry }: Counts,
-): Promise<void> {
-  const settings = decidedBy(protection, annotatedPods(pods, protection.policy));
-  await reporter.report({
-    about,
-    decision: change.kind,
-    reason: change.reason,
-    message: MESSAGES[change.reason],
-    metric: { name: GRACE_PERIOD_METRICS.decision, dimensions: { decision: change.kind } },
-    details: {
-      protectedPods,
-      elapsedPods,
-      ...(change.kind === 'hold' && { protectedUntil: change.until }),
-      ...(nextExpiry !== undefined && { nextExpiry: toExactTimestamp(nextExpiry) }),
-      ...(settings.length > 0 && { decidedBy: settings }),
-    },
-  });
-}
-
-const MESSAGES = {
-  PodsProtected: 'pods on the node are protected: Curfew holds it',
-  AnnotationRemoved: 'the annotation was removed while pods are protected: Curfew holds the node again',
-  GracePeriodElapsed: 'released: the last protection on the node has ended',
-  NothingProtected: 'released: no pod on the node is protected any more',
-  AnnotationTakenOver: 'the annotation was changed by someone else: Curfew removed its mark',
-  ReplacementHeld: 'no pod is protected any more; a repair holds the node until it takes the place of another one',
-} as const;

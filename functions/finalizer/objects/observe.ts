@@ -1,14 +1,14 @@
 /** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleObservation } from './decide.ts';
-import { seenIn } from './hidden.ts';
+import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
-import { isCarrying, type RuleInForce } from './rule-set.ts';
+import { isCarrying, type RuleInForce } from '../rules/rule-set.ts';
 
 export interface ObjectLook {
   readonly observation: RuleObservation;

@@ -1,6 +1,6 @@
 /** What is said of an object of a rule: audit line, metric, and an Event where somebody should look. */
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import type { ObjectLook } from './observe-object.ts';
+import type { ObjectLook } from './observe.ts';
 
 export interface ObjectReport {
   readonly decision: string;

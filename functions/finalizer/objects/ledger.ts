@@ -2,13 +2,13 @@
  * Entries of the ledger: what the next one starts from, and how it is written together with its timer. One record for each object; where it
  * carries the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
 import type { Saved, TimedRecord, Wanted } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
-import type { ObjectLook } from './observe-object.ts';
+import type { ObjectLook } from './observe.ts';
 import type { LedgerEntry, LedgerRecord, TimedEntry } from './record.ts';
 
 /** The entry as it stands, under the rule that is in force, without a place in its queue. */

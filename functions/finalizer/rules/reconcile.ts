@@ -15,16 +15,19 @@ import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { createTries, isRefusal, warn, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Rounds } from '../../../shared/policies/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { Saved, UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { RuleContext } from './reconcile-object.ts';
-import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './rule-finalizer.ts';
-import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './rule-record.ts';
+import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
+import { CHANGED, endUnused, endWhenFree, keepRule, listed, type SeenRule } from './finalizer.ts';
+import { closeRuleRecord, isLater, KEEPING, openRuleRecords } from './record.ts';
 import { cleanUpOf, loadRules, acceptanceOf, type RuleAcceptance } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../cluster/set-condition.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
-/** @property rules wake what a change of a rule concerns */
-export type RuleEndContext = RuleContext & { readonly rules: Rounds };
+export interface RuleContext extends FinalizerContext {
+  /** Wake what a change of a rule concerns. */
+  readonly rules: Rounds;
+}
 
 export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
@@ -32,7 +35,7 @@ export interface RuleMessage {
   /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
   readonly concernsObjects?: boolean;
   /** Brings back a rule that is being deleted, or whose change was refused. */
-  readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
+  readonly wakeUp?: SubjectWakeUp;
 }
 
 interface ObservedRule extends SeenRule {
@@ -40,18 +43,18 @@ interface ObservedRule extends SeenRule {
 }
 
 /** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made again. */
-export async function reconcileRule(parts: RuleEndContext, name: string, message: RuleMessage): Promise<void> {
+export async function reconcileRule(parts: RuleContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = parts;
-  const { timer } = message;
-  const recordOf = openRuleRecords(deps, timer?.wakeUp);
+  const { wakeUp } = message;
+  const recordOf = openRuleRecords(deps, wakeUp);
   const tries = createTries(deps.clock);
   await settle<ObservedRule, RuleAcceptance>({
     what: `FinalizerRule ${name}`,
     async observe() {
       const all = await loadRules(deps);
       const object = all.find(({ metadata }) => metadata.name === name);
-      const isTimed = timer === undefined || object?.metadata.uid === timer.uid;
-      if (!isTimed && timer.uid !== undefined) await closeRuleRecord(recordOf(timer.uid));
+      const isTimed = wakeUp === undefined || object?.metadata.uid === wakeUp.subject.uid;
+      if (!isTimed && wakeUp.subject.uid !== undefined) await closeRuleRecord(recordOf(wakeUp.subject.uid));
       if (object === undefined || !isTimed) return { kind: 'over' };
       return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
     },
@@ -62,7 +65,7 @@ export async function reconcileRule(parts: RuleEndContext, name: string, message
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 async function applyUnlessRefused(
-  parts: RuleEndContext & { readonly tries: Tries },
+  parts: RuleContext & { readonly tries: Tries },
   observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
@@ -72,7 +75,7 @@ async function applyUnlessRefused(
   const loaded = await record.load();
   if (loaded.kind === 'newer') return DONE;
   const before = loaded.kind === 'known' ? loaded.value : {};
-  const { watch = before.watch, timer } = message;
+  const { watch = before.watch, wakeUp } = message;
   const change = {
     stored: before.refusals,
     restsOn: [object, acceptance.kind],
@@ -96,7 +99,7 @@ async function applyUnlessRefused(
   );
   if (!isRefusal(kept) && !isRefusal(outcome)) {
     // Nothing of it waits any more, unless it is being deleted.
-    const isWaiting = timer !== undefined || before.refusals !== undefined;
+    const isWaiting = wakeUp !== undefined || before.refusals !== undefined;
     const isDone = outcome.kind === 'done' && isWaiting && object.metadata.deletionTimestamp === undefined;
     return isDone ? record.release() : outcome;
   }
@@ -110,14 +113,14 @@ async function applyUnlessRefused(
 }
 
 async function applyRule(
-  parts: RuleEndContext,
+  parts: RuleContext,
   observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
   const { deps } = parts;
   const { object } = observed;
-  const { watch, timer } = message;
+  const { watch, wakeUp } = message;
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
@@ -130,7 +133,7 @@ async function applyRule(
     ...(news !== undefined && { [WATCH_TIME]: news.since }),
   };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
-  const isSaid = hasCondition(current, accepted) || timer !== undefined;
+  const isSaid = hasCondition(current, accepted) || wakeUp !== undefined;
   if (accepted.status === 'False' && !isSaid) await refuse(parts, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
@@ -160,10 +163,10 @@ async function resourceOf(
 
 /** @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
-  { deps, rules }: RuleEndContext,
+  { deps, rules }: RuleContext,
   observed: ObservedRule,
   acceptance: RuleAcceptance,
-  { concernsObjects = false, timer, resource }: RuleMessage & { readonly resource: string | undefined },
+  { concernsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
 ): Promise<Turn> {
   const { name, deletionTimestamp } = observed.object.metadata;
   const cleaning = cleanUpOf(acceptance);
@@ -173,7 +176,7 @@ async function lookAtObjects(
   const type = (deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(cleaning.rule)) ?? known;
   if (type === undefined) return endUnused(deps, observed);
   const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
-  const asked = concernsObjects || timer !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
+  const asked = concernsObjects || wakeUp !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
   if (deletionTimestamp === undefined) {
     if (asked.kind === 'notKnown') throw asked.error;
     return DONE;
@@ -190,7 +193,7 @@ const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['
  *
  * @param name the rule that changed
  */
-export async function reconcileOtherRules(parts: RuleEndContext, name: string): Promise<void> {
+export async function reconcileOtherRules(parts: RuleContext, name: string): Promise<void> {
   const all = await loadRules(parts.deps);
   const moved = all.filter(
     other => other.metadata.name !== name && !hasCondition(other, acceptedOf(acceptanceOf(other, all))),

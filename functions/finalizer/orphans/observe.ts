@@ -1,6 +1,6 @@
 /** The instances that the cluster has: those that a NodeClaim or a Node names. Always live reads. */
 import { providerIDOf } from '../cluster/instances.ts';
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { projectNode, projectNodeClaim } from '../../../shared/cluster/lists.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 

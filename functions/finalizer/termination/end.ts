@@ -1,5 +1,5 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';

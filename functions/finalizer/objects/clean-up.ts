@@ -1,5 +1,5 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
@@ -9,7 +9,7 @@ import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { setConditions } from '../cluster/set-condition.ts';
 import { LEDGER_CHECK, retryDelay } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
-import type { ObjectLook } from './observe-object.ts';
+import type { ObjectLook } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 

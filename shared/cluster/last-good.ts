@@ -1,5 +1,5 @@
 import type { Parsed } from '../contract/policy-schema.ts';
-import type { LoadedRecord } from './record-codec.ts';
+import type { LoadedRecord } from '../lifecycle/record-codec.ts';
 
 /** The last settings that could be read: they stay in force while the current ones cannot, for new acts too. Undefined: none, or a newer Curfew's. */
 export const lastGood = <Kept, Value>(

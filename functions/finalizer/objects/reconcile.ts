@@ -2,7 +2,7 @@
  * One object of a kind that a FinalizerRule names: ledger → finalizer → clean-up → release. The finalizer goes only after the ledger
  * says that the clean-up succeeded (I1), so the next run completes one that dies anywhere.
  */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -13,16 +13,16 @@ import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-rec
 import { callEnded, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, FOLLOWED_BY, keepAnswer } from './clean-up.ts';
 import type { decideRule, RuleDecision, takeSlot } from './decide.ts';
-import { orphan, putOn, strip } from './object-finalizer.ts';
+import { orphan, putOn, strip } from './finalizer.ts';
 import { entryRecord, nextEntry, rulesIn, saveEntry } from './ledger.ts';
-import { observeObject, type ObjectLook } from './observe-object.ts';
+import { observeObject, type ObjectLook } from './observe.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
-import { isKeepingRefused } from './rule-record.ts';
-import { loadRules, rulesOver, acceptanceOf } from './rule-set.ts';
+import { isKeepingRefused } from '../rules/record.ts';
+import { loadRules, rulesOver, acceptanceOf } from '../rules/rule-set.ts';
 import { isAnswered, keepWithoutRule, type WorkerAnswer } from './without-rule.ts';
 
-export interface RuleContext extends FinalizerContext {
+export interface ObjectContext extends FinalizerContext {
   readonly decideRule: typeof decideRule;
   readonly takeSlot: typeof takeSlot;
 }
@@ -34,7 +34,7 @@ interface Run {
 
 /** @param subject with its UID */
 export async function reconcileObject(
-  parts: RuleContext,
+  parts: ObjectContext,
   subject: Subject,
   wakeUp?: UsedWakeUp,
   answer?: WorkerAnswer,
@@ -80,7 +80,7 @@ export async function reconcileObject(
 
 /** What is refused is remembered in the entry, and said on the object. */
 async function applyUnlessRefused(
-  { reporter, tries }: RuleContext & { readonly tries: Tries },
+  { reporter, tries }: ObjectContext & { readonly tries: Tries },
   { kind }: RuleDecision,
   observed: ObjectLook,
   call: () => Promise<Turn>,
@@ -117,7 +117,7 @@ function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): str
 }
 
 /** Writes the answer in hand down; undefined: there is none that anybody waits for. */
-async function takeAnswer(parts: RuleContext, run: Run, observed: ObjectLook): Promise<Turn | undefined> {
+async function takeAnswer(parts: ObjectContext, run: Run, observed: ObjectLook): Promise<Turn | undefined> {
   const { entry, inForce } = observed;
   const { answer } = run;
   run.answer = undefined;
@@ -129,7 +129,7 @@ async function takeAnswer(parts: RuleContext, run: Run, observed: ObjectLook): P
   return turn;
 }
 
-async function apply(parts: RuleContext, run: Run, decision: RuleDecision, observed: ObjectLook): Promise<Turn> {
+async function apply(parts: ObjectContext, run: Run, decision: RuleDecision, observed: ObjectLook): Promise<Turn> {
   const { record, entry, object, observation } = observed;
   const { rule } = observation;
   switch (decision.kind) {
@@ -168,7 +168,7 @@ async function apply(parts: RuleContext, run: Run, decision: RuleDecision, obser
   }
 }
 
-async function callAndKeep(parts: RuleContext, observed: ObjectLook, entry: LedgerEntry): Promise<Turn> {
+async function callAndKeep(parts: ObjectContext, observed: ObjectLook, entry: LedgerEntry): Promise<Turn> {
   const answer = await callCleanUp(parts, observed, entry.attempts);
   const turn = await keepAnswer(parts, observed, entry, answer);
   await callEnded(parts.deps, observed.inForce, observed.subject.uid ?? '');
@@ -176,7 +176,7 @@ async function callAndKeep(parts: RuleContext, observed: ObjectLook, entry: Ledg
 }
 
 /** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */
-async function releaseUnclean(parts: RuleContext, observed: ObjectLook, object: KubernetesObject): Promise<Turn> {
+async function releaseUnclean(parts: ObjectContext, observed: ObjectLook, object: KubernetesObject): Promise<Turn> {
   if (observed.entry?.phase !== 'orphaned') {
     const rule = observed.inForce.object.metadata.name;
     const saved = await orphan(parts, observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
@@ -186,7 +186,7 @@ async function releaseUnclean(parts: RuleContext, observed: ObjectLook, object: 
 }
 
 /** Notes the next call down, or takes a place in the queue of its rule. */
-async function intend({ deps, takeSlot: take }: RuleContext, run: Run, observed: ObjectLook): Promise<Turn> {
+async function intend({ deps, takeSlot: take }: ObjectContext, run: Run, observed: ObjectLook): Promise<Turn> {
   const { entry, observation, inForce } = observed;
   const { now } = observation;
   const isPlaced = entry?.slotTime !== undefined;
@@ -202,12 +202,12 @@ async function intend({ deps, takeSlot: take }: RuleContext, run: Run, observed:
 }
 
 /** Said before the entry is closed (I9). */
-function reportLateSuccess({ reporter }: RuleContext, observed: ObjectLook): Promise<void> {
+function reportLateSuccess({ reporter }: ObjectContext, observed: ObjectLook): Promise<void> {
   const message = 'its clean-up is done after all: it is no possible orphan any more';
   return reportObject(reporter, observed, { decision: 'close', reason: 'FinalizationSucceeded', message });
 }
 
-function reportOverdue({ reporter }: RuleContext, observed: ObjectLook): Promise<void> {
+function reportOverdue({ reporter }: ObjectContext, observed: ObjectLook): Promise<void> {
   return reportObject(reporter, observed, {
     decision: 'overdue',
     reason: EVENT_REASONS.finalizationOverdue,

@@ -8,7 +8,7 @@ import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
 import { endCall, type CallQueue, type takeSlot } from './decide.ts';
-import type { RuleInForce } from './rule-set.ts';
+import type { RuleInForce } from '../rules/rule-set.ts';
 
 /** Version 1 had no `running`. */
 const schema = z.object({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withAnswers } from '../../../../functions/finalizer/termination/answers.ts';
+import { withAnswers } from '../../../../functions/finalizer/termination/hook-progress.ts';
 import { toEpochMs } from '../../../../shared/domain/time.ts';
 
 const NOW = toEpochMs(1000);

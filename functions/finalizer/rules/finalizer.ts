@@ -1,5 +1,5 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
@@ -8,7 +8,7 @@ import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs 
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
+import { closeRuleRecord, type RuleRecord } from './record.ts';
 import { setConditions, type Condition } from '../cluster/set-condition.ts';
 import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
 import { objectsOf } from './wake-ups.ts';

@@ -3,9 +3,9 @@
  * one by one, each a while later: what Karpenter collects by itself, or what is just ending, is gone by then. Nothing is ever ended here
  * (I4), and nothing is reported when a list is incomplete (I6): the call throws, and the message is retried.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { minutes } from '../../../shared/domain/time.ts';
-import { listHeldInstances } from './cluster.ts';
+import { listHeldInstances } from './observe.ts';
 import { candidates } from './decide.ts';
 import { instanceSubject } from './record.ts';
 
