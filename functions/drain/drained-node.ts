@@ -12,7 +12,7 @@ import type { DrainedNode } from './observation.ts';
 import type { Fault } from './request-record.ts';
 
 /** Ids of the HealthEvents in the annotation; entries without one name none. */
-export function quarantineIds(text: string): readonly string[] | 'unreadable' {
+function quarantineIds(text: string): readonly string[] | 'unreadable' {
   const value = readJson(text);
   if (!Array.isArray(value)) return 'unreadable';
   return (value as readonly unknown[]).flatMap(each => {
