@@ -79,6 +79,9 @@ async function readRefusal(body: Readable): Promise<Body> {
   return { kind: 'refused', text: await readText(body) };
 }
 
+/** A list of fewer bytes is parsed as a whole before its items are found. */
+const LARGE_BYTES = 64 * 1024;
+
 /** Throws only what the stream throws. */
 async function readBody(
   body: Readable,
@@ -89,10 +92,13 @@ async function readBody(
   await readChunks(body, chunk => chunks.push(chunk));
   const bytes = Buffer.concat(chunks);
   try {
-    const split = readItems(bytes, unread, start => {
-      const typeMeta = typeMetaIn(start);
-      return item => project(parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing));
-    });
+    const split =
+      bytes.length < LARGE_BYTES
+        ? undefined
+        : readItems(bytes, unread, start => {
+            const typeMeta = typeMetaIn(start);
+            return item => project(parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing));
+          });
     if (split === undefined) return readWhole(toText([bytes]), doing, project);
     const { items: _, ...rest } = parseList(split.rest, doing);
     return { kind: 'read', items: split.items, rest };
