@@ -10,7 +10,7 @@ import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
 import { isCarrying, type RuleInForce } from '../rules/rule-set.ts';
 
-export interface ObjectLook {
+export interface ObservedObject {
   readonly observation: RuleObservation;
   readonly inForce: RuleInForce;
   readonly ref: ObjectRef;
@@ -36,7 +36,7 @@ export interface SoughtObject {
 export async function observeObject(
   { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
   sought: SoughtObject,
-): Promise<Observed<ObjectLook>> {
+): Promise<Observed<ObservedObject>> {
   const { subject, inForce, type, record, isKeepingRefused, ownAttempt } = sought;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };

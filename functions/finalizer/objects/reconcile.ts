@@ -15,7 +15,7 @@ import { callCleanUp, clearDegraded, FOLLOWED_BY, keepAnswer } from './clean-up.
 import type { decideRule, RuleDecision, takeSlot } from './decide.ts';
 import { orphan, putOn, strip } from './finalizer.ts';
 import { entryRecord, nextEntry, rulesIn, saveEntry } from './ledger.ts';
-import { observeObject, type ObjectLook } from './observe.ts';
+import { observeObject, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 import { isKeepingRefused } from '../rules/record.ts';
@@ -34,12 +34,12 @@ interface Run {
 
 /** @param subject with its UID */
 export async function reconcileObject(
-  parts: ObjectContext,
+  context: ObjectContext,
   subject: Subject,
   wakeUp?: UsedWakeUp,
   answer?: WorkerAnswer,
 ): Promise<void> {
-  const { deps } = parts;
+  const { deps } = context;
   const { uid, kind, name } = subject;
   if (uid === undefined) return;
   const all = await loadRules(deps);
@@ -52,29 +52,29 @@ export async function reconcileObject(
     // The plural stands in the status of the rule, which others may have emptied.
     const type = each.type ?? (await deps.kubernetes.resolve(each.rule));
     if (type === undefined) {
-      await keepWithoutRule(parts, { subject, record, rule, because: undefined }, answer);
+      await keepWithoutRule(context, { subject, record, rule, because: undefined }, answer);
       continue;
     }
     const isRefused = !each.isKept && (await isKeepingRefused(deps, each.object.metadata.uid));
     const run: Run = { ownAttempt: undefined, answer };
     const tries = createTries(deps.clock);
-    await settle<ObjectLook, RuleDecision>({
+    await settle<ObservedObject, RuleDecision>({
       what: `${kind} ${name}`,
       observe: () => {
         const { ownAttempt } = run;
         return observeObject(deps, { subject, inForce: each, type, record, isKeepingRefused: isRefused, ownAttempt });
       },
-      decide: observed => parts.decideRule(observed.observation),
+      decide: observed => context.decideRule(observed.observation),
       // An answer of a worker is written down first, whatever is refused.
       apply: async (decision, observed) =>
-        (await takeAnswer(parts, run, observed)) ??
-        applyUnlessRefused({ ...parts, tries }, decision, observed, () => apply(parts, run, decision, observed)),
+        (await takeAnswer(context, run, observed)) ??
+        applyUnlessRefused({ ...context, tries }, decision, observed, () => apply(context, run, decision, observed)),
     });
   }
   for (const rule of known) {
     if (rules.some(({ object }) => object.metadata.name === rule)) continue;
     const because = whyNothingCleansUp(rule, all);
-    await keepWithoutRule(parts, { subject, record: entryRecord(deps, ledger, rule), rule, because }, answer);
+    await keepWithoutRule(context, { subject, record: entryRecord(deps, ledger, rule), rule, because }, answer);
   }
 }
 
@@ -82,7 +82,7 @@ export async function reconcileObject(
 async function applyUnlessRefused(
   { reporter, tries }: ObjectContext & { readonly tries: Tries },
   { kind }: RuleDecision,
-  observed: ObjectLook,
+  observed: ObservedObject,
   call: () => Promise<Turn>,
 ): Promise<Turn> {
   const { entry, object, inForce, record } = observed;
@@ -117,19 +117,24 @@ function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): str
 }
 
 /** Writes the answer in hand down; undefined: there is none that anybody waits for. */
-async function takeAnswer(parts: ObjectContext, run: Run, observed: ObjectLook): Promise<Turn | undefined> {
+async function takeAnswer(context: ObjectContext, run: Run, observed: ObservedObject): Promise<Turn | undefined> {
   const { entry, inForce } = observed;
   const { answer } = run;
   run.answer = undefined;
   if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !isAnswered(entry, answer))
     return undefined;
-  if (entry.phase === 'orphaned') await reportLateSuccess(parts, observed);
-  const turn = await keepAnswer(parts, observed, entry, answer);
+  if (entry.phase === 'orphaned') await reportLateSuccess(context, observed);
+  const turn = await keepAnswer(context, observed, entry, answer);
   if (turn.kind === 'again') run.answer = 'written' in turn ? answer : undefined;
   return turn;
 }
 
-async function apply(parts: ObjectContext, run: Run, decision: RuleDecision, observed: ObjectLook): Promise<Turn> {
+async function apply(
+  context: ObjectContext,
+  run: Run,
+  decision: RuleDecision,
+  observed: ObservedObject,
+): Promise<Turn> {
   const { record, entry, object, observation } = observed;
   const { rule } = observation;
   switch (decision.kind) {
@@ -140,53 +145,57 @@ async function apply(parts: ObjectContext, run: Run, decision: RuleDecision, obs
     case 'watch':
       return entry === undefined ? DONE : saveEntry(observed, entry, decision.until);
     case 'hold':
-      return putOn(parts, observed);
+      return putOn(context, observed);
     case 'free':
-      if (object !== undefined && (await strip(parts, observed, object)) === 'changed') return again('it changed');
+      if (object !== undefined && (await strip(context, observed, object)) === 'changed') return again('it changed');
       return record.closeGone();
     case 'intend':
-      return intend(parts, run, observed);
+      return intend(context, run, observed);
     case 'call':
       run.ownAttempt = undefined;
       if (entry === undefined) return DONE;
-      return callAndKeep(parts, observed, entry);
+      return callAndKeep(context, observed, entry);
     case 'wait':
       if (entry === undefined) return DONE;
-      if (decision.overdue && entry.overdue !== true) await reportOverdue(parts, observed);
+      if (decision.overdue && entry.overdue !== true) await reportOverdue(context, observed);
       return saveEntry(observed, { ...entry, ...(decision.overdue && { overdue: true }) }, decision.until);
     case 'release': {
       if (object === undefined) return again('it went');
-      if (decision.because === 'deadline') return releaseUnclean(parts, observed, object);
-      await clearDegraded(parts, observed);
-      if ((await strip(parts, observed, object)) === 'changed') return again('it changed');
+      if (decision.because === 'deadline') return releaseUnclean(context, observed, object);
+      await clearDegraded(context, observed);
+      if ((await strip(context, observed, object)) === 'changed') return again('it changed');
       const message = `clean-up is done, ${rule.finalizerName} is off`;
-      await reportObject(parts.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
+      await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
       return record.closeGone();
     }
     case 'orphan':
-      return orphan(parts, observed, 'it went before its clean-up was done: somebody else took the finalizer off');
+      return orphan(context, observed, 'it went before its clean-up was done: somebody else took the finalizer off');
   }
 }
 
-async function callAndKeep(parts: ObjectContext, observed: ObjectLook, entry: LedgerEntry): Promise<Turn> {
-  const answer = await callCleanUp(parts, observed, entry.attempts);
-  const turn = await keepAnswer(parts, observed, entry, answer);
-  await callEnded(parts.deps, observed.inForce, observed.subject.uid ?? '');
+async function callAndKeep(context: ObjectContext, observed: ObservedObject, entry: LedgerEntry): Promise<Turn> {
+  const answer = await callCleanUp(context, observed, entry.attempts);
+  const turn = await keepAnswer(context, observed, entry, answer);
+  await callEnded(context.deps, observed.inForce, observed.subject.uid ?? '');
   return turn;
 }
 
 /** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */
-async function releaseUnclean(parts: ObjectContext, observed: ObjectLook, object: KubernetesObject): Promise<Turn> {
+async function releaseUnclean(
+  context: ObjectContext,
+  observed: ObservedObject,
+  object: KubernetesObject,
+): Promise<Turn> {
   if (observed.entry?.phase !== 'orphaned') {
     const rule = observed.inForce.object.metadata.name;
-    const saved = await orphan(parts, observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
+    const saved = await orphan(context, observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
     if (!saved.written) return saved;
   }
-  return (await strip(parts, observed, object)) === 'changed' ? again('it changed') : DONE;
+  return (await strip(context, observed, object)) === 'changed' ? again('it changed') : DONE;
 }
 
 /** Notes the next call down, or takes a place in the queue of its rule. */
-async function intend({ deps, takeSlot: take }: ObjectContext, run: Run, observed: ObjectLook): Promise<Turn> {
+async function intend({ deps, takeSlot: take }: ObjectContext, run: Run, observed: ObservedObject): Promise<Turn> {
   const { entry, observation, inForce } = observed;
   const { now } = observation;
   const isPlaced = entry?.slotTime !== undefined;
@@ -202,12 +211,12 @@ async function intend({ deps, takeSlot: take }: ObjectContext, run: Run, observe
 }
 
 /** Said before the entry is closed (I9). */
-function reportLateSuccess({ reporter }: ObjectContext, observed: ObjectLook): Promise<void> {
+function reportLateSuccess({ reporter }: ObjectContext, observed: ObservedObject): Promise<void> {
   const message = 'its clean-up is done after all: it is no possible orphan any more';
   return reportObject(reporter, observed, { decision: 'close', reason: 'FinalizationSucceeded', message });
 }
 
-function reportOverdue({ reporter }: ObjectContext, observed: ObjectLook): Promise<void> {
+function reportOverdue({ reporter }: ObjectContext, observed: ObservedObject): Promise<void> {
   return reportObject(reporter, observed, {
     decision: 'overdue',
     reason: EVENT_REASONS.finalizationOverdue,

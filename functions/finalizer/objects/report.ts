@@ -1,6 +1,6 @@
 /** What is said of an object of a rule: audit line, metric, and an Event where somebody should look. */
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import type { ObjectLook } from './observe.ts';
+import type { ObservedObject } from './observe.ts';
 
 export interface ObjectReport {
   readonly decision: string;
@@ -17,7 +17,7 @@ export interface ObjectReport {
 /** About the object by its UID, whether it is still there or not. With `type` also as an Event. */
 export async function reportObject(
   reporter: Reporter,
-  { subject, inForce }: ObjectLook,
+  { subject, inForce }: ObservedObject,
   { decision, reason, message, type, attempts, isRepeated }: ObjectReport,
 ): Promise<void> {
   const { apiVersion, kind, name, namespace, uid } = subject;

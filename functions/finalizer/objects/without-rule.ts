@@ -39,12 +39,12 @@ const SAID_EVERY = hours(24);
 
 /** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
 export async function keepWithoutRule(
-  parts: FinalizerContext,
+  context: FinalizerContext,
   kept: Kept,
   answer: WorkerAnswer | undefined,
 ): Promise<void> {
   const { subject, record, rule, because } = kept;
-  const { deps } = parts;
+  const { deps } = context;
   await updateRecord(`${subject.kind} ${subject.name}`, record, async (loaded): Promise<Turn> => {
     if (loaded.kind !== 'known') return DONE;
     const time = deps.clock.now();
@@ -53,23 +53,23 @@ export async function keepWithoutRule(
     if (because === undefined || entry.phase === 'orphaned') {
       return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
     }
-    return keep(parts, { ...kept, subject: loaded.stored.subject, because }, entry, time);
+    return keep(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
   });
 }
 
 type Stuck = Kept & { readonly because: string };
 
-async function keep(parts: FinalizerContext, kept: Stuck, entry: LedgerEntry, now: EpochMs): Promise<Turn> {
+async function keep(context: FinalizerContext, kept: Stuck, entry: LedgerEntry, now: EpochMs): Promise<Turn> {
   const { record, subject } = kept;
-  const object = await observed(parts.deps, subject);
+  const object = await observed(context.deps, subject);
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
-  if (object !== 'notKnown' && !isHeld) return end(parts, kept, entry, object);
+  if (object !== 'notKnown' && !isHeld) return end(context, kept, entry, object);
   const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
   const said = entry.withoutRule;
   const isNews =
     said === undefined || (deleting && !said.deleting) || isDue(now, addDuration(said.saidTime, SAID_EVERY));
   // Said first: a run that dies in between says it again (I9).
-  if (isNews) await say(parts.reporter, kept, entry, deleting);
+  if (isNews) await say(context.reporter, kept, entry, deleting);
   const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting } } : entry;
   return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }

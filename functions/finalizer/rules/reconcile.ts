@@ -43,8 +43,8 @@ interface ObservedRule extends SeenRule {
 }
 
 /** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made again. */
-export async function reconcileRule(parts: RuleContext, name: string, message: RuleMessage): Promise<void> {
-  const { deps } = parts;
+export async function reconcileRule(context: RuleContext, name: string, message: RuleMessage): Promise<void> {
+  const { deps } = context;
   const { wakeUp } = message;
   const recordOf = openRuleRecords(deps, wakeUp);
   const tries = createTries(deps.clock);
@@ -59,18 +59,18 @@ export async function reconcileRule(parts: RuleContext, name: string, message: R
       return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
     },
     decide: ({ object, all }) => acceptanceOf(object, all),
-    apply: (acceptance, observed) => applyUnlessRefused({ ...parts, tries }, observed, acceptance, message),
+    apply: (acceptance, observed) => applyUnlessRefused({ ...context, tries }, observed, acceptance, message),
   });
 }
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 async function applyUnlessRefused(
-  parts: RuleContext & { readonly tries: Tries },
+  context: RuleContext & { readonly tries: Tries },
   observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
-  const { deps, tries, reporter } = parts;
+  const { deps, tries, reporter } = context;
   const { object, record } = observed;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return DONE;
@@ -95,7 +95,7 @@ async function applyUnlessRefused(
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
   if (isRefusal(kept)) await remember(kept.until);
   const outcome = await tries.make({ ...change, key: 'rule' }, () =>
-    applyRule(parts, observed, acceptance, { ...message, watch }),
+    applyRule(context, observed, acceptance, { ...message, watch }),
   );
   if (!isRefusal(kept) && !isRefusal(outcome)) {
     // Nothing of it waits any more, unless it is being deleted.
@@ -113,12 +113,12 @@ async function applyUnlessRefused(
 }
 
 async function applyRule(
-  parts: RuleContext,
+  context: RuleContext,
   observed: ObservedRule,
   acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
-  const { deps } = parts;
+  const { deps } = context;
   const { object } = observed;
   const { watch, wakeUp } = message;
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
@@ -134,11 +134,11 @@ async function applyRule(
   };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
   const isSaid = hasCondition(current, accepted) || wakeUp !== undefined;
-  if (accepted.status === 'False' && !isSaid) await refuse(parts, object, accepted);
+  if (accepted.status === 'False' && !isSaid) await refuse(context, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
   if (status === 'changed') return CHANGED;
-  const turn = await lookAtObjects(parts, observed, acceptance, { ...message, resource });
+  const turn = await lookAtObjects(context, observed, acceptance, { ...message, resource });
   // Nobody reads the status of a rule that is being deleted.
   if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
   return turn;
@@ -193,12 +193,12 @@ const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['
  *
  * @param name the rule that changed
  */
-export async function reconcileOtherRules(parts: RuleContext, name: string): Promise<void> {
-  const all = await loadRules(parts.deps);
+export async function reconcileOtherRules(context: RuleContext, name: string): Promise<void> {
+  const all = await loadRules(context.deps);
   const moved = all.filter(
     other => other.metadata.name !== name && !hasCondition(other, acceptedOf(acceptanceOf(other, all))),
   );
-  await oneByOne(moved, other => reconcileRule(parts, other.metadata.name, { concernsObjects: true }));
+  await oneByOne(moved, other => reconcileRule(context, other.metadata.name, { concernsObjects: true }));
 }
 
 /** In the status of a rule: when the forwarder found what the condition `Watching` says. */

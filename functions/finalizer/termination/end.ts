@@ -118,7 +118,7 @@ export async function rest({ object, stored, record, now }: ObservedTermination)
  * it, it is a possible orphan, and the ledger of instances takes over.
  */
 export async function close(
-  parts: FinalizerContext,
+  context: FinalizerContext,
   { kind, name, uid }: TerminationSubject,
   gone: Gone,
 ): Promise<void> {
@@ -130,13 +130,13 @@ export async function close(
   const { providerID, orphanedTime, launchTime } = value;
   const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
-  const since = orphanedTime ?? parts.deps.clock.now();
+  const since = orphanedTime ?? context.deps.clock.now();
   // The ledger first: a run that dies in between finds the entry there.
   const isOrphan =
-    providerID !== undefined && (await reconcileInstance(parts, providerID, { left: { object, since, launchTime } }));
+    providerID !== undefined && (await reconcileInstance(context, providerID, { left: { object, since, launchTime } }));
   await record.closeGone();
   if (isOrphan || value.unheld === true) return;
-  await parts.reporter.report({
+  await context.reporter.report({
     about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
     decision: 'close',
     reason: 'SubjectGone',

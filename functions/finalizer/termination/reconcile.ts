@@ -44,12 +44,12 @@ export interface TargetContext extends FinalizerContext {
  * @returns false: there is no such object, and nothing is remembered of it
  */
 export async function reconcileTarget(
-  parts: TargetContext,
+  context: TargetContext,
   target: TerminationSubject,
   wakeUp: UsedWakeUp | undefined,
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
 ): Promise<boolean> {
-  const { deps } = parts;
+  const { deps } = context;
   let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
   const observe = createObserver(deps, wakeUp, (record, object) => (opened = { record, ...(object && { object }) }));
   const run: RunMemory = {
@@ -67,24 +67,24 @@ export async function reconcileTarget(
       const seen = await observe(target);
       isKnown ||= seen.kind !== 'nothing';
       if (seen.kind === 'here') {
-        if (seen.observation.claim !== undefined) parts.hints.seen(seen.observation.claim);
+        if (seen.observation.claim !== undefined) context.hints.seen(seen.observation.claim);
         return { kind: 'here', observation: seen.observation };
       }
       if (seen.kind === 'gone') {
-        left = await handOver(parts, seen);
-        await close(parts, target, seen);
+        left = await handOver(context, seen);
+        await close(context, target, seen);
       }
       return { kind: 'over' };
     },
-    decide: observed => parts.decide(toObservation(observed)),
-    apply: (decision, observed) => apply(parts, run, decision, observed),
+    decide: observed => context.decide(toObservation(observed)),
+    apply: (decision, observed) => apply(context, run, decision, observed),
   };
-  await parts.holdOutOfSight(() => settle(concern), {
+  await context.holdOutOfSight(() => settle(concern), {
     opened: () => opened?.record,
     first: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,
   });
-  await oneByOne(left, async node => void (await reconcileTarget(parts, node, undefined)));
+  await oneByOne(left, async node => void (await reconcileTarget(context, node, undefined)));
   return isKnown;
 }
 
@@ -121,24 +121,24 @@ function toObservation({
 }
 
 async function apply(
-  parts: TargetContext,
+  context: TargetContext,
   run: RunMemory,
   decision: TerminationDecision,
   observed: ObservedTermination,
 ): Promise<Turn> {
-  const { deps, reporter, steps } = parts;
+  const { deps, reporter, steps } = context;
   switch (decision.kind) {
     case 'terminate':
-      return (await awaitClaim(parts, observed)) ?? terminate({ deps, reporter, steps, run }, decision, observed);
+      return (await awaitClaim(context, observed)) ?? terminate({ deps, reporter, steps, run }, decision, observed);
     case 'prepare':
       return prepare({ deps, reporter, tries: run.tries }, decision, observed);
     case 'wouldTerminate':
-      return watch(parts, decision, observed);
+      return watch(context, decision, observed);
     case 'awaitSettings':
-      return awaitSettings(parts, decision, observed);
+      return awaitSettings(context, decision, observed);
     case 'refuse':
     case 'ignore':
-      if (isUnheld(observed)) return closeUnheld(parts, observed);
+      if (isUnheld(observed)) return closeUnheld(context, observed);
       await checkReplace({ deps, reporter }, observed);
       await rememberPoolOf(deps, observed);
       return rest(observed);
@@ -149,14 +149,14 @@ async function apply(
  * A Node whose hooks are called in the termination of a NodeClaim begins none of its own before that one has ended. It may have gone without
  * anybody having heard of it: then its record is closed first, and the Node gets what was promised. undefined: there is none to wait for.
  */
-async function awaitClaim(parts: TargetContext, observed: ObservedTermination): Promise<Turn | undefined> {
+async function awaitClaim(context: TargetContext, observed: ObservedTermination): Promise<Turn | undefined> {
   const { object, stored, record, claim } = observed;
   const { hooksOf: uid } = stored ?? {};
   if (claim !== undefined || stored === undefined || uid === undefined || !isNoteOf(stored, uid)) return undefined;
-  const other = await claimUnderWay(parts.deps, uid);
+  const other = await claimUnderWay(context.deps, uid);
   if (other === undefined) return undefined;
-  await reconcileTarget(parts, { kind: 'NodeClaim', name: other.name, uid }, undefined);
-  if ((await claimUnderWay(parts.deps, uid)) === undefined) return again(`NodeClaim ${other.name} is gone`);
+  await reconcileTarget(context, { kind: 'NodeClaim', name: other.name, uid }, undefined);
+  if ((await claimUnderWay(context.deps, uid)) === undefined) return again(`NodeClaim ${other.name} is gone`);
   const { kind, apiVersion, metadata } = object;
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   return record.save({ subject, value: stored, wakeTime: addDuration(observed.now, CLAIM_CHECK) });
@@ -174,7 +174,7 @@ async function rememberPoolOf(
 
 /** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */
 async function watch(
-  parts: TargetContext,
+  context: TargetContext,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
   observed: ObservedTermination,
 ): Promise<Turn> {
@@ -183,6 +183,6 @@ async function watch(
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   // Said first: what the record says was said is not said again.
-  if (waitOf(stored, 'observed') === undefined) await reportObserved(parts, objectsOf({ observed }), decision);
+  if (waitOf(stored, 'observed') === undefined) await reportObserved(context, objectsOf({ observed }), decision);
   return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }
