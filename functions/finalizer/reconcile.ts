@@ -4,7 +4,6 @@ import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
-import { addDuration } from '../../shared/domain/time.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
@@ -17,19 +16,20 @@ import { TERMINATION } from './termination/settings.ts';
 import { createClaimHints } from './termination/claim-hints.ts';
 import { decide } from './termination/decide.ts';
 import { reportTerminationFaults } from './faults.ts';
-import { claimUnderWay, LEFT_CHECK } from './termination/hook-owner.ts';
+import { closeNodeRecord } from './termination/end.ts';
 import { checkForOrphans } from './orphans/wake-ups.ts';
 import { forgetOrphan } from './orphans/forget-request.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
-import { openNodeRecord, targetOfNode } from './termination/observe.ts';
+import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, keepPool } from './termination/known-pools.ts';
-import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
-import { decideRule, takeSlot } from './objects/decide.ts';
+import { reconcileTarget } from './termination/reconcile.ts';
+import { takeSlot } from './objects/call-queue.ts';
+import { decide as decideObject } from './objects/decide.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
 import { ruleRounds } from './rules/wake-ups.ts';
-import type { TerminationContext } from './termination/context.ts';
+import type { TargetContext, TerminationContext } from './termination/context.ts';
 import { TERMINATION_STEPS } from './termination/terminate.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { settingsRounds, terminationRounds } from './wake-ups.ts';
@@ -42,17 +42,17 @@ const KEEPER = { owner: OWNER, readers: [TERMINATION, PROTECTION] } as const;
 export interface Rules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
-  readonly decideRule: typeof decideRule;
+  readonly decideObject: typeof decideObject;
   readonly takeSlot: typeof takeSlot;
 }
 
-type RunDeps = TargetContext &
-  Pick<Rules, 'decideRule' | 'takeSlot'> &
+type ReconcileContext = TargetContext &
+  Pick<Rules, 'decideObject' | 'takeSlot'> &
   Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
-  const context: RunDeps = {
+  const context: ReconcileContext = {
     deps,
     reporter: createReporter(OWNER, deps),
     holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
@@ -62,7 +62,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
     rules: ruleRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
-    decideRule,
+    decideObject,
     takeSlot,
     ...rules,
   };
@@ -103,7 +103,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
 
 /** The custom resource of a hook wakes its termination. */
 async function reconcileCustomResource(
-  context: RunDeps,
+  context: ReconcileContext,
   { subject, hints }: Extract<InboxMessage, { kind: 'customResource' }>['event'],
 ): Promise<void> {
   if (hints.hookKey !== undefined) return reconcileHook(context, hints.hookKey);
@@ -112,7 +112,7 @@ async function reconcileCustomResource(
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(context: RunDeps, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(context: ReconcileContext, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, changed, watch } = event;
   const { name, uid } = subject;
   const isRepeated = isRepublished(event);
@@ -166,7 +166,12 @@ interface NodeCause {
 }
 
 /** @param missing UID of the NodeClaim that an earlier look took it for, and that was not there */
-async function reconcileNode(context: RunDeps, name: string, cause: NodeCause = {}, missing?: string): Promise<void> {
+async function reconcileNode(
+  context: ReconcileContext,
+  name: string,
+  cause: NodeCause = {},
+  missing?: string,
+): Promise<void> {
   const { wakeUp, onlyIfGoing = false } = cause;
   const target = await targetOfNode(context.deps, context.hints, { name, onlyIfGoing });
   const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
@@ -179,23 +184,8 @@ async function reconcileNode(context: RunDeps, name: string, cause: NodeCause = 
   if (wakeUp !== undefined && !isOwn) await closeNodeRecord(context.deps, wakeUp.subject.uid);
 }
 
-async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
-  if (uid === undefined) return;
-  const record = openNodeRecord(deps, uid);
-  const loaded = await record.load();
-  if (loaded.kind !== 'known') return;
-  const { hooksOf } = loaded.value;
-  if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
-    await record.closeGone();
-    return;
-  }
-  const { subject } = loaded.stored;
-  const wakeTime = addDuration(deps.clock.now(), LEFT_CHECK);
-  await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
-}
-
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
-async function reconcileGoneNode(context: RunDeps, { name, uid }: ClusterEvent['subject']): Promise<void> {
+async function reconcileGoneNode(context: ReconcileContext, { name, uid }: ClusterEvent['subject']): Promise<void> {
   await reconcileTarget(context, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
   await context.terminations.request(undefined);
 }

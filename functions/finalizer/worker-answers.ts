@@ -7,9 +7,11 @@ import { listNodes } from '../../shared/cluster/lists.ts';
 import { openNodeRecord, type TerminationSubject } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
-import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
+import type { TargetContext } from './termination/context.ts';
+import { reconcileTarget } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './objects/record.ts';
-import { reconcileObject, type ObjectContext } from './objects/reconcile.ts';
+import type { ObjectContext } from './objects/context.ts';
+import { reconcileObject } from './objects/reconcile.ts';
 
 /** The custom resource of a hook changed. @param key of its call */
 export async function reconcileHook(context: TargetContext, key: string): Promise<void> {

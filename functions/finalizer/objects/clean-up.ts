@@ -13,6 +13,12 @@ import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 
+const CALLED: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
+
+/** Whether the entry waits for this answer. That the work is done counts also when it comes too late to be waited for. */
+export const isAnswered = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
+  CALLED.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
+
 /** One call, with the same key each time; a call whose outcome is not known is a failure. */
 export async function callCleanUp(
   { deps }: FinalizerContext,

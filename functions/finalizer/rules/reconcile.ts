@@ -42,7 +42,10 @@ interface ObservedRule extends SeenRule {
   readonly all: readonly KubernetesObject[];
 }
 
-/** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made again. */
+/**
+ * A write that conflicts is made again within this run. No other message would bring it: the forwarder reports a watch once, and a change of
+ * labels or status of a rule is no event.
+ */
 export async function reconcileRule(context: RuleContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = context;
   const { wakeUp } = message;
