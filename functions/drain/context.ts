@@ -8,10 +8,10 @@ import { causeOf, isRefusal, warn, type Change, type Refused } from '../../share
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
-import type { DrainRecord } from './record.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ShownDrain } from './observation.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
+import type { DrainRecord } from './record.ts';
 
 export interface DrainContext {
   readonly deps: DrainDeps;
@@ -92,13 +92,13 @@ export const orLater = <Outcome>(changed: Outcome | Refused): Outcome | { readon
 
 /** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
 export async function shownOn(
-  parts: DrainContext,
+  context: DrainContext,
   observed: ObservedDrain,
   shown: ShownDrain,
   message: string,
 ): Promise<KubernetesObject | Refused | undefined> {
-  const node = await tryChange(parts, observed, 'show', () =>
-    showDrain(parts.deps, observed.object, shown, { message, now: observed.now }),
+  const node = await tryChange(context, observed, 'show', () =>
+    showDrain(context.deps, observed.object, shown, { message, now: observed.now }),
   );
   return isRefusal(node) && node.goesBack === undefined ? observed.object : node;
 }

@@ -208,7 +208,7 @@ export function heldAfter(
   before: HeldEvictions | undefined,
   ended: readonly EndedPod<PodEnd>[],
   now: EpochMs,
-): HeldEvictions | undefined {
+): HeldEvictions {
   const held = ended.flatMap(({ end: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
@@ -217,7 +217,7 @@ export function heldAfter(
     if (message === undefined || (answer.kind === 'refused' && !answer.isAsked)) return [];
     return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
   });
-  return held.length === 0 ? undefined : Object.fromEntries(held);
+  return Object.fromEntries(held);
 }
 
 /** Why the pod is still there; undefined: nothing forbids its end. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedBy, isSentBefore } from '../../../functions/drain/bus.ts';
+import { askedBy, isSentBefore } from '../../../functions/drain/bus-event.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../../runtime/functions.ts';
 import { parseHealthEvent } from '../../../shared/contract/health-event.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';

@@ -1,16 +1,17 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { Admission } from './decision.ts';
 import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
 import { tooOld, staleOutcome } from './late-events.ts';
-import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest, FinishedDrain } from './record.ts';
-import type { DrainObservation, DrainRules } from './observation.ts';
+import { CLOCKS_DIFFER, type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
+import { isEnding, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutHold, notOverdue } from './progress.ts';
 import { mustWait } from './queue.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
 import { crowded, isFull } from './request-limit.ts';
+import type { DrainOutcome, DrainRequest, FinishedDrain } from './request-record.ts';
 
 /** What lies ahead by more than clocks differ says nothing. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
@@ -26,18 +27,18 @@ export function admit(
   const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
   const { active, requests } = record;
   const before = endOf(record, request.id);
-  if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
+  if (before !== undefined) return { kind: 'answer', record, answer: before, novelty: 'repeated' };
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
   const asOf = { now, scope: FULL, drained: 0 };
   const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
   // Whether the Node shows that it still stands is asked anew when it comes again.
   if (old !== undefined) {
-    return { kind: 'answer', record, answer: toFinished(request, old, asOf), repeated: false, isOld: true };
+    return { kind: 'answer', record, answer: toFinished(request, old, asOf), novelty: 'tooOld' };
   }
   const answered = (outcome: DrainOutcome): Admission => {
     const answer = toFinished(request, outcome, asOf);
-    return { kind: 'answer', record: remember(record, [answer], node), answer, repeated: false };
+    return { kind: 'answer', record: remember(record, [answer], node), answer, novelty: 'new' };
   };
   const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
   if (outcome !== undefined) return answered(outcome);
@@ -45,14 +46,14 @@ export function admit(
   if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
   const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
   if (room.kind === 'covered') return answered(room.outcome);
-  const answers = room.replaced.map(each => toFinished(each, room.outcome, asOf));
-  return { ...takenInto(remember(room.record, answers, node), room.request, rules, now), answers };
+  const replaced = room.replaced.map(each => toFinished(each, room.outcome, asOf));
+  return { ...takenInto(remember(room.record, replaced, node), room.request, rules, now), replaced };
 }
 
 /** Whether it ends with the drain under way. */
 function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: DrainRules | undefined): boolean {
   const wanted = rules && scopeOf(event, rules.settings.partialDrain);
-  if (active === undefined || active.end !== undefined || wanted === undefined) return false;
+  if (active === undefined || isEnding(active) || wanted === undefined) return false;
   return wanted.kind !== 'unusable' && covers(active.scope, wanted);
 }
 
@@ -66,13 +67,12 @@ function takenInto(
   const { active, requests } = record;
   if (active !== undefined && rules !== undefined && isJoined(record, request, rules)) {
     const force = active.force || isForced(request);
-    const isUnderWay = active.queue === undefined;
-    const counted = isUnderWay ? notOverdue(request, rules.settings.deleteAfterTimeout, now) : request;
+    const counted = isWaiting(active) ? request : notOverdue(request, rules.settings.deleteAfterTimeout, now);
     const joined = { ...active, requests: [...active.requests, counted], force };
-    return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
+    return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins', replaced: [] };
   }
   const how = active === undefined && requests.length === 0 ? 'next' : 'follows';
-  return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how };
+  return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how, replaced: [] };
 }
 
 /** The answer to an event that reports a recovery. */
@@ -130,7 +130,7 @@ export function begin(
     if (outcome === undefined) continue;
     const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
     const rest = { ...record, requests: record.requests.filter(each => each !== request) };
-    return { kind: 'answer', record: remember(rest, [answer], node), answer, repeated: false };
+    return { kind: 'answer', record: remember(rest, [answer], node), answer, novelty: 'new' };
   }
   const { requests: waiting, ...rest } = withoutHold(record, now);
   const isQueued = mustWait(observation.limits, waiting);
@@ -143,10 +143,16 @@ export function begin(
     scope: scopeOfAll(requests, settings.partialDrain),
     startTime: now,
     force: requests.some(isForced),
+    phase: isQueued ? { kind: 'waiting', since: now, takes: false } : { kind: 'draining' },
     warned: [],
+    tried: [],
+    gone: 0,
     drained: 0,
     refusals: 0,
-    ...(isQueued && { queue: { since: now, takes: false } }),
+    heldEvictions: {},
+    reported: '',
+    pausedFor: toDurationMs(0),
+    returns: [],
   };
   return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }

@@ -5,6 +5,7 @@ import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
+import { ONWARD, type Turn, again } from '../../shared/lifecycle/settle.ts';
 import {
   endPods,
   heldAfter,
@@ -14,12 +15,16 @@ import {
   type HeldEvictions,
   type PodsLeft,
 } from '../../shared/pods/drain-pods.ts';
-import type { ActiveDrain } from './record.ts';
+import { type DrainContext, safely, saveForNow, saveUntil } from './context.ts';
+import type { DrainDecision } from './decision.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
-import type { DrainPass, PodAct } from './pod-plan.ts';
-import type { DrainContext } from './context.ts';
+import { type DrainPass, type PodAct, withReturned } from './pod-plan.ts';
+import { withTried } from './progress.ts';
+import type { ActiveDrain } from './record.ts';
+import { noticesOf, saidStuck, sayNew } from './report.ts';
 
 type PodEnd = Exclude<PodAct, { kind: 'warn' }>;
+type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 type Warning = Extract<PodAct, { kind: 'warn' }>;
 
 export interface PassResult {
@@ -32,7 +37,7 @@ export interface PassResult {
   /** A refusal is to be reported once more. */
   readonly isSaidAgain: boolean;
   /** Evictions that are not asked for again for a moment. */
-  readonly held: HeldEvictions | undefined;
+  readonly heldEvictions: HeldEvictions;
   /** The latest time at which the first of the pods that this pass ends should be gone. */
   readonly goneBy: EpochMs | undefined;
 }
@@ -72,7 +77,7 @@ export async function carryOutPass(
     drained: going.length,
     left: leftAfter(active.refusals, ended, now),
     isSaidAgain,
-    held: heldAfter(active.heldEvictions, ended, now),
+    heldEvictions: heldAfter(active.heldEvictions, ended, now),
     goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
   };
 }
@@ -137,4 +142,47 @@ async function warn(
     message: `node ${node} is drained: pod ${pod.name} is deleted at ${time} unless it ends before`,
     about: { ...owner, metadata: { name: owner.name, namespace, uid: owner.uid } },
   });
+}
+
+/** What the record says of pods before anything happens to them. */
+export function notedBefore(
+  active: ActiveDrain,
+  pass: DrainPass,
+  { now }: ObservedDrain,
+): Pick<ActiveDrain, 'tried' | 'returns'> {
+  return { tried: withTried(active, pass), returns: withReturned(active.returns, pass.returned, now) };
+}
+
+/** Carries one pass out, says what holds the pods that are left, and waits for what comes next. */
+export async function drain(
+  context: DrainContext,
+  { active, pass, isStuck, until: due }: Of<'drain'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const { reporter } = context;
+  // The preparation has noted it already.
+  const isNoted = observed.record.active === active;
+  const noted = isNoted ? active : notedBefore(active, pass, observed);
+  if (noted.tried !== active.tried || noted.returns !== active.returns) {
+    const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
+    if (!saved.written) return saved;
+  }
+  const { left, warned, heldEvictions, isSaidAgain, goneBy } = await carryOutPass(context, observed, active, pass);
+  const notices = noticesOf(pass, left.texts);
+  const reported = await sayNew(reporter, observed, notices, { before: active.reported, isSaidAgain });
+  const next: ActiveDrain = {
+    ...(isStuck ? await saidStuck(context, active, notices, observed) : active),
+    tried: noted.tried,
+    returns: noted.returns,
+    warned: [...active.warned, ...warned],
+    refusals: left.failures,
+    heldEvictions,
+    reported,
+  };
+  const until = safely(observed, [pass.nextTime, left.retryTime, goneBy, due].reduce(earliest, undefined));
+  const saved = await saveUntil(observed, { ...observed.record, active: next }, until);
+  if (!saved.written) return saved;
+  if (left.isAtOnce) return again('a pod changed');
+  // A pod that was warned of may be due already.
+  return warned.length > 0 ? ONWARD : saved;
 }

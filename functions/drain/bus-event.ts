@@ -1,17 +1,17 @@
-/** Reads what other parts and people put on the bus, HealthEvents and requests for drains, and what each of them asks for. */
-import { loadConfig } from '../../shared/cluster/configuration.ts';
+/** Reads what other parts and people put on the bus, HealthEvents and `DrainRequested`, and what each of them asks for. */
 import { generatedTimeOf, parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
-import { EXECUTE_REMEDIATION } from '../../shared/domain/health-event.ts';
+import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { parseDrainRequested } from './messages.ts';
-import { CLOCKS_DIFFER, type Incoming } from './incoming.ts';
-import type { DrainRequest, Said } from './record.ts';
+import { DRAIN_MESSAGE_VERSION } from './drain-completed.ts';
+import { toHealthEvent } from './node-annotations.ts';
+import { CLOCKS_DIFFER, type Incoming } from './observation.ts';
+import type { DrainRequest, Said } from './request-record.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;
@@ -43,6 +43,39 @@ export function readBusEvent(message: BusEvent): NodeMessage | undefined {
     default:
       return undefined;
   }
+}
+
+const requestSchema = z.object({
+  schemaVersion: z._default(z.literal(DRAIN_MESSAGE_VERSION), DRAIN_MESSAGE_VERSION),
+  cluster: z.optional(z.string()),
+  /** The answer carries it, and asking twice with it is asking once. */
+  id: z.string().check(z.minLength(1), z.maxLength(253)),
+  node: z.object({ name: z.string().check(z.minLength(1), z.maxLength(253)), uid: z.optional(z.string()) }),
+  /** For people and templates. */
+  reason: z._default(z.string().check(z.maxLength(1024)), ''),
+  /** Every mode is `Immediate`; protection and PodDisruptionBudgets still hold. */
+  force: z._default(z.boolean(), false),
+  /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still hold. */
+  allPods: z._default(z.boolean(), false),
+});
+
+export interface DrainRequested {
+  readonly nodeUid: string | undefined;
+  /** The cluster that the sender names. */
+  readonly cluster: string | undefined;
+  /** The request in the shape of a HealthEvent, as templates know it. */
+  readonly event: HealthEvent;
+  readonly allPods: boolean;
+}
+
+/** Reads the detail of a `DrainRequested`. Never throws. @param envelopeId id of the bus event, for a request that has none */
+export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): Parsed<DrainRequested> {
+  const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
+  const read = parsed(requestSchema.safeParse(given), 'detail');
+  if (!read.ok) return read;
+  const { id, cluster, node, reason, force, allPods } = read.value;
+  const event = toHealthEvent({ id, nodeName: node.name, message: reason, force });
+  return { ok: true, value: { nodeUid: node.uid, cluster, event, allPods } };
 }
 
 function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage {
@@ -206,52 +239,3 @@ const WITHOUT_STATUS = {
   stored: 'the stored event has no quarantine status',
   resource: 'the resource has no quarantine status',
 } as const;
-
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock' | 'cluster'>;
-
-interface BusContext {
-  readonly deps: Deps;
-  readonly reporter: Reporter;
-}
-
-/**
- * Whether the message is over with that. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
- * another cluster is the business of the Curfew there.
- */
-export async function beginsNothing({ deps, reporter }: BusContext, message: NodeMessage): Promise<boolean> {
-  const { id, incoming, nodeName, nodeUid } = message;
-  const about: About = {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: nodeName, ...(nodeUid !== undefined && { uid: nodeUid }) },
-  };
-  const other = await otherCluster(deps, message.clusters);
-  if (other !== undefined) {
-    await reporter.report({
-      about,
-      decision: 'answer',
-      reason: 'OtherCluster',
-      message: `the event is from cluster ${JSON.stringify(other)}, and this one is ${deps.cluster}; clusterNames lists further names`,
-      details: { id, cluster: other },
-      metric: { name: 'OtherCluster' },
-    });
-    return true;
-  }
-  if (incoming.kind !== 'notQuarantined') return false;
-  await reporter.report({
-    about,
-    decision: 'answer',
-    reason: 'NotQuarantined',
-    message: `nothing is drained: ${incoming.message}`,
-    details: { id, nodeQuarantined: incoming.status ?? null },
-  });
-  return true;
-}
-
-/** A name that is not this cluster's. The configuration is read only where there is one to compare. */
-async function otherCluster(deps: Deps, clusters: readonly string[]): Promise<string | undefined> {
-  const others = clusters.filter(name => name !== deps.cluster);
-  if (others.length === 0) return undefined;
-  const { clusterNames } = (await loadConfig('drain', deps)).healthEvents;
-  return others.find(name => !clusterNames.includes(name));
-}

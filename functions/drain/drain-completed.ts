@@ -1,49 +1,12 @@
-/** What is put on the bus about drains of nodes: `DrainRequested`, from anybody, and `DrainCompleted`, our answer. */
+/** `DrainCompleted` on the bus: the answer to who asked for a drain. */
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
-import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
-import * as z from '../../shared/contract/zod.ts';
-import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
-import type { FinishedDrain } from './record.ts';
-import { toHealthEvent } from './node-annotations.ts';
+import type { FinishedDrain } from './request-record.ts';
 
-const DRAIN_MESSAGE_VERSION = 1;
-
-const requestSchema = z.object({
-  schemaVersion: z._default(z.literal(DRAIN_MESSAGE_VERSION), DRAIN_MESSAGE_VERSION),
-  cluster: z.optional(z.string()),
-  /** The answer carries it, and asking twice with it is asking once. */
-  id: z.string().check(z.minLength(1), z.maxLength(253)),
-  node: z.object({ name: z.string().check(z.minLength(1), z.maxLength(253)), uid: z.optional(z.string()) }),
-  /** For people and templates. */
-  reason: z._default(z.string().check(z.maxLength(1024)), ''),
-  /** Every mode is `Immediate`; protection and PodDisruptionBudgets still hold. */
-  force: z._default(z.boolean(), false),
-  /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still hold. */
-  allPods: z._default(z.boolean(), false),
-});
-
-export interface DrainRequested {
-  readonly nodeUid: string | undefined;
-  /** The cluster that the sender names. */
-  readonly cluster: string | undefined;
-  /** The request in the shape of a HealthEvent, as templates know it. */
-  readonly event: HealthEvent;
-  readonly allPods: boolean;
-}
-
-/** Reads the detail of a `DrainRequested`. Never throws. @param envelopeId id of the bus event, for a request that has none */
-export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): Parsed<DrainRequested> {
-  const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
-  const read = parsed(requestSchema.safeParse(given), 'detail');
-  if (!read.ok) return read;
-  const { id, cluster, node, reason, force, allPods } = read.value;
-  const event = toHealthEvent({ id, nodeName: node.name, message: reason, force });
-  return { ok: true, value: { nodeUid: node.uid, cluster, event, allPods } };
-}
+export const DRAIN_MESSAGE_VERSION = 1;
 
 export interface DrainAnswer {
   readonly id: string;

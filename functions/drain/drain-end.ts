@@ -1,155 +1,64 @@
 /**
- * How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. Of a Node that is gone all who
- * asked learn that.
+ * How drains end: the Node, the custom resource and all who asked learn of it, then the record does. Of a Node that is gone all who asked learn
+ * that.
  */
 import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, isDue } from '../../shared/domain/time.ts';
 import { isRefusal, createTries, warn } from '../../shared/lifecycle/refusals.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
+import { toFinished } from './admission.ts';
 import { isCordonKnown } from './cancellation.ts';
-import { carryOutPass } from './carry-out-pass.ts';
+import { after, nodeOf, notChanged, report, saveForNow, shownOn, tryChange, type DrainContext } from './context.ts';
 import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
+import { tellAnswers } from './drain-completed.ts';
+import { carryOutPass } from './evictions.ts';
 import { isFree, remember } from './history.ts';
-import { STALE_AGAIN } from './late-events.ts';
-import { tellAnswers } from './messages.ts';
-import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, DrainRequest } from './record.ts';
-import { answerNode, finishNode } from './node.ts';
+import { finishNode } from './node.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
+import { endingBy, isWaiting } from './phase.ts';
 import { FULL } from './pods.ts';
-import { toFinished } from './requests.ts';
-import {
-  after,
-  nodeOf,
-  notChanged,
-  orLater,
-  report,
-  saveForNow,
-  shownOn,
-  tryChange,
-  type DrainContext,
-} from './context.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { wakeNext } from './wake-ups.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
-/** Answers a request that no drain is begun for. */
-export async function answer(parts: DrainContext, decision: Of<'answer'>, observed: ObservedDrain): Promise<Turn> {
-  const { deps, run } = parts;
-  const { answer: given, repeated, isOld = false } = decision;
-  const isFailed = given.status === 'Failed' && !repeated && !isOld && decision.record.active === undefined;
-  const isSaid = isOld && saysAgain(observed);
-  const record = isSaid ? { ...decision.record, staleSaid: observed.now } : decision.record;
-  if (observed.mode === 'Enforce') {
-    const ended = [given];
-    const changed = orLater(
-      isFailed
-        ? await tryChange(parts, observed, 'finish', () =>
-            finishNode(deps, observed.object, { status: 'Failed', uncordon: false, ended }),
-          )
-        : await tryChange(parts, observed, 'answer', () => answerNode(deps, observed.object, ended)),
-    );
-    if (changed.kind !== 'ok') return notChanged(observed, changed, !run.taken);
-  }
-  await tellAnswers(deps, nodeOf(observed), [given]);
-  const isKept = isOld ? isSaid : !repeated;
-  const saved = isKept ? await saveForNow(observed, record) : undefined;
-  if (saved?.written === false) return saved;
-  await report(parts, observed, {
-    decision: 'answer',
-    reason: given.reason,
-    message: `${given.status}: ${given.message}`,
-    details: { id: given.id, status: given.status, repeated },
-    ...(isFailed && { event: { type: 'Warning', reason: EVENT_REASONS.drainFailed } }),
-    ...(isOld && { metric: { name: EVENT_REASONS.staleEvent } }),
-    ...(isSaid && { event: { type: 'Warning', message: askAgain(given, observed.node.name) } }),
-  });
-  run.taken = true;
-  return ONWARD;
-}
-
-const saysAgain = ({ record: { staleSaid }, now }: ObservedDrain): boolean =>
-  staleSaid === undefined || isDue(now, addDuration(staleSaid, STALE_AGAIN));
-
-const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
-  `nothing is drained for ${id}: ${message}. If the fault stands, curfew drain ${node} asks for the drain`;
-
-/** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
-export async function cancel(
-  parts: DrainContext,
-  { record, because, answers, releases, goesOn = false }: Of<'cancel'>,
-  observed: ObservedDrain,
-): Promise<Turn> {
-  const { deps, run } = parts;
-  const uncordon = observed.node.cordonMark !== undefined;
-  const changed = orLater(
-    releases
-      ? await tryChange(parts, observed, 'finish', () =>
-          finishNode(deps, observed.object, { status: 'Cancelled', uncordon, ended: answers }),
-        )
-      : await tryChange(parts, observed, 'answer', () => answerNode(deps, observed.object, answers)),
-  );
-  if (changed.kind !== 'ok') return notChanged(observed, changed, !run.taken);
-  await tellAnswers(deps, nodeOf(observed), answers);
-  const say = (): Promise<void> =>
-    report(parts, observed, {
-      decision: releases ? 'release' : 'cancel',
-      reason: EVENT_REASONS.drainCancelled,
-      message: releases ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
-      details: { ids: answers.map(({ id }) => id) },
-    });
-  // Said first: a run that loses the record finds nothing on the Node to release, and would not say it any more.
-  if (releases) await say();
-  const saved = await saveForNow(observed, record);
-  if (!saved.written) return saved;
-  if (!releases) await say();
-  if (!goesOn) run.taken = true;
-  if (record.active?.end !== undefined) run.ended = record.active.id;
-  return ONWARD;
-}
-
-function forOthers({ active }: DrainRecord): string {
-  if (active === undefined || active.end !== undefined) return '';
-  return `: drain ${active.id} goes on for ${active.requests.map(({ id }) => id).join(', ')}`;
-}
-
 /** Does the last acts of a drain, notes how it ended, and closes it. */
 export async function finish(
-  parts: DrainContext,
+  context: DrainContext,
   { active, outcome, pass }: Of<'finish'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const result = pass === undefined ? undefined : await carryOutPass(parts, observed, active, pass);
-  const end = { ...outcome, time: observed.now };
-  const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
+  const result = pass === undefined ? undefined : await carryOutPass(context, observed, active, pass);
+  const ending = endingBy(active, outcome, observed.now);
+  const ended = { ...active, drained: active.drained + (result?.drained ?? 0), phase: ending };
   // Those that end with it wait no more.
   const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
   const record = { ...observed.record, requests, active: ended };
   const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
-  parts.run.ended = active.id;
-  return close(parts, { kind: 'close', active: ended, outcome: end }, after(observed, record));
+  context.run.ended = active.id;
+  return close(context, { kind: 'close', active: ended, ending }, after(observed, record));
 }
 
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
 export async function close(
-  parts: DrainContext,
-  { active, outcome }: Of<'close'>,
+  context: DrainContext,
+  { active, ending: { outcome, over } }: Of<'close'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const { deps } = parts;
+  const { deps } = context;
   const { active: _, ...rest } = observed.record;
-  const { over = [] } = active;
   const isOver = active.requests.every(({ id }) => over.includes(id));
   const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && isFree(rest);
   const uncordon = isLast && isCordonKnown(observed.record, observed.node);
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
-  const deleted = await tryChange(parts, observed, 'deleteResource', () => deleteResource(deps, active));
+  const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active));
   if (isRefusal(deleted)) return notChanged(observed, deleted);
   const { scope, startTime, drained } = active;
   const ended = active.requests.map(request => ({
@@ -157,37 +66,39 @@ export async function close(
     recovered: over.includes(request.id),
   }));
   const shown = status === 'Succeeded' ? 'drained' : 'nothing';
-  const node = await shownOn(parts, observed, shown, outcome.message);
+  const node = await shownOn(context, observed, shown, outcome.message);
   if (node === undefined || isRefusal(node)) return notChanged(observed, node);
-  const changed = await tryChange(parts, observed, 'finish', () => finishNode(deps, node, { status, uncordon, ended }));
+  const changed = await tryChange(context, observed, 'finish', () =>
+    finishNode(deps, node, { status, uncordon, ended }),
+  );
   if (changed.kind !== 'ok') return notChanged(observed, changed);
   await tellAnswers(deps, nodeOf(observed), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
-  await reportEnd(parts, active, outcome, observed);
+  await reportEnd(context, active, outcome, observed);
   // The mark is off: should this run die, the first that waits looks by itself.
-  if (active.queue === undefined) await wakeNext(deps, observed);
+  if (!isWaiting(active)) await wakeNext(deps, observed);
   const saved = await saveForNow(observed, remember(rest, ended, observed.node));
   return saved.written ? ONWARD : saved;
 }
 
 /** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
 export async function tidy(
-  parts: DrainContext,
+  context: DrainContext,
   { status, uncordon }: Of<'tidy'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const { deps } = parts;
+  const { deps } = context;
   const { object, store } = observed;
   const loaded = await store.load();
   const isIdle = loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0;
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
-  const changed = await tryChange(parts, observed, 'finish', () => finishNode(deps, object, end));
+  const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));
   return changed.kind === 'ok' ? ONWARD : notChanged(observed, changed);
 }
 
 async function reportEnd(
-  parts: DrainContext,
+  context: DrainContext,
   active: ActiveDrain,
   outcome: DrainOutcome,
   observed: ObservedDrain,
@@ -196,7 +107,7 @@ async function reportEnd(
   const ids = active.requests.map(({ id }) => id);
   const details: JsonObject = { id: active.id, ids, status, reason, drained: active.drained, left: [...left] };
   const event = ENDS[status];
-  await report(parts, observed, {
+  await report(context, observed, {
     decision: 'end',
     reason: event.reason,
     message: `drain ${active.id}${ids.includes(active.id) ? '' : `, which went on for ${ids.join(', ')}`}: ${message}`,
@@ -205,7 +116,7 @@ async function reportEnd(
     event: { type: event.type },
   });
   if (left.length === 0) return;
-  await parts.deps.events.record({
+  await context.deps.events.record({
     type: 'Warning',
     reason: EVENT_REASONS.drainLeftPods,
     message: `not waited for${status === 'Failed' ? ' any more' : ''}: ${left.join(', ')}`,
