@@ -19,8 +19,8 @@ export function hookRetryDelay(attempts: number): DurationMs {
 }
 
 /**
- * Its time begins with a call that was made: not with one that a run which ended had in mind, however often that happened. A call that
- * follows an answered one is noted down later than the time of the first.
+ * Whether nobody knows that the hook was ever called: the first call was noted down, and the run that did so ended. The hook's deadline
+ * counts from a call that was made, so the next note sets its time anew. A later call is noted down after the time of the first one.
  */
 export const isFirstCallUnknown = ({ phase, firstInvokedTime, lastSeenTime }: HookProgress): boolean =>
   phase === 'intended' && firstInvokedTime === lastSeenTime;
