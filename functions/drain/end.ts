@@ -163,7 +163,9 @@ export async function tidy(parts: DrainContext, { status, uncordon }: Of<'tidy'>
   const { deps } = parts;
   const { object, store } = look;
   const held = await store.load();
-  const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
+  const isIdle =
+    held.kind === 'none' ||
+    (held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0);
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(parts, look, 'finish', () => finishNode(deps, object, end));
