@@ -1,4 +1,4 @@
-/** A cluster as a kubeconfig describes it. Loaded only when it is needed: reading kubeconfigs costs half a second. */
+/** A cluster as a kubeconfig describes it. LoadedRecord only when it is needed: reading kubeconfigs costs half a second. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ClusterAccessError, checkReachable, loadKubeconfig } from '../shared/adapters/kubernetes/kubeconfig.ts';

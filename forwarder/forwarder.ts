@@ -17,14 +17,14 @@ import type { RandomSource } from './backoff.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { SILENT_LOG, type Log } from './log.ts';
 import { createPublishFloor } from './publish-floor.ts';
-import { createPublisher } from './publish.ts';
-import { createChangeQueue } from './queue.ts';
+import { createPublisher, type Publisher } from './publish.ts';
+import { createChangeQueue, type ChangeQueue } from './queue.ts';
 import { assessReadiness, type Readiness } from './readiness.ts';
-import { createResync } from './resync.ts';
+import { createResync, type Resync } from './resync.ts';
 import { WATCHED_RESOURCES, type WatchedResource } from './resources.ts';
 import { DEFAULT_SETTINGS, type ForwarderSettings } from './settings.ts';
 import type { ForwarderStats } from './stats.ts';
-import { createWatches } from './watches.ts';
+import { createWatches, type Watches } from './watches.ts';
 
 export interface ForwarderDeps {
   readonly watch: ClusterWatch;
@@ -48,16 +48,65 @@ export interface Forwarder {
   stats(): ForwarderStats;
 }
 
+/** What a forwarder is made of. */
+interface Connected {
+  readonly deps: ForwarderDeps;
+  readonly settings: ForwarderSettings;
+  readonly log: Log;
+  readonly queue: ChangeQueue;
+  readonly watches: Watches;
+  readonly publisher: Publisher;
+  readonly resync: Resync;
+}
+
+/** A forwarder that was started. */
+interface Started {
+  readonly time: EpochMs;
+  readonly watchesEnded: Promise<void>;
+  readonly resyncEnded: Promise<void>;
+  readonly publisherEnded: Promise<void>;
+  readonly heartbeatsEnded: Promise<void>;
+}
+
 /** Does nothing before `start`; throws there when it is started twice: after `stop`, create another one. */
 export function createForwarder(deps: ForwarderDeps): Forwarder {
-  const settings: ForwarderSettings = { ...DEFAULT_SETTINGS, ...deps.config };
-  const { clock, metrics, random, log = SILENT_LOG } = deps;
+  const connected = connect(deps);
+  const { settings } = connected;
   const watching = unlimitedAbortController();
   const publishing = unlimitedAbortController();
+  let started: Started | undefined;
+  let stopped: Promise<void> | undefined;
 
+  const stats = (): ForwarderStats => statsOf(connected, started?.time);
+  const ready = (): Readiness => assessReadiness(stats(), deps.clock.now(), settings.staleAfter);
+  return {
+    start() {
+      if (started !== undefined) throw new Error('a forwarder is started once; create another one');
+      started = {
+        time: deps.clock.now(),
+        watchesEnded: connected.watches.run(watching.signal),
+        resyncEnded: connected.resync.run(watching.signal),
+        publisherEnded: connected.publisher.run(publishing.signal),
+        heartbeatsEnded: beat(connected, { ready: () => ready().ready, stats }, watching.signal),
+      };
+    },
+    stop: options =>
+      (stopped ??= stop(connected, started, {
+        watching,
+        publishing,
+        drainTimeout: options?.drainTimeout ?? settings.drainTimeout,
+      })),
+    ready,
+    stats,
+  };
+}
+
+/** Puts the parts together; none of them runs yet. */
+function connect(deps: ForwarderDeps): Connected {
+  const settings: ForwarderSettings = { ...DEFAULT_SETTINGS, ...deps.config };
+  const { clock, metrics, random, log = SILENT_LOG } = deps;
   const queue = createChangeQueue(settings.queuedObjectsMax, createPublishFloor(settings.publishFloor));
   const common = { clock, metrics, log, random };
-
   const watches = createWatches({
     watch: deps.watch,
     queue,
@@ -81,68 +130,57 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     keys: () => watches.uids(),
     publish: (uid, signal) => watches.repeat(uid, signal),
   });
+  return { deps, settings, log, queue, watches, publisher, resync };
+}
 
-  let startTime: EpochMs | undefined;
-  let watchesEnded: Promise<void> = Promise.resolve();
-  let resyncEnded: Promise<void> = Promise.resolve();
-  let publisherEnded: Promise<void> = Promise.resolve();
-  let heartbeatsEnded: Promise<void> = Promise.resolve();
-  let stopped: Promise<void> | undefined;
+interface Stopping {
+  readonly watching: AbortController;
+  readonly publishing: AbortController;
+  readonly drainTimeout: DurationMs;
+}
 
-  async function stop(drainTimeout: DurationMs): Promise<void> {
-    watching.abort(new Error('stopping'));
-    await watchesEnded;
-    await resyncEnded;
-    queue.liftFloor();
-    if (drainTimeout > 0 && queue.depth() > 0) await drain(drainTimeout);
-    publishing.abort(new Error('stopping'));
-    await publisherEnded;
-    await heartbeatsEnded;
-    log.info({ unpublished: queue.depth() }, 'stopped');
+async function stop(
+  { deps, log, queue }: Connected,
+  started: Started | undefined,
+  { watching, publishing, drainTimeout }: Stopping,
+): Promise<void> {
+  watching.abort(new Error('stopping'));
+  await started?.watchesEnded;
+  await started?.resyncEnded;
+  queue.liftFloor();
+  if (drainTimeout > 0 && queue.depth() > 0) await drain(queue, deps.clock, drainTimeout);
+  publishing.abort(new Error('stopping'));
+  await started?.publisherEnded;
+  await started?.heartbeatsEnded;
+  log.info({ unpublished: queue.depth() }, 'stopped');
+}
+
+async function drain(queue: ChangeQueue, clock: Clock, timeout: DurationMs): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([queue.emptied(over.signal), clock.sleep(timeout, over.signal)]);
+  } finally {
+    over.abort(new Error('over'));
   }
+}
 
-  async function drain(timeout: DurationMs): Promise<void> {
-    const over = new AbortController();
-    try {
-      await Promise.race([queue.emptied(over.signal), clock.sleep(timeout, over.signal)]);
-    } finally {
-      over.abort(new Error('over'));
-    }
-  }
-
-  function stats(): ForwarderStats {
-    const now = clock.now();
-    return {
-      resources: watches.stats(now, startTime ?? now),
-      queueDepth: queue.depth(),
-      bus: publisher.problem(),
-    };
-  }
-
-  const ready = (): Readiness => assessReadiness(stats(), clock.now(), settings.staleAfter);
-
-  async function beat(): Promise<void> {
-    const { cluster, heartbeatPeriod: period } = settings;
-    if (period === undefined) return;
-    await sendHeartbeats(
-      { cluster, period, bus: deps.bus, clock, log, ready: () => ready().ready, stats },
-      watching.signal,
-    );
-  }
-
+function statsOf({ deps, watches, queue, publisher }: Connected, startTime: EpochMs | undefined): ForwarderStats {
+  const now = deps.clock.now();
   return {
-    start() {
-      if (startTime !== undefined) throw new Error('a forwarder is started once; create another one');
-      startTime = clock.now();
-      watchesEnded = watches.run(watching.signal);
-      resyncEnded = resync.run(watching.signal);
-      publisherEnded = publisher.run(publishing.signal);
-      heartbeatsEnded = beat();
-    },
-    stop: options => (stopped ??= stop(options?.drainTimeout ?? settings.drainTimeout)),
-    ready,
-    stats,
+    resources: watches.stats(now, startTime ?? now),
+    queueDepth: queue.depth(),
+    bus: publisher.problem(),
   };
+}
+
+async function beat(
+  { deps, settings, log }: Connected,
+  reports: { readonly ready: () => boolean; readonly stats: () => ForwarderStats },
+  signal: AbortSignal,
+): Promise<void> {
+  const { cluster, heartbeatPeriod: period } = settings;
+  if (period === undefined) return;
+  await sendHeartbeats({ cluster, period, bus: deps.bus, clock: deps.clock, log, ...reports }, signal);
 }
 
 /** Every watch listens to the one signal, and Node warns of a leak above ten listeners. */

@@ -1,7 +1,7 @@
 /** Watches one custom kind: looks until it is served, watches it, and looks again once it is served no more. */
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
-import { toIsoText } from '../shared/domain/time.ts';
+import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { backoffDelay, type RandomSource } from './backoff.ts';
@@ -48,78 +48,48 @@ export interface WatchOfKind {
   watcher(): KindWatcher | undefined;
 }
 
+/** The watch of one kind while it runs. */
+interface Running extends KindWatchDeps {
+  readonly wanted: KindToWatch;
+  readonly progress: () => NextKind['progress'];
+  readonly on: (step: KindStep) => NextKind;
+  readonly watcher: () => KindWatcher | undefined;
+  readonly watchWith: (watcher: KindWatcher) => void;
+}
+
 /** @param onStatus called after each change of `status` */
 export function createWatchOfKind(deps: KindWatchDeps, wanted: KindToWatch, onStatus: () => void): WatchOfKind {
-  const { clock, log, random, timings } = deps;
+  const { clock, log } = deps;
   const { kind, role } = wanted;
   let status: KindWatch | undefined;
   let watcher: KindWatcher | undefined;
   let progress = FIRST_LOOK;
 
-  function show({ state, message, resource }: KindState): void {
-    if (status?.state === state && status.message === message) return;
-    status = {
-      group: kind.group,
-      version: kind.version,
-      kind: kind.kind,
-      ...(resource !== undefined && { resource }),
-      state,
-      ...(message !== undefined && { message }),
-      since: toIsoText(clock.now()),
-    };
+  function show(state: KindState): void {
+    if (status?.state === state.state && status.message === state.message) return;
+    status = statusOf(wanted, state, clock.now());
     log.info({ ...status, role }, 'watch of a custom resource');
     onStatus();
   }
-
-  function on(step: KindStep): NextKind {
-    const next = nextKind(kind, progress, step);
-    ({ progress } = next);
-    if (next.shows !== undefined) show(next.shows);
-    return next;
-  }
-
-  /** Looks until the kind is served. */
-  async function untilServed(signal: AbortSignal): Promise<ResourceType> {
-    for (;;) {
-      try {
-        const type = await discover(deps, kind, signal, guarded => deps.watch.resolve(kind, guarded));
-        if (type !== undefined) return type;
-        const versions = await discover(deps, kind, signal, guarded => deps.watch.versionsOf(kind, guarded));
-        on({ kind: 'unknown', versions });
-        // In a version of their own they are still there.
-        if (versions.length === 0) await watcher?.allGone(signal);
-        await clock.sleep(timings.notServedPoll, signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        on({ kind: 'lookFailed', error });
-        await clock.sleep(backoffDelay(progress.failures, timings.backoff, random), signal);
-      }
-    }
-  }
-
-  /** Watches until the kind is served no more. */
-  async function whileServed(type: ResourceType, signal: AbortSignal): Promise<void> {
-    const served = new AbortController();
-    const stop = (): void => served.abort(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    watcher = deps.watcherOf(customResource(kind, type, role), next => {
-      if (served.signal.aborted) return;
-      const { looksAgain } = on({ kind: 'watched', status: next, resource: type.resource });
-      if (looksAgain) served.abort(new Error('not served any more'));
-    });
-    await watcher.run(served.signal);
-    signal.removeEventListener('abort', stop);
-  }
-
+  const running: Running = {
+    ...deps,
+    wanted,
+    progress: () => progress,
+    on(step) {
+      const next = nextKind(kind, progress, step);
+      ({ progress } = next);
+      if (next.shows !== undefined) show(next.shows);
+      return next;
+    },
+    watcher: () => watcher,
+    watchWith(made) {
+      watcher = made;
+    },
+  };
   return {
     async run(signal) {
       try {
-        while (!signal.aborted) {
-          const type = await untilServed(signal);
-          on({ kind: 'found' });
-          await whileServed(type, signal);
-          await clock.sleep(backoffDelay(progress.misses, timings.backoff, random), signal);
-        }
+        while (!signal.aborted) await findAndWatch(running, signal);
       } catch (error) {
         if (!signal.aborted) show(stateOfError(error));
       }
@@ -128,6 +98,65 @@ export function createWatchOfKind(deps: KindWatchDeps, wanted: KindToWatch, onSt
     status: () => status,
     watcher: () => watcher,
   };
+}
+
+const statusOf = (
+  { kind: { group, version, kind } }: KindToWatch,
+  { state, message, resource }: KindState,
+  now: EpochMs,
+): KindWatch => ({
+  group,
+  version,
+  kind,
+  ...(resource !== undefined && { resource }),
+  state,
+  ...(message !== undefined && { message }),
+  since: toIsoText(now),
+});
+
+async function findAndWatch(running: Running, signal: AbortSignal): Promise<void> {
+  const { clock, random, timings } = running;
+  const type = await untilServed(running, signal);
+  running.on({ kind: 'found' });
+  await whileServed(running, type, signal);
+  await clock.sleep(backoffDelay(running.progress().misses, timings.backoff, random), signal);
+}
+
+/** Looks until the kind is served. */
+async function untilServed(running: Running, signal: AbortSignal): Promise<ResourceType> {
+  const { clock, random, timings, wanted, watch } = running;
+  const { kind } = wanted;
+  for (;;) {
+    try {
+      const type = await discover(running, kind, signal, guarded => watch.resolve(kind, guarded));
+      if (type !== undefined) return type;
+      const versions = await discover(running, kind, signal, guarded => watch.versionsOf(kind, guarded));
+      running.on({ kind: 'unknown', versions });
+      // In a version of their own they are still there.
+      if (versions.length === 0) await running.watcher()?.allGone(signal);
+      await clock.sleep(timings.notServedPoll, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      running.on({ kind: 'lookFailed', error });
+      await clock.sleep(backoffDelay(running.progress().failures, timings.backoff, random), signal);
+    }
+  }
+}
+
+/** Watches until the kind is served no more. */
+async function whileServed(running: Running, type: ResourceType, signal: AbortSignal): Promise<void> {
+  const { kind, role } = running.wanted;
+  const served = new AbortController();
+  const stop = (): void => served.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  const watcher = running.watcherOf(customResource(kind, type, role), status => {
+    if (served.signal.aborted) return;
+    const { looksAgain } = running.on({ kind: 'watched', status, resource: type.resource });
+    if (looksAgain) served.abort(new Error('not served any more'));
+  });
+  running.watchWith(watcher);
+  await watcher.run(served.signal);
+  signal.removeEventListener('abort', stop);
 }
 
 /** Asks discovery, and takes silence for a failure. */

@@ -64,46 +64,6 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
   let lingering: AbortController | undefined;
   let whole: AbortSignal | undefined;
 
-  async function listPods(nodeName: string, signal: AbortSignal): Promise<void> {
-    const guard = guardSilence(clock, settings.listTimeout, signal, `listing the pods of ${nodeName}`);
-    try {
-      // Without a limit: see LIST_PAGE_LIMIT in the adapter of the functions.
-      const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
-      const page = await orAborted(deps.watch.list(RESOURCES.Pod, { selection, signal: guard.signal }), guard.signal);
-      if (page.kind === 'page') for (const pod of page.items) deps.seed(pod);
-    } finally {
-      guard.dispose();
-    }
-  }
-
-  async function drainWatchesKnown(signal: AbortSignal): Promise<void> {
-    const guard = guardSilence(clock, settings.readyWithin, signal, 'listing budgets and attachments');
-    try {
-      await Promise.all(drainWatches.map(watch => watch.known(guard.signal)));
-    } catch (error) {
-      if (signal.aborted) throw error;
-      log.warn({ error: messageOf(error) }, 'pods are watched, what can hold them is not yet');
-    } finally {
-      guard.dispose();
-    }
-  }
-
-  async function begin(nodeName: string, signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted;) {
-      try {
-        await listPods(nodeName, signal);
-        await drainWatchesKnown(signal);
-        await deps.onWatched(nodeName, signal);
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        failures += 1;
-        log.warn({ nodeName, failures, error: messageOf(error) }, 'listing the pods of a node failed');
-        await pauseFor(backoffDelay(failures, settings.backoff, deps.random), clock, signal);
-      }
-    }
-  }
-
   async function stopLater(signal: AbortSignal): Promise<void> {
     await clock.sleep(settings.linger, signal);
     for (const watch of drainWatches) watch.stop();
@@ -118,7 +78,7 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
       for (const watch of drainWatches) watch.start();
       const child = new AbortController();
       running.set(name, child);
-      void begin(name, child.signal);
+      void publishPods(deps, name, child.signal);
     },
     // A function that joins has missed what was published to the others alone.
     joined(name) {
@@ -145,4 +105,53 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
       signal.addEventListener('abort', end, { once: true });
     },
   };
+}
+
+/** Lists the node's pods until that works, and says then that they are published. */
+async function publishPods(deps: NodePodsDeps, nodeName: string, signal: AbortSignal): Promise<void> {
+  const { clock, log, random, settings } = deps;
+  for (let failures = 0; !signal.aborted;) {
+    try {
+      await listPods(deps, nodeName, signal);
+      await drainWatchesKnown(deps, signal);
+      await deps.onWatched(nodeName, signal);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      failures += 1;
+      log.warn({ nodeName, failures, error: messageOf(error) }, 'listing the pods of a node failed');
+      await pauseFor(backoffDelay(failures, settings.backoff, random), clock, signal);
+    }
+  }
+}
+
+async function listPods(
+  { watch, clock, settings, seed }: NodePodsDeps,
+  nodeName: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const guard = guardSilence(clock, settings.listTimeout, signal, `listing the pods of ${nodeName}`);
+  try {
+    // Without a limit: see LIST_PAGE_LIMIT in the adapter of the functions.
+    const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
+    const page = await orAborted(watch.list(RESOURCES.Pod, { selection, signal: guard.signal }), guard.signal);
+    if (page.kind === 'page') for (const pod of page.items) seed(pod);
+  } finally {
+    guard.dispose();
+  }
+}
+
+async function drainWatchesKnown(
+  { clock, log, settings, drainWatches }: NodePodsDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const guard = guardSilence(clock, settings.readyWithin, signal, 'listing budgets and attachments');
+  try {
+    await Promise.all(drainWatches.map(watch => watch.known(guard.signal)));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn({ error: messageOf(error) }, 'pods are watched, what can hold them is not yet');
+  } finally {
+    guard.dispose();
+  }
 }

@@ -2,7 +2,7 @@
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { listAt, textAt } from './fields.ts';
-import { conditions, finalizers, hints, sortedList, type Parts, type Project } from './projection.ts';
+import { conditions, finalizers, hints, sortedList, type ObjectParts, type Project } from './projection.ts';
 
 /** A kind that a FinalizerRule names. */
 export const projectCustomResource: Project = object => ({
@@ -15,7 +15,7 @@ export const projectCustomResource: Project = object => ({
 });
 
 /** A resource that somebody else works on. Those of its conditions that say how it ends are a part of their own (`publish-floor.ts`). */
-function partsOfWork(object: KubernetesObject, endConditions: readonly string[]): Parts {
+function partsOfWork(object: KubernetesObject, endConditions: readonly string[]): ObjectParts {
   const isEnd = (type: string): boolean => endConditions.includes(type);
   return {
     ...projectCustomResource(object).parts,

@@ -5,10 +5,10 @@ import { canonicalText, listAt, pick, textAt } from './fields.ts';
 import type { WatchedNodeNames } from './watched-nodes.ts';
 
 /** Part name → value; undefined where the object has none. An object of one kind always has the same part names. */
-export type Parts = Readonly<Record<string, unknown>>;
+export type ObjectParts = Readonly<Record<string, unknown>>;
 export type Hints = ClusterEvent['hints'];
 export interface Projection {
-  readonly parts: Parts;
+  readonly parts: ObjectParts;
   readonly hints: Hints;
 }
 export type Project = (object: KubernetesObject, interest?: PodInterest) => Projection;

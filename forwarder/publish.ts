@@ -3,18 +3,29 @@
  * and that with an audit line (I9). One call at a time: while it runs, the queue gathers the next batch.
  */
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
-import { addDuration, durationBetween, toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import { addDuration, durationBetween, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
-import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../shared/ports/event-bus.ts';
+import type { EventBus, PublishOutcome } from '../shared/ports/event-bus.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
+import {
+  HEALTHY,
+  newsOf,
+  nextHealth,
+  pauseAfter,
+  type BusHealth,
+  type BusProblem,
+  type BusStep,
+} from './bus-health.ts';
 import { toEntry } from './cluster-event.ts';
 import { keepGoing } from './keep-going.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
-import { keyOf, type ChangeQueue, type QueuedChange } from './queue.ts';
+import type { QueuedChange } from './queue-slots.ts';
+import { keyOf, type ChangeQueue } from './queue.ts';
 import { orAborted } from './silence.ts';
+import type { ObjectChange } from './tracker.ts';
 
 export interface PublishTimings {
   /** After calls that brought nothing to the bus. */
@@ -36,11 +47,6 @@ export interface PublishDeps {
   readonly random?: RandomSource | undefined;
 }
 
-export interface BusProblem {
-  readonly reason: string;
-  readonly since: EpochMs;
-}
-
 export interface Publisher {
   /** Runs until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
@@ -57,121 +63,129 @@ const NO_OUTCOME = { kind: 'retry', code: 'NoOutcome' } as const;
 /** Nobody reads it; creating one with its stack for each wait would cost more than the wait. */
 const OTHER_CAME_FIRST = new Error('the other came first');
 
+/** A publisher while it runs. */
+interface Running extends PublishDeps {
+  readonly health: () => BusHealth;
+  readonly on: (step: BusStep) => void;
+  readonly count: (name: MetricName, dimensions?: Readonly<Record<string, string>>) => void;
+}
+
 /**
  * One call of the bus at a time. A call that fails as a whole is tried again without limit; an entry that the bus
  * refuses for good is dropped with an audit line, unless an operator can cure it.
  */
 export function createPublisher(deps: PublishDeps): Publisher {
-  const { queue, clock, log } = deps;
-  const count = (name: MetricName, dimensions?: Readonly<Record<string, string>>): void =>
-    deps.metrics.count(name, 1, dimensions);
-  /** Calls in a row that brought nothing to the bus. */
-  let failures = 0;
-  let batchMax = MAX_ENTRIES_PER_CALL;
-  let problem: BusProblem | undefined;
-
-  function publishing(): void {
-    if (problem !== undefined) log.info({ depth: queue.depth() }, 'the bus takes events again');
-    problem = undefined;
-    failures = 0;
-    batchMax = Math.min(batchMax * 2, MAX_ENTRIES_PER_CALL);
-  }
-
-  /** Answers how long to leave the bus alone. */
-  function failing(reason: string, retryAfterMs = 0): DurationMs {
-    if (problem?.reason !== reason) log.warn({ error: reason, depth: queue.depth() }, 'publishing failed');
-    problem = { reason, since: problem?.since ?? clock.now() };
-    failures += 1;
-    const { callBackoff } = deps.timings;
-    const delay = backoffDelay(failures, callBackoff, deps.random);
-    return toDurationMs(Math.max(delay, Math.min(retryAfterMs, callBackoff.longest)));
-  }
-
-  /** Sends one batch and settles its entries. Answers how long to wait before the next one. */
-  async function publishBatch(batch: readonly QueuedChange[], signal: AbortSignal): Promise<DurationMs> {
-    let outcomes: readonly PublishOutcome[];
-    try {
-      const entries = batch.map(({ change }) => toEntry(change, deps.cluster, deps.watchOf));
-      outcomes = await orAborted(deps.bus.publish(entries), signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      // Also what looks final for the whole call (no such bus, access denied) is cured by an operator: nothing is given up.
-      count('PublishFailed');
-      const passing = error instanceof RetryableError;
-      // An outage passes and keeps the order. Anything else may be the fault of one entry: one at a time, it harms no other.
-      if (!passing) batchMax = 1;
-      for (const queued of batch) queue.giveBack(keyOf(queued), passing ? undefined : clock.now());
-      return failing(messageOf(error), passing ? error.retryAfterMs : 0);
-    }
-    const done = batch.filter((queued, index) => settle(queued, outcomes[index] ?? NO_OUTCOME));
-    if (done.length > 0) {
-      publishing();
-      return toDurationMs(0);
-    }
-    const [first = NO_OUTCOME] = outcomes;
-    return failing(first.kind === 'published' ? NO_OUTCOME.code : first.code);
-  }
-
-  /** Answers whether the entry is done with. */
-  function settle(queued: QueuedChange, outcome: PublishOutcome): boolean {
-    const { change, attempts } = queued;
-    const { kind } = change.subject;
-    if (outcome.kind === 'published') {
-      queue.published(keyOf(queued), clock.now());
-      count('EventsPublished', { kind, change: change.change });
-      deps.metrics.milliseconds('PublishDelay', durationBetween(change.observedTime, clock.now()));
-      return true;
-    }
-    if (outcome.kind === 'rejected' && !CURABLE_CODE.test(outcome.code)) {
-      queue.published(keyOf(queued), clock.now());
-      count('EventsRejected', { kind, code: outcome.code });
-      const { subject, resourceVersion } = change;
-      log.error(
-        {
-          audit: true,
-          decision: 'dropped',
-          reason: outcome.code,
-          error: outcome.message,
-          change: change.change,
-          subject,
-          resourceVersion,
-        },
-        'the bus refused an event',
-      );
-      return true;
-    }
-    count('PublishRetried', { code: outcome.code });
-    queue.giveBack(
-      keyOf(queued),
-      addDuration(clock.now(), backoffDelay(attempts + 1, deps.timings.entryBackoff, deps.random)),
-    );
-    return false;
-  }
-
-  /** Takes a batch and publishes it, or waits until there is something to take. */
-  async function step(signal: AbortSignal): Promise<void> {
-    const batch = queue.take(batchMax, clock.now());
-    if (batch.length === 0) return untilAvailable(queue, clock, signal);
-    try {
-      const pause = await publishBatch(batch, signal);
-      if (pause > 0) await clock.sleep(pause, signal);
-    } finally {
-      // What is not settled although the batch is done with would never be taken again.
-      for (const queued of batch) queue.giveBack(keyOf(queued));
-    }
-  }
-
+  const { queue, clock, log, metrics, timings } = deps;
+  let health = HEALTHY;
+  const running: Running = {
+    ...deps,
+    health: () => health,
+    on(step) {
+      const before = health;
+      health = nextHealth(before, step, clock.now());
+      const news = newsOf(before, health);
+      const depth = queue.depth();
+      if (news === 'failing') log.warn({ error: health.problem?.reason, depth }, 'publishing failed');
+      if (news === 'working') log.info({ depth }, 'the bus takes events again');
+    },
+    count: (name, dimensions) => metrics.count(name, 1, dimensions),
+  };
   return {
     run: signal =>
       keepGoing(signal, {
-        step,
+        step: end => publishNext(running, end),
         failed: 'the publisher failed, going on',
-        pause: deps.timings.callBackoff.longest,
+        pause: timings.callBackoff.longest,
         clock,
         log,
       }),
-    problem: () => problem,
+    problem: () => health.problem,
   };
+}
+
+/** Takes a batch and publishes it, or waits until there is something to take. */
+async function publishNext(running: Running, signal: AbortSignal): Promise<void> {
+  const { queue, clock } = running;
+  const batch = queue.take(running.health().batchMax, clock.now());
+  if (batch.length === 0) return untilAvailable(queue, clock, signal);
+  try {
+    const pause = await publishBatch(running, batch, signal);
+    if (pause > 0) await clock.sleep(pause, signal);
+  } finally {
+    // What is not settled although the batch is done with would never be taken again.
+    for (const queued of batch) queue.giveBack(keyOf(queued));
+  }
+}
+
+/** Sends one batch and settles its entries. Answers how long to wait before the next one. */
+async function publishBatch(
+  running: Running,
+  batch: readonly QueuedChange[],
+  signal: AbortSignal,
+): Promise<DurationMs> {
+  let outcomes: readonly PublishOutcome[];
+  try {
+    const entries = batch.map(({ change }) => toEntry(change, running.cluster, running.watchOf));
+    outcomes = await orAborted(running.bus.publish(entries), signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return callFailed(running, batch, error);
+  }
+  const done = batch.filter((queued, index) => settle(running, queued, outcomes[index] ?? NO_OUTCOME));
+  if (done.length > 0) {
+    running.on({ kind: 'published' });
+    return toDurationMs(0);
+  }
+  const [first = NO_OUTCOME] = outcomes;
+  running.on({
+    kind: 'failed',
+    reason: first.kind === 'published' ? NO_OUTCOME.code : first.code,
+    mayBeOneEntry: false,
+  });
+  return pauseAfter(running.health(), running.timings.callBackoff, { random: running.random });
+}
+
+/** Gives the whole batch back. What looks final (no such bus, access denied) is cured by an operator: nothing is given up. */
+function callFailed(running: Running, batch: readonly QueuedChange[], error: unknown): DurationMs {
+  const { queue, clock, timings, random } = running;
+  running.count('PublishFailed');
+  const passing = error instanceof RetryableError;
+  // An outage passes and keeps the order.
+  for (const queued of batch) queue.giveBack(keyOf(queued), passing ? undefined : clock.now());
+  running.on({ kind: 'failed', reason: messageOf(error), mayBeOneEntry: !passing });
+  return pauseAfter(running.health(), timings.callBackoff, { random, asked: passing ? error.retryAfterMs : undefined });
+}
+
+/** Answers whether the entry is done with. */
+function settle(running: Running, queued: QueuedChange, outcome: PublishOutcome): boolean {
+  const { queue, clock, count } = running;
+  const { change, attempts } = queued;
+  const { kind } = change.subject;
+  if (outcome.kind === 'published') {
+    queue.published(keyOf(queued), clock.now());
+    count('EventsPublished', { kind, change: change.change });
+    running.metrics.milliseconds('PublishDelay', durationBetween(change.observedTime, clock.now()));
+    return true;
+  }
+  if (outcome.kind === 'rejected' && !CURABLE_CODE.test(outcome.code)) {
+    queue.published(keyOf(queued), clock.now());
+    count('EventsRejected', { kind, code: outcome.code });
+    auditDropped(running.log, change, outcome);
+    return true;
+  }
+  count('PublishRetried', { code: outcome.code });
+  const delay = backoffDelay(attempts + 1, running.timings.entryBackoff, running.random);
+  queue.giveBack(keyOf(queued), addDuration(clock.now(), delay));
+  return false;
+}
+
+function auditDropped(
+  log: Log,
+  { change, subject, resourceVersion }: ObjectChange,
+  { code, message }: PublishOutcome & { readonly kind: 'rejected' },
+): void {
+  const line = { audit: true, decision: 'dropped', reason: code, error: message, change, subject, resourceVersion };
+  log.error(line, 'the bus refused an event');
 }
 
 /** Resolves when there may be something to take. Rejects when `signal` aborts first. */

@@ -33,7 +33,7 @@ import {
   projectHookResource,
   projectRemediation,
 } from './project-custom-resource.ts';
-import type { Parts, PodInterest, Project } from './projection.ts';
+import type { ObjectParts, PodInterest, Project } from './projection.ts';
 
 export interface WatchedResource {
   /** The objects' kind; items of a list do not carry it. */
@@ -50,7 +50,7 @@ export interface WatchedResource {
   /** Of an object in such a state, which is of interest because of its node alone, only the end is awaited. */
   readonly awaitsEnd?: (object: KubernetesObject) => boolean;
   /** Which changed states are published; deletions always are. Without it, all. */
-  readonly isNews?: (parts: Parts) => boolean;
+  readonly isNews?: (parts: ObjectParts) => boolean;
   /** A part that is over at a time that the object itself says: that it goes after that time is not published. */
   readonly timedPart?: { readonly name: string; readonly endOf: (object: KubernetesObject) => EpochMs | undefined };
   /** What the first list finds is not published: only what changes from then on. */

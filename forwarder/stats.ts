@@ -1,6 +1,6 @@
 /** The state of a forwarder, as probes, metrics and heartbeats report it. */
 import type { DurationMs } from '../shared/domain/time.ts';
-import type { BusProblem } from './publish.ts';
+import type { BusProblem } from './bus-health.ts';
 import type { WatchState } from './watch-status.ts';
 
 export interface ResourceStats {

@@ -7,9 +7,9 @@ import type { Subject } from '../shared/contract/subject.ts';
 import { apiVersionOf, type KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { isDue, type EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts } from './fingerprint.ts';
-import type { Hints, Parts, PodInterest } from './projection.ts';
+import type { Hints, ObjectParts, PodInterest } from './projection.ts';
 import type { WatchedResource } from './resources.ts';
-import { createTrackedObjects, type Tracked } from './tracked-objects.ts';
+import { createTrackedObjects, type Tracked, type TrackedObjects } from './tracked-objects.ts';
 
 /** What happened to one object, to be published. */
 export interface ObjectChange {
@@ -56,105 +56,130 @@ export interface Tracker {
   size(): number;
 }
 
+/** What one tracker works with. */
+interface Tracking {
+  readonly resource: WatchedResource;
+  readonly pods: PodInterest;
+  readonly objects: TrackedObjects;
+}
+
+type Interest = ObjectChange['interest'];
+
 export function createTracker(resource: WatchedResource, interest: PodInterest): Tracker {
-  const tracked = createTrackedObjects();
-  const apiVersion = apiVersionOf(resource.type);
-  const detailType = resource.detailType ?? detailTypeFor(resource.kind);
-
-  const changeOf = (
-    uid: string,
-    state: Tracked,
-    rest: Pick<ObjectChange, 'change' | 'changed' | 'observedTime' | 'resync'>,
-  ): ObjectChange => ({
-    ...rest,
-    detailType,
-    subject: {
-      kind: resource.kind,
-      apiVersion,
-      ...(state.namespace === undefined ? {} : { namespace: state.namespace }),
-      name: state.name,
-      uid,
-    },
-    resourceVersion: state.resourceVersion,
-    hints: state.hints,
-    interest: state.interest,
-  });
-
-  const interestIn = (object: KubernetesObject): 'itself' | 'node' | undefined =>
-    resource.interest === undefined ? 'itself' : resource.interest(object, interest);
-
-  function stateOf(object: KubernetesObject, why: 'itself' | 'node') {
-    const { name, namespace, resourceVersion } = object.metadata;
-    const { parts, hints } = resource.project(object, interest);
-    const fingerprint = fingerprintOf(parts);
-    const endTime = resource.timedPart?.endOf(object);
-    return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, endTime } };
-  }
-
-  /** Only the timed part is gone, and its time is over. */
-  function isExpected({ endTime }: Tracked, parts: Parts, changed: readonly string[], now: EpochMs): boolean {
-    const name = resource.timedPart?.name;
-    if (name === undefined || endTime === undefined || !isDue(now, endTime)) return false;
-    return changed.length === 1 && changed[0] === name && parts[name] === undefined;
-  }
-
-  function remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined {
-    const before = tracked.get(uid);
-    if (before === undefined) return undefined;
-    tracked.forget(uid);
-    const state = { ...before, resourceVersion: resourceVersion ?? before.resourceVersion };
-    return changeOf(uid, state, { change: 'Deleted', changed: [], observedTime: now });
-  }
-
+  const objects = createTrackedObjects();
+  const tracking: Tracking = { resource, pods: interest, objects };
   return {
-    observe(object, now, initial = false) {
-      const { uid, resourceVersion } = object.metadata;
-      const before = tracked.get(uid);
-      if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
-      const why = interestIn(object);
-      if (before === undefined && why === undefined) return undefined;
-      // A function that empties the node waits for the pod's end and for nothing before it.
-      if (before?.interest === 'node' && why === 'node' && resource.awaitsEnd?.(object) === true) return undefined;
-
-      const { parts, state } = stateOf(object, why ?? 'node');
-      // An object that leaves our interest is published once more: what made it matter is what changed.
-      tracked.forget(uid);
-      if (why !== undefined) tracked.keep(uid, state);
-      const said = before?.interest === 'itself' ? { ...state, interest: before.interest } : state;
-
-      const news = resource.isNews?.(parts) ?? true;
-      if (before === undefined) {
-        if (!news || (initial && resource.quietAtFirst === true)) return undefined;
-        const resync = initial ? true : undefined;
-        return changeOf(uid, said, { change: 'Added', changed: presentParts(parts), observedTime: now, resync });
-      }
-      const changed = changedParts(parts, before.fingerprint, state.fingerprint);
-      return changed.length === 0 || !news || isExpected(before, parts, changed, now)
-        ? undefined
-        : changeOf(uid, said, { change: 'Modified', changed, observedTime: now });
-    },
+    observe: (object, now, initial = false) => observe(tracking, object, now, initial),
     seed(object) {
       // What matters by itself is published by the watch, which drops nothing of it and may be behind this list.
-      if (interestIn(object) !== 'node' || tracked.has(object.metadata.uid)) return;
-      tracked.keep(object.metadata.uid, stateOf(object, 'node').state);
+      if (interestIn(tracking, object) !== 'node' || objects.has(object.metadata.uid)) return;
+      objects.keep(object.metadata.uid, stateOf(tracking, object, 'node').state);
     },
-    remove,
+    remove: (uid, now, resourceVersion) => remove(tracking, uid, now, resourceVersion),
     removeObject(object, now) {
       const { uid, resourceVersion } = object.metadata;
-      if (tracked.has(uid)) return remove(uid, now, resourceVersion);
-      const why = interestIn(object);
+      if (objects.has(uid)) return remove(tracking, uid, now, resourceVersion);
+      const why = interestIn(tracking, object);
       if (why === undefined) return undefined;
-      return changeOf(uid, stateOf(object, why).state, { change: 'Deleted', changed: [], observedTime: now });
+      const { state } = stateOf(tracking, object, why);
+      return changeOf(tracking, uid, state, { change: 'Deleted', changed: [], observedTime: now });
     },
     repeat(uid, now, { changed, resync }) {
-      const state = tracked.get(uid);
+      const state = objects.get(uid);
       if (state?.interest !== 'itself') return undefined;
-      return changeOf(uid, state, { change: 'Modified', changed, observedTime: now, resync });
+      return changeOf(tracking, uid, state, { change: 'Modified', changed, observedTime: now, resync });
     },
-    releaseNode: nodeName => tracked.forgetOnNode(nodeName),
-    clear: () => tracked.clear(),
-    uids: () => tracked.uids(),
-    uidNamed: name => tracked.uidNamed(name),
-    size: () => tracked.size(),
+    releaseNode: nodeName => objects.forgetOnNode(nodeName),
+    clear: () => objects.clear(),
+    uids: () => objects.uids(),
+    uidNamed: name => objects.uidNamed(name),
+    size: () => objects.size(),
   };
 }
+
+function observe(
+  tracking: Tracking,
+  object: KubernetesObject,
+  now: EpochMs,
+  initial: boolean,
+): ObjectChange | undefined {
+  const { resource, objects } = tracking;
+  const { uid, resourceVersion } = object.metadata;
+  const before = objects.get(uid);
+  if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
+  const why = interestIn(tracking, object);
+  if (before === undefined && why === undefined) return undefined;
+  // A function that empties the node waits for the pod's end and for nothing before it.
+  if (before?.interest === 'node' && why === 'node' && resource.awaitsEnd?.(object) === true) return undefined;
+
+  const { parts, state } = stateOf(tracking, object, why ?? 'node');
+  // An object that leaves our interest is published once more: what made it matter is what changed.
+  objects.forget(uid);
+  if (why !== undefined) objects.keep(uid, state);
+  const published = before?.interest === 'itself' ? { ...state, interest: before.interest } : state;
+
+  const isNews = resource.isNews?.(parts) ?? true;
+  if (before === undefined) {
+    if (!isNews || (initial && resource.quietAtFirst === true)) return undefined;
+    const resync = initial ? true : undefined;
+    const changed = presentParts(parts);
+    return changeOf(tracking, uid, published, { change: 'Added', changed, observedTime: now, resync });
+  }
+  const changed = changedParts(parts, before.fingerprint, state.fingerprint);
+  return changed.length === 0 || !isNews || isExpected(resource, before, { parts, changed, now })
+    ? undefined
+    : changeOf(tracking, uid, published, { change: 'Modified', changed, observedTime: now });
+}
+
+function remove({ objects, ...tracking }: Tracking, uid: string, now: EpochMs, resourceVersion?: string) {
+  const before = objects.get(uid);
+  if (before === undefined) return undefined;
+  objects.forget(uid);
+  const state = { ...before, resourceVersion: resourceVersion ?? before.resourceVersion };
+  return changeOf(tracking, uid, state, { change: 'Deleted', changed: [], observedTime: now });
+}
+
+const interestIn = ({ resource, pods }: Tracking, object: KubernetesObject): Interest | undefined =>
+  resource.interest === undefined ? 'itself' : resource.interest(object, pods);
+
+function stateOf(
+  { resource, pods }: Tracking,
+  object: KubernetesObject,
+  interest: Interest,
+): { readonly parts: ObjectParts; readonly state: Tracked } {
+  const { name, namespace, resourceVersion } = object.metadata;
+  const { parts, hints } = resource.project(object, pods);
+  const fingerprint = fingerprintOf(parts);
+  const endTime = resource.timedPart?.endOf(object);
+  return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest, endTime } };
+}
+
+/** Only the timed part is gone, and its time is over. */
+function isExpected(
+  { timedPart }: WatchedResource,
+  { endTime }: Tracked,
+  { parts, changed, now }: { readonly parts: ObjectParts; readonly changed: readonly string[]; readonly now: EpochMs },
+): boolean {
+  if (timedPart === undefined || endTime === undefined || !isDue(now, endTime)) return false;
+  return changed.length === 1 && changed[0] === timedPart.name && parts[timedPart.name] === undefined;
+}
+
+const changeOf = (
+  { resource }: Pick<Tracking, 'resource'>,
+  uid: string,
+  { namespace, name, resourceVersion, hints, interest }: Tracked,
+  rest: Pick<ObjectChange, 'change' | 'changed' | 'observedTime' | 'resync'>,
+): ObjectChange => ({
+  ...rest,
+  detailType: resource.detailType ?? detailTypeFor(resource.kind),
+  subject: {
+    kind: resource.kind,
+    apiVersion: apiVersionOf(resource.type),
+    ...(namespace !== undefined && { namespace }),
+    name,
+    uid,
+  },
+  resourceVersion,
+  hints,
+  interest,
+});

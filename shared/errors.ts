@@ -48,6 +48,37 @@ export class TerminalError extends Error {
   }
 }
 
+/**
+ * One error for all that failed, whose message tells of each. A bug comes first, for only that rings; then what may pass, for only that is
+ * tried again. What has a class of its own, such as a kind out of sight, keeps it where all of them have it.
+ *
+ * @returns undefined where nothing failed
+ */
+export function joinFailures(failures: readonly unknown[]): unknown {
+  const [first] = failures;
+  if (failures.length < 2 || failures.every(each => isOwnClass(each) && each.constructor === classOf(first)))
+    return first;
+  const text = `${failures.length} failures: ${[...new Set(failures.map(messageOf))].join('; ')}`;
+  const retryable = failures.filter(each => each instanceof RetryableError);
+  const terminal = failures.find(each => each instanceof TerminalError);
+  const bug = failures.find(each => !(each instanceof RetryableError || each instanceof TerminalError));
+  const [passing] = retryable;
+  if (bug !== undefined) return new Error(text, { cause: bug });
+  if (passing === undefined) return new TerminalError(terminal?.reason ?? 'Refused', text, { cause: terminal });
+  const { reason, retryAfterMs, isForbidden } = passing;
+  return new RetryableError(text, {
+    cause: passing,
+    outcomeUnknown: retryable.some(each => each.outcomeUnknown),
+    isForbidden,
+    ...(reason !== undefined && { reason }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+const classOf = (error: unknown): unknown => (error instanceof Error ? error.constructor : undefined);
+const isOwnClass = (error: unknown): error is RetryableError =>
+  error instanceof RetryableError && error.constructor !== RetryableError;
+
 /** Asserts what only a programming error can break; `statement` names the invariant. */
 export function invariant(condition: boolean, statement: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${statement}`);

@@ -44,7 +44,7 @@ export async function readTermination(
   const ids = [...nodeClaims.map(({ uid }) => `nodeclaim/${uid}`), `node/${node.uid}`];
   for (const id of ids) {
     const held = readRecord(TERMINATION_CODEC, await records.get({ owner: TERMINATION_CODEC.owner, id }));
-    if (held.kind !== 'held' || !hasBegun(held.value)) continue;
+    if (held.kind !== 'known' || !hasBegun(held.value)) continue;
     const { deadline, settings, hooks, keyUid } = held.value;
     const uid = keyUid ?? id.slice(id.indexOf('/') + 1);
     const atWork = (settings?.hooks ?? []).flatMap(hook => {

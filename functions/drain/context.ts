@@ -8,10 +8,10 @@ import { causeOf, isRefusal, warn, type Change, type Refused } from '../../share
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
-import type { DrainRecord } from './record.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ShownDrain } from './observation.ts';
-import type { DrainDeps, Look } from './observe.ts';
+import type { DrainDeps, ObservedDrain } from './observe.ts';
+import type { DrainRecord } from './record.ts';
 
 export interface DrainContext {
   readonly deps: DrainDeps;
@@ -33,12 +33,12 @@ const SAFETY_NET = minutes(5);
 const UNTOLD_NET = minutes(1);
 
 /** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
-export function save(look: Look, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
-  const { kind, apiVersion, metadata } = look.object;
+export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
+  const { kind, apiVersion, metadata } = observed.object;
   const { refusals: stored, ...rest } = record;
-  forgetPods(look.tries, stored, record.active === undefined ? [] : look.pods);
-  const refusals = look.tries.after(stored);
-  return look.store.save({
+  forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);
+  const refusals = observed.tries.after(stored);
+  return observed.store.save({
     subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
     value: { ...rest, ...(refusals !== undefined && { refusals }) },
     wakeTime,
@@ -47,26 +47,26 @@ export function save(look: Look, record: DrainRecord, wakeTime: EpochMs, punctua
 }
 
 /** This run goes on. Should it die, the sweep finds the timer. */
-export const saveForNow = (look: Look, value: DrainRecord) =>
-  save(look, value, addDuration(look.now, RUN_ENDS_WITHIN), false);
+export const saveForNow = (observed: ObservedDrain, value: DrainRecord) =>
+  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), false);
 
 /** The look of a turn that wrote this by `saveForNow` and goes on. */
-export const after = (look: Look, record: DrainRecord): Look => ({
-  ...look,
+export const after = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
+  ...observed,
   record,
-  armed: addDuration(look.now, RUN_ENDS_WITHIN),
+  armed: addDuration(observed.now, RUN_ENDS_WITHIN),
 });
 
 /** A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
-export function saveUntil(look: Look, value: DrainRecord, wakeTime: EpochMs) {
-  const { armed, now } = look;
+export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime: EpochMs) {
+  const { armed, now } = observed;
   const keeps =
     armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, RUN_ENDS_WITHIN);
-  return keeps ? save(look, value, armed, false) : save(look, value, wakeTime);
+  return keeps ? save(observed, value, armed, false) : save(observed, value, wakeTime);
 }
 
 /** Until when a drain waits for news, at most. */
-export function safely({ now, rules, record }: Look, time: EpochMs | undefined): EpochMs {
+export function safely({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
   const isUntold = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
   const net = addDuration(now, isUntold ? UNTOLD_NET : SAFETY_NET);
   return earliest(time, net) ?? net;
@@ -75,7 +75,7 @@ export function safely({ now, rules, record }: Look, time: EpochMs | undefined):
 /** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */
 export function tryChange<Outcome>(
   { reporter }: DrainContext,
-  { object, record, mode, limits, rules, tries }: Look,
+  { object, record, mode, limits, rules, tries }: ObservedDrain,
   key: 'show' | 'prepare' | 'answer' | 'finish' | 'deleteResource',
   call: () => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
@@ -92,15 +92,15 @@ export const orLater = <Outcome>(changed: Outcome | Refused): Outcome | { readon
 
 /** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
 export async function shownOn(
-  parts: DrainContext,
-  look: Look,
+  context: DrainContext,
+  observed: ObservedDrain,
   shown: ShownDrain,
   message: string,
 ): Promise<KubernetesObject | Refused | undefined> {
-  const node = await tryChange(parts, look, 'show', () =>
-    showDrain(parts.deps, look.object, shown, { message, now: look.now }),
+  const node = await tryChange(context, observed, 'show', () =>
+    showDrain(context.deps, observed.object, shown, { message, now: observed.now }),
   );
-  return isRefusal(node) && node.goesBack === undefined ? look.object : node;
+  return isRefusal(node) && node.goesBack === undefined ? observed.object : node;
 }
 
 /** Why a change was not made. */
@@ -111,22 +111,22 @@ export type NotMade = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
  *
  * @param isForMessage the change is what the message in hand asks for, which stands nowhere else
  */
-export async function notChanged(look: Look, changed: NotMade, isForMessage = false): Promise<Turn> {
+export async function notChanged(observed: ObservedDrain, changed: NotMade, isForMessage = false): Promise<Turn> {
   if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
-  const held = await look.store.load();
-  if (isForMessage || held.kind !== 'held') throw changed.goesBack ?? new RetryableError(changed.message);
-  const saved = await save(look, held.value, safely(look, changed.until));
+  const loaded = await observed.store.load();
+  if (isForMessage || loaded.kind !== 'known') throw changed.goesBack ?? new RetryableError(changed.message);
+  const saved = await save(observed, loaded.value, safely(observed, changed.until));
   if (changed.goesBack !== undefined) throw changed.goesBack;
   return saved;
 }
 
 /** The Node as `DrainCompleted` names it: the one that was looked at, by its UID (I10). */
-export const nodeOf = ({ object: { metadata } }: Look) => ({ name: metadata.name, uid: metadata.uid });
+export const nodeOf = ({ object: { metadata } }: ObservedDrain) => ({ name: metadata.name, uid: metadata.uid });
 
 /** One audit line, metric and Event about the Node. */
 export function report(
   { reporter }: DrainContext,
-  { object }: Look,
+  { object }: ObservedDrain,
   what: Omit<Parameters<Reporter['report']>[0], 'about'>,
 ): Promise<void> {
   return reporter.report({ ...what, about: object });

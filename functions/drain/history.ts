@@ -6,10 +6,11 @@
 import { MESSAGE_LIFETIME } from '../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { isSaidBefore, isSameCheck } from './faults.ts';
-import type { AnsweredRequest, DrainRecord, FinishedDrain } from './record.ts';
 import type { DrainedNode } from './observation.ts';
 import { FULL } from './pods.ts';
-import { bytesOf, newestOf, toStored } from './record-size.ts';
+import { bytesOf, newestOf, toStoredAnswer } from './record-size.ts';
+import type { DrainRecord } from './record.ts';
+import type { AnsweredRequest, FinishedDrain } from './request-record.ts';
 
 /** What has ended is remembered at least as long as a message can wait before it comes. */
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;
@@ -21,7 +22,7 @@ const MAX_STANDING_BYTES = 49_152;
 /** How many ids are kept of other ends, the newest first. */
 const ANSWERED = { count: 5_000, maxBytes: 65_536 };
 
-type Seen = Pick<DrainedNode, 'quarantine' | 'requested' | 'cordonMark' | 'unschedulable'>;
+type NodeMarks = Pick<DrainedNode, 'quarantine' | 'requested' | 'cordonMark' | 'unschedulable'>;
 
 /** Why an event asks for no drain, of those that are `AlreadyDrained`. */
 const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
@@ -45,11 +46,11 @@ export const released = (record: DrainRecord): DrainRecord => ({
   finished: record.finished.map(each => (isStanding(each) ? { ...each, recovered: true } : each)),
 });
 
-const isListed = (id: string, { quarantine }: Pick<Seen, 'quarantine'>): boolean =>
+const isListed = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): boolean =>
   quarantine === 'unreadable' || quarantine?.includes(id) === true;
 
 /** Whether something on the Node refers to this end. */
-function isReferred(ended: FinishedDrain, node: Seen): boolean {
+function isReferred(ended: FinishedDrain, node: NodeMarks): boolean {
   if (ended.id === node.requested || ended.id === node.cordonMark) return true;
   if (ended.status === 'Succeeded' && isListed(ended.id, node)) return true;
   return node.cordonMark !== undefined && node.unschedulable && isStanding(ended);
@@ -81,12 +82,12 @@ const answeredBefore = ({ id, status, endTime }: AnsweredRequest): FinishedDrain
 });
 
 /** The record with these ends; what nothing refers to makes room first. */
-export function remember(record: DrainRecord, ended: readonly FinishedDrain[], node: Seen): DrainRecord {
+export function remember(record: DrainRecord, ended: readonly FinishedDrain[], node: NodeMarks): DrainRecord {
   if (ended.length === 0) return record;
   return withFitting({ ...record, finished: [...record.finished, ...ended] }, node);
 }
 
-function withFitting(record: DrainRecord, node: Seen): DrainRecord {
+function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {
   const { finished, answered = [], ...rest } = record;
   const newest = newestOf(finished, WHOLE);
   const older = finished.slice(0, finished.length - newest.length);
@@ -103,7 +104,7 @@ function withFitting(record: DrainRecord, node: Seen): DrainRecord {
 function withoutRepeats(
   older: readonly FinishedDrain[],
   newest: readonly FinishedDrain[],
-  node: Seen,
+  node: NodeMarks,
 ): readonly FinishedDrain[] {
   const last = new Map<string, FinishedDrain>();
   for (const each of [...older, ...newest].filter(isStanding)) {
@@ -139,19 +140,19 @@ function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain
 }
 
 /** Ids that the Node lists stay before any others. */
-function fittingIds(ids: readonly AnsweredRequest[], node: Seen): readonly AnsweredRequest[] {
+function fittingIds(ids: readonly AnsweredRequest[], node: NodeMarks): readonly AnsweredRequest[] {
   const [listed, others] = [ids.filter(({ id }) => isKept(id, node)), ids.filter(({ id }) => !isKept(id, node))];
-  const fitting = new Set(newestOf([...others, ...listed].map(toStored), ANSWERED).map(([id]) => id));
+  const fitting = new Set(newestOf([...others, ...listed].map(toStoredAnswer), ANSWERED).map(([id]) => id));
   return ids.filter(({ id }) => fitting.has(id));
 }
 
-const isKept = (id: string, { quarantine, requested }: Seen): boolean =>
+const isKept = (id: string, { quarantine, requested }: NodeMarks): boolean =>
   id === requested || (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id));
 
 /** The record without the ends that nothing needs any more, and when the next of them may go. */
 export function forget(
   record: DrainRecord,
-  node: Seen,
+  node: NodeMarks,
   now: EpochMs,
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
   const { finished, answered = [], ...rest } = record;

@@ -4,41 +4,38 @@ import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
-import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
-import { ANNOTATIONS, NVSENTINEL, KARPENTER } from '../../shared/contract/names.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { kubeletSilentSince, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
+import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
-import { findSubject, type Seen as SeenSubject } from '../../shared/lifecycle/subject.ts';
+import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
-import { isSentBefore } from './bus.ts';
+import { isSentBefore } from './bus-event.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
-import type { Incoming } from './incoming.ts';
-import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
-import { readShownDrain } from './node.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { listedFaults, quarantineIds } from './quarantine-list.ts';
-import { DRAIN_CODEC } from './codec.ts';
-import { NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
+import { toDrainedNode } from './drained-node.ts';
+import { requestOnNode } from './node-annotations.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { isWaiting } from './phase.ts';
+import { DRAIN_CODEC, NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
@@ -47,7 +44,7 @@ export type DrainDeps = Pick<
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
 >;
 
-export interface Target {
+export interface SoughtNode {
   readonly name: string;
   readonly uid: string | undefined;
   /** Nothing changed by which a drain is asked for: it matters to a drain that is known. */
@@ -58,7 +55,7 @@ export interface Target {
   readonly sentTime?: EpochMs | undefined;
 }
 
-export interface Look extends DrainObservation {
+export interface ObservedDrain extends DrainObservation {
   readonly object: KubernetesObject;
   readonly store: TimedRecord<DrainRecord>;
   /** Changes of Node and custom resource that may be refused. */
@@ -70,14 +67,13 @@ export interface Look extends DrainObservation {
 }
 
 /** `gone`: the Node, and its drains were not closed. */
-export type Seen = SeenSubject<Look, DrainRecord>;
 
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
   const tries = createTries(deps.clock);
 
-  return async (target: Target, incoming: Incoming | undefined): Promise<Seen> => {
+  return async (target: SoughtNode, incoming: Incoming | undefined): Promise<Lookup<ObservedDrain, DrainRecord>> => {
     const { name, uid, onlyIfKnown, eventVersion } = target;
     const found = await findSubject(deps, {
       ref: { type: RESOURCES.Node, name },
@@ -88,17 +84,17 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     });
     if (found.kind === 'nothing' && incoming !== undefined) await assertGone(deps, { name, uid });
     if (found.kind !== 'here') return found;
-    const { object, record: store, held } = found;
+    const { object, record: store, loaded } = found;
     if (isSentBefore(object, target)) return { kind: 'nothing' };
-    const record = held.kind === 'held' ? held.value : NO_DRAINS;
+    const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
     const node = toDrainedNode(object);
     const asked = incoming ?? requestOnNode(node, record);
-    if (held.kind === 'none' && asked === undefined && !isShownFalsely(node)) return { kind: 'nothing' };
+    if (loaded.kind === 'none' && asked === undefined && !isShownFalsely(node)) return { kind: 'nothing' };
     const base = {
       object,
       store,
       tries,
-      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
+      armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
       record,
       incoming: asked,
       now: deps.clock.now(),
@@ -114,9 +110,9 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       protection: DEFAULT_PROTECTION_POLICY,
       protectionOverridden: false,
       resource: { kind: 'notAsked' },
-    } as const satisfies Look;
+    } as const satisfies ObservedDrain;
     const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
-    return { kind: 'here', look: isIdle ? base : await lookAround(deps, base) };
+    return { kind: 'here', observation: isIdle ? base : await withSurroundings(deps, base) };
   };
 }
 
@@ -125,13 +121,13 @@ const isShownFalsely = ({ shown, unschedulable }: DrainedNode): boolean =>
   shown === 'inProgress' || (shown === 'drained' && !unschedulable);
 
 /** Throws when the Node is there: its record is a newer version's, and the message must not be lost. */
-async function assertGone({ kubernetes }: DrainDeps, { name, uid }: Target): Promise<void> {
+async function assertGone({ kubernetes }: DrainDeps, { name, uid }: SoughtNode): Promise<void> {
   const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return;
   throw new RetryableError(`the record of node ${name} was written by a newer version`, { reason: 'NewerRecord' });
 }
 
-async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
+async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
@@ -140,7 +136,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const isOfAllPods = asksForAllPods(base);
   const rules = isOfAllPods ? ALL_PODS : config.drain && compiled(config.drain);
   const { active } = record;
-  const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
+  const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, active, view.name)
@@ -156,7 +152,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
 }
 
 /** Only those who ask for that share the drain: another one's goes by the configuration. */
-function asksForAllPods({ record: { active, requests }, incoming }: Look): boolean {
+function asksForAllPods({ record: { active, requests }, incoming }: ObservedDrain): boolean {
   const asked = incoming?.kind === 'drain' ? [incoming.request] : [];
   const all = active?.requests ?? [...requests, ...asked];
   return all.length > 0 && all.every(({ allPods }) => allPods === true);
@@ -166,7 +162,7 @@ function asksForAllPods({ record: { active, requests }, incoming }: Look): boole
 async function loadInForce(
   deps: DrainDeps,
   { view, pool, pods, now }: { view: NodeView; pool: string | undefined; pods: readonly PodView[]; now: EpochMs },
-): Promise<Pick<Look, 'mode' | 'unreadable' | 'limits' | 'protection' | 'protectionOverridden'>> {
+): Promise<Pick<ObservedDrain, 'mode' | 'unreadable' | 'limits' | 'protection' | 'protectionOverridden'>> {
   const [poolObject, [drains, protections]] = await inParallel([
     loadPool(deps, pool),
     loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
@@ -189,29 +185,6 @@ function compiled(settings: DrainSettings): DrainRules {
   const rules = { settings, ...compileSettings(settings) };
   compilations.set(settings, rules);
   return rules;
-}
-
-function toDrainedNode(object: KubernetesObject): DrainedNode {
-  const { metadata, spec, status } = object;
-  const conditions = readConditions(status?.['conditions']);
-  const annotations = metadata.annotations ?? {};
-  const text = annotations[NVSENTINEL.quarantineAnnotation];
-  return {
-    name: metadata.name,
-    uid: metadata.uid,
-    kubeletSilentSince: kubeletSilentSince(conditions),
-    shown: readShownDrain(conditions),
-    labels: metadata.labels ?? {},
-    unschedulable: spec?.['unschedulable'] === true,
-    cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
-    quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
-    quarantineFaults: () => listedFaults(text),
-    released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
-    underWay: annotations[ANNOTATIONS.drainUnderWay],
-    requested: requestedId(annotations[ANNOTATIONS.drainRequested]),
-    answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
-    watched: isWatchedFor(object, 'drain'),
-  };
 }
 
 /** Protection ends there: before that whose the instance is must be certain, so all that may state it are read (I6). */

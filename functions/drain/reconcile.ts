@@ -4,21 +4,23 @@ import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
+import type { Rounds } from '../../shared/policies/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply } from './apply.ts';
-import { beginsNothing, readBusEvent, type NodeMessage } from './bus.ts';
+import { readBusEvent, type NodeMessage } from './bus-event.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
-import { answerGone, closeGone } from './end.ts';
-import type { Incoming } from './incoming.ts';
-import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { answerGone, closeGone } from './drain-end.ts';
+import type { Incoming } from './observation.ts';
+import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
+import { beginsNothing } from './request-end.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
 import type { RunMemory } from './context.ts';
-import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
+import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
 const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
@@ -31,37 +33,40 @@ export interface Rules {
 interface RunContext extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
-  readonly settings: Rounds;
+  readonly settings: SettingsRounds;
   readonly drains: Rounds;
 }
 
 /** @param rules mistakes put in place of the real rules, for proofs only */
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
-  const parts: RunContext = {
+  const context: RunContext = {
     deps,
     reporter: createReporter(OWNER, deps),
-    settings: createSettingsRounds(deps),
-    drains: createDrainRounds(deps),
+    settings: settingsRounds(deps),
+    drains: drainRounds(deps),
     decide,
     ...rules,
   };
+  const timers: readonly WakeUpRoute[] = [
+    context.settings,
+    context.drains,
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
+    ofKind('Node', wakeUp => {
+      const { name, uid } = wakeUp.subject;
+      return reconcileNode(context, { name, uid }, undefined, wakeUp);
+    }),
+  ];
   return async message => {
     switch (message.kind) {
       case 'busEvent': {
         const read = readBusEvent(message);
-        if (read !== undefined) await reconcileRequest(parts, read);
+        if (read !== undefined) await reconcileRequest(context, read);
         return;
       }
-      case 'wakeUp': {
-        const { kind, name, uid } = message.subject;
-        if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
-        if (isRound(message.subject, DRAINS_ROUND)) return parts.drains.timerDue(message);
-        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
-        if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
-        return;
-      }
+      case 'wakeUp':
+        return routeWakeUp(timers, message);
       case 'clusterEvent':
-        return reconcileClusterEvent(parts, message.event);
+        return reconcileClusterEvent(context, message.event);
       case 'customResource':
         return wakeDrainOf(deps, message.event.subject.name);
       case 'tick':
@@ -72,12 +77,12 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(context: RunContext, event: ClusterEvent): Promise<void> {
   const { subject, hints } = event;
-  const { deps } = parts;
+  const { deps } = context;
   switch (subject.kind) {
     case 'Node':
-      await reconcileNode(parts, {
+      await reconcileNode(context, {
         name: subject.name,
         uid: subject.uid,
         // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
@@ -87,18 +92,18 @@ async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Pr
       });
       return;
     case 'Pod':
-      if (hints.nodeName !== undefined) await reconcileNode(parts, { name: hints.nodeName, uid: undefined });
+      if (hints.nodeName !== undefined) await reconcileNode(context, { name: hints.nodeName, uid: undefined });
       return;
     case 'PodDisruptionBudget':
-      return parts.drains.request(undefined);
+      return context.drains.request(undefined);
     case 'NodeLifecyclePolicy':
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
       if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
       else await keepPolicy(deps, KEEPER, subject);
       if (subject.kind === 'NodeLifecyclePolicy')
-        await reportDrainFaults(deps, parts.reporter, subject, isRepublished(event));
-      return isRepublished(event) ? undefined : parts.settings.request(undefined);
+        await reportDrainFaults(deps, context.reporter, subject, isRepublished(event));
+      return context.settings.changed(event);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':
@@ -111,39 +116,39 @@ async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Pr
 const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
-async function reconcileRequest(parts: RunContext, message: NodeMessage): Promise<void> {
+async function reconcileRequest(context: RunContext, message: NodeMessage): Promise<void> {
   const { nodeName, nodeUid, sentTime, incoming } = message;
-  if ((await beginsNothing(parts, message)) || incoming.kind === 'notQuarantined') return;
-  const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid, sentTime }, incoming);
+  if ((await beginsNothing(context, message)) || incoming.kind === 'notQuarantined') return;
+  const isTaken = await reconcileNode(context, { name: nodeName, uid: nodeUid, sentTime }, incoming);
   if (isTaken || incoming.kind !== 'drain') return;
-  await answerGone(parts, { name: nodeName, uid: nodeUid }, incoming.request);
+  await answerGone(context, { name: nodeName, uid: nodeUid }, incoming.request);
 }
 
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
-  parts: RunContext,
-  first: Target,
+  context: RunContext,
+  first: SoughtNode,
   incoming?: Incoming,
   wakeUp?: UsedWakeUp,
 ): Promise<boolean> {
-  const { deps, reporter } = parts;
+  const { deps, reporter } = context;
   const observe = createObserver(deps, wakeUp);
   const run: RunMemory = { taken: incoming === undefined, ended: undefined };
   let isHere = false;
   let target = first;
-  const concern: Concern<Look, DrainDecision> = {
+  const concern: Concern<ObservedDrain, DrainDecision> = {
     what: `node ${first.name}`,
-    async observe(): Promise<Observed<Look>> {
+    async observe(): Promise<Observed<ObservedDrain>> {
       const found = await observe(target, run.taken ? undefined : incoming);
       isHere = found.kind === 'here';
       // I10: from now on this node is meant, not its name.
-      if (found.kind === 'here') target = { name: target.name, uid: found.look.object.metadata.uid };
-      if (found.kind === 'here') return { kind: 'here', observation: found.look };
-      if (found.kind === 'gone') await closeGone(parts, target, found);
+      if (found.kind === 'here') target = { name: target.name, uid: found.observation.object.metadata.uid };
+      if (found.kind === 'here') return { kind: 'here', observation: found.observation };
+      if (found.kind === 'gone') await closeGone(context, target, found);
       return { kind: 'over' };
     },
-    decide: look => parts.decide(look),
-    apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
+    decide: observed => context.decide(observed),
+    apply: (decision, observed) => apply({ deps, reporter, run }, decision, observed),
   };
   await settle(concern);
   return run.taken || isHere;

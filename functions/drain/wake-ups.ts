@@ -8,7 +8,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
-import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { readUnderWay } from './node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
@@ -17,22 +17,21 @@ import { nextOf } from './queue.ts';
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 const OWNER = 'drain';
-export const DRAINS_ROUND = 'drains';
 
 const DRAINING = { labelSelector: `${NVSENTINEL.stateLabel}=${DRAIN_STATES.draining}` };
 
 /** Rounds after changes of settings: for the drains under way and those that wait for a configuration. */
-export function createSettingsRounds(deps: Deps): Rounds {
-  return settingsRounds(deps, OWNER, async () =>
+export function settingsRounds(deps: Deps): SettingsRounds {
+  return createSettingsRounds(deps, OWNER, async () =>
     (await listNodes(deps)).filter(node => isWatchedFor(node, OWNER)).map(toSubject),
   );
 }
 
 /** Rounds for the drains under way: a PodDisruptionBudget may have opened. */
-export function createDrainRounds(deps: Deps): Rounds {
+export function drainRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: OWNER,
-    name: DRAINS_ROUND,
+    name: 'drains',
     spacing: seconds(1),
     concerned: async () => (await listNodes(deps, DRAINING)).map(toSubject),
   });

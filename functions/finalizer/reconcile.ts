@@ -1,5 +1,5 @@
 /** Terminations and FinalizerRules: which object a message is about. */
-import type { TerminationDeps } from './cluster/deps.ts';
+import type { TerminationDeps } from './cluster/context.ts';
 import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -7,9 +7,9 @@ import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts'
 import { addDuration } from '../../shared/domain/time.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
-import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
+import type { Rounds } from '../../shared/policies/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
-import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { ofKind, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
@@ -18,21 +18,21 @@ import { createClaimHints } from './termination/claim-hints.ts';
 import { decide } from './termination/decide.ts';
 import { reportTerminationFaults } from './faults.ts';
 import { claimUnderWay, LEFT_CHECK } from './termination/hook-owner.ts';
-import { checkForOrphans } from './orphans/check.ts';
-import { forgetOrphan } from './orphans/forget.ts';
+import { checkForOrphans } from './orphans/wake-ups.ts';
+import { forgetOrphan } from './orphans/forget-request.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './termination/observe.ts';
 import { isKnownPool, keepPool } from './termination/known-pools.ts';
 import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
-import { decideRule, takeSlot } from './rules/decide.ts';
-import { reconcileObject } from './rules/reconcile-object.ts';
-import { reconcileOtherRules, reconcileRule } from './rules/reconcile-rule.ts';
-import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
+import { decideRule, takeSlot } from './objects/decide.ts';
+import { reconcileObject } from './objects/reconcile.ts';
+import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
+import { ruleRounds } from './rules/wake-ups.ts';
 import type { TerminationContext } from './termination/context.ts';
 import { TERMINATION_STEPS } from './termination/terminate.ts';
-import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
-import { createSettingsRounds, createTerminationRounds, TERMINATIONS_ROUND } from './wake-ups.ts';
+import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { settingsRounds, terminationRounds } from './wake-ups.ts';
 import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 const OWNER = 'finalizer';
@@ -48,7 +48,7 @@ export interface Rules {
 
 type RunDeps = TargetContext &
   Pick<Rules, 'decideRule' | 'takeSlot'> &
-  Readonly<Record<'settings' | 'terminations' | 'rules', Rounds>>;
+  Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
@@ -57,39 +57,38 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
     reporter: createReporter(OWNER, deps),
     holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
     hints: createClaimHints(),
-    settings: createSettingsRounds(deps),
-    terminations: createTerminationRounds(deps),
-    rules: createRuleRounds(deps),
+    settings: settingsRounds(deps),
+    terminations: terminationRounds(deps),
+    rules: ruleRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
     decideRule,
     takeSlot,
     ...rules,
   };
+  const timers: readonly WakeUpRoute[] = [
+    parts.settings,
+    parts.terminations,
+    parts.rules,
+    { takes: isOrphanCheck, timerDue: () => checkForOrphans(deps) },
+    { takes: isKnownPool, timerDue: wakeUp => keepPool(deps, wakeUp.subject.name, wakeUp) },
+    { takes: isInstance, timerDue: wakeUp => reconcileInstance(parts, wakeUp.subject.name, { wakeUp }) },
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
+    ofKind('NodeClaim', wakeUp => {
+      const { name, uid } = wakeUp.subject;
+      return reconcileTarget(parts, { kind: 'NodeClaim', name, uid }, wakeUp);
+    }),
+    ofKind('Node', wakeUp => reconcileNode(parts, wakeUp.subject.name, { wakeUp })),
+    ofKind('FinalizerRule', wakeUp => reconcileRule(parts, wakeUp.subject.name, { wakeUp })),
+    // All other kinds are those of FinalizerRules.
+    { takes: () => true, timerDue: wakeUp => reconcileObject(parts, wakeUp.subject, wakeUp) },
+  ];
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
         return reconcileClusterEvent(parts, message.event);
-      case 'wakeUp': {
-        const { kind, name, uid } = message.subject;
-        if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
-        if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
-        if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
-        if (isOrphanCheck(message.subject)) return checkForOrphans(deps);
-        if (kind === 'NodeLifecyclePolicy') return keepPolicy(deps, KEEPER, { name, uid }, message);
-        if (isKnownPool(message.subject)) return keepPool(deps, name, message);
-        if (isInstance(message.subject)) {
-          await reconcileInstance(parts, name, { wakeUp: message });
-          return;
-        }
-        if (kind === 'NodeClaim') {
-          await reconcileTarget(parts, { kind, name, uid }, message);
-          return;
-        }
-        if (kind === 'Node') return reconcileNode(parts, name, { timer: { uid, wakeUp: message } });
-        if (kind === 'FinalizerRule') return reconcileRule(parts, name, { timer: { uid, wakeUp: message } });
-        return reconcileObject(parts, message.subject, message);
-      }
+      case 'wakeUp':
+        return routeWakeUp(timers, message);
       case 'customResource':
         return reconcileCustomResource(parts, message.event);
       case 'busEvent':
@@ -135,11 +134,11 @@ async function reconcileClusterEvent(parts: RunDeps, event: ClusterEvent): Promi
     case 'NodePool':
       await reportTerminationFaults(parts, subject, isRepeated);
       await keepPool(parts.deps, name);
-      return isRepeated ? undefined : parts.settings.request(name);
+      return parts.settings.changed(event);
     case 'NodeLifecyclePolicy':
       await keepPolicy(parts.deps, KEEPER, subject);
       await reportTerminationFaults(parts, subject, isRepeated);
-      return isRepeated ? undefined : parts.settings.request(undefined);
+      return parts.settings.changed(event);
     case 'ConfigMap':
       return;
   }
@@ -159,38 +158,38 @@ const OF_GOING_NODES: ReadonlySet<string> = new Set([
 const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';
 
 interface NodeCause {
-  readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
+  readonly wakeUp?: SubjectWakeUp;
   /** What changed of the Node matters to a termination alone. */
   readonly onlyIfGoing?: boolean;
 }
 
 /** @param missing UID of the NodeClaim that an earlier look took it for, and that was not there */
 async function reconcileNode(parts: RunDeps, name: string, cause: NodeCause = {}, missing?: string): Promise<void> {
-  const { timer, onlyIfGoing = false } = cause;
+  const { wakeUp, onlyIfGoing = false } = cause;
   const target = await targetOfNode(parts.deps, parts.hints, { name, onlyIfGoing });
-  const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
-  const isKnown = target === undefined || (await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined));
+  const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
+  const isKnown = target === undefined || (await reconcileTarget(parts, target, isOwn ? wakeUp : undefined));
   // Its NodeClaim went since it was found: the Node is a subject of its own from now on.
   if (!isKnown && target.kind === 'NodeClaim' && target.uid !== missing) {
     return reconcileNode(parts, name, cause, target.uid);
   }
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.
-  if (timer !== undefined && !isOwn) await closeNodeRecord(parts.deps, timer.uid);
+  if (wakeUp !== undefined && !isOwn) await closeNodeRecord(parts.deps, wakeUp.subject.uid);
 }
 
 async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
   if (uid === undefined) return;
   const record = openNodeRecord(deps, uid);
-  const held = await record.load();
-  if (held.kind !== 'held') return;
-  const { hooksOf } = held.value;
+  const loaded = await record.load();
+  if (loaded.kind !== 'known') return;
+  const { hooksOf } = loaded.value;
   if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
     await record.closeGone();
     return;
   }
-  const { subject } = held.stored;
+  const { subject } = loaded.stored;
   const wakeTime = addDuration(deps.clock.now(), LEFT_CHECK);
-  await record.save({ subject, value: held.value, wakeTime, punctual: false });
+  await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
 }
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */

@@ -13,7 +13,7 @@ import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
-import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './termination/decide.ts';
 import { isRegistered, toTerminated } from './termination/objects.ts';
@@ -25,18 +25,17 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 const OWNER = 'finalizer';
 /** What is out of sight looks again by its own timer. */
 const UNSEEN = { notServed: 'none' } as const;
-export const TERMINATIONS_ROUND = 'terminations';
 
 /** Rounds after changes of settings; their scopes are NodePools. */
-export function createSettingsRounds(deps: Deps): Rounds {
-  return settingsRounds(deps, OWNER, scopes => concernedBySettings(deps, scopes));
+export function settingsRounds(deps: Deps): SettingsRounds {
+  return createSettingsRounds(deps, OWNER, scopes => concernedBySettings(deps, scopes));
 }
 
 /** Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. They have no scopes. */
-export function createTerminationRounds(deps: Deps): Rounds {
+export function terminationRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: OWNER,
-    name: TERMINATIONS_ROUND,
+    name: 'terminations',
     spacing: seconds(1),
     async concerned() {
       const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);

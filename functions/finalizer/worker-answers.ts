@@ -4,12 +4,12 @@ import { hookAnswerOf, type HookAnswer } from '../../shared/contract/hook-answer
 import { TerminalError } from '../../shared/errors.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
-import { openNodeRecord, type Target } from './termination/observe.ts';
+import { openNodeRecord, type TerminationSubject } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
 import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
-import { LEDGER_CODEC } from './rules/record.ts';
-import { reconcileObject, type RuleContext } from './rules/reconcile-object.ts';
+import { LEDGER_CODEC } from './objects/record.ts';
+import { reconcileObject, type ObjectContext } from './objects/reconcile.ts';
 
 /** The custom resource of a hook changed. @param key of its call */
 export async function reconcileHook(parts: TargetContext, key: string): Promise<void> {
@@ -25,9 +25,9 @@ async function reconcileOwn(
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
   for (const kind of KINDS) {
-    const held = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
-    if (held.kind !== 'held' || held.value.orphanedTime !== undefined) continue;
-    const target = await callerOf(parts, held.value, { kind, name: held.stored.subject.name, uid });
+    const loaded = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    if (loaded.kind !== 'known' || loaded.value.orphanedTime !== undefined) continue;
+    const target = await callerOf(parts, loaded.value, { kind, name: loaded.stored.subject.name, uid });
     await reconcileTarget(parts, target, undefined, answers);
     return true;
   }
@@ -46,13 +46,13 @@ async function reconcileHeirs(
 }
 
 /** The Nodes that a NodeClaim which went has left with its hooks. */
-async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly Target[]> {
-  const heirs: Target[] = [];
+async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly TerminationSubject[]> {
+  const heirs: TerminationSubject[] = [];
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
-    const held = await openNodeRecord(deps, metadata.uid).load();
-    if (held.kind !== 'held' || held.value.keyUid !== uid) continue;
-    heirs.push(await callerOf({ deps }, held.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
+    const loaded = await openNodeRecord(deps, metadata.uid).load();
+    if (loaded.kind !== 'known' || loaded.value.keyUid !== uid) continue;
+    heirs.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
   }
   return heirs;
 }
@@ -61,20 +61,20 @@ async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly T
 async function callerOf(
   { deps }: Pick<TargetContext, 'deps'>,
   { hooksOf }: TerminationRecord,
-  target: Target,
-): Promise<Target> {
+  target: TerminationSubject,
+): Promise<TerminationSubject> {
   const claim = hooksOf === undefined ? undefined : await claimUnderWay(deps, hooksOf);
   return claim === undefined ? target : { kind: 'NodeClaim', name: claim.name, uid: claim.uid };
 }
 
-const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly Target['kind'][];
+const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly TerminationSubject['kind'][];
 
 /**
  * The key says it all: it was made of the object's UID and the name of the hook or rule. What cannot be read as an answer is a failure of
  * its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
  */
 export async function reconcileAnswer(
-  parts: TargetContext & RuleContext,
+  parts: TargetContext & ObjectContext,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { key } = detail;
@@ -85,9 +85,9 @@ export async function reconcileAnswer(
   const answer = hookAnswerOf(detail, 'the worker');
   const answers = new Map([[name, answer]]);
   if (await reconcileOwn(parts, uid, answers)) return;
-  const held = await openRecord(parts.deps, LEDGER_CODEC, `object/${uid}`).load();
-  if (held.kind === 'held') {
-    return reconcileObject(parts, held.stored.subject, undefined, { ...answer, rule: name });
+  const loaded = await openRecord(parts.deps, LEDGER_CODEC, `object/${uid}`).load();
+  if (loaded.kind === 'known') {
+    return reconcileObject(parts, loaded.stored.subject, undefined, { ...answer, rule: name });
   }
   if (await reconcileHeirs(parts, uid, answers)) return;
   await parts.reporter.report({

@@ -11,8 +11,14 @@ import {
   type Announcement,
   type ObservedProtection,
 } from './announcements.ts';
-import { retryTimeOf } from './effort.ts';
-import { changeOf, isElapsed, protectedUntil, type AnnotatedNode, type NodeChange } from './node-change.ts';
+import {
+  changeOf,
+  isElapsed,
+  protectedUntil,
+  retryTimeOf,
+  type AnnotatedNode,
+  type NodeChange,
+} from './node-change.ts';
 import type { GracePeriodRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';

@@ -1,5 +1,6 @@
 /**
- * What a node needs: hold, release, or hands off (I7). Pure.
+ * What a node needs: hold, release, or hands off (I7); and how long to wait before an annotation is put back that somebody keeps removing.
+ * Pure.
  *
  * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
  * - no A, no M: free; with A and without M: somebody else's, never touched
@@ -10,7 +11,16 @@
  */
 import type { AnnotatedPod } from './announcements.ts';
 import { isActive } from '../../shared/domain/protection.ts';
-import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  hours,
+  isDue,
+  minutes,
+  toDurationMs,
+  toExactTimestamp,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
+import type { Effort } from './record.ts';
 
 /** A Node as far as its annotations matter. */
 export interface AnnotatedNode {
@@ -32,6 +42,9 @@ export type NodeChange =
   | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
   /** Remove our mark beside an annotation that is not ours any more. */
   | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' | 'ReplacementHeld' };
+
+/** A change of the Node that is made. */
+export type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
 
 /** What the change is judged by. */
 interface Judged {
@@ -79,4 +92,29 @@ export function changeOf(
   }
   if (doNotDisrupt === 'true' && protectedUntil === until) return leave;
   return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };
+}
+
+/** Doubled each time. */
+const FIRST_RETRY = minutes(1);
+const LONGEST_RETRY = hours(1);
+/** An annotation that somebody removed is put back at once this often; from then on it looks like a quarrel of two controllers. */
+const FREE_RESTORES = 3;
+
+const isRestoring = (change: NodeChange): boolean => change.kind === 'hold' && change.reason === 'AnnotationRemoved';
+
+/** When a change that is wanted may be made; undefined: now. */
+export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {
+  const failures = effort === undefined || !isRestoring(wanted) ? 0 : effort.times - FREE_RESTORES + 1;
+  if (effort === undefined || failures <= 0) return undefined;
+  const wait = toDurationMs(Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY));
+  const time = addDuration(effort.lastTime, wait);
+  return isDue(now, time) ? undefined : time;
+}
+
+/** The memory after a change of the Node was made. */
+export function effortAfter(before: Effort | undefined, change: NodeChange, now: EpochMs): Effort | undefined {
+  // An annotation that then stays for twice the longest wait ends the quarrel.
+  const isOld = before !== undefined && isDue(now, addDuration(before.lastTime, toDurationMs(2 * LONGEST_RETRY)));
+  const known = isOld ? undefined : before;
+  return isRestoring(change) ? { times: (known?.times ?? 0) + 1, lastTime: now } : known;
 }

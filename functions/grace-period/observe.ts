@@ -10,14 +10,14 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import { PROTECTION, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { basisOf } from '../../shared/lifecycle/refusals.ts';
-import { findSubject, type Seen as SeenSubject } from '../../shared/lifecycle/subject.ts';
+import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER, type GracePeriodRecord } from './record.ts';
 import { annotatedPods, type Announcement } from './announcements.ts';
 import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
 
-export interface Target {
+export interface SoughtNode {
   readonly name: string;
   readonly uid: string | undefined;
   /** `always`: list the pods of the node; `ifKnown`: only when there is a record or a mark of ours. */
@@ -26,16 +26,15 @@ export interface Target {
   readonly onlyIfKnown?: boolean | undefined;
 }
 
-export interface Look {
+export interface ObservedNode {
   readonly object: KubernetesObject;
   readonly pods: readonly PodView[];
   readonly protection: EffectiveProtection;
   readonly record: TimedRecord<GracePeriodRecord>;
-  readonly held: GracePeriodRecord | undefined;
-  readonly observation: GracePeriodObservation;
+  readonly stored: GracePeriodRecord | undefined;
+  /** What the rule decides on. */
+  readonly input: GracePeriodObservation;
 }
-
-export type Seen = SeenSubject<Look, GracePeriodRecord>;
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
@@ -43,12 +42,12 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
  * Reads the Node, its record and, where it may matter, its pods and settings.
  * @param announced by this run so far, in its record or not
  */
-export async function look(
+export async function observe(
   deps: Deps,
-  target: Target,
+  target: SoughtNode,
   recordOf: (uid: string) => TimedRecord<GracePeriodRecord>,
   announced: readonly Announcement[],
-): Promise<Seen> {
+): Promise<Lookup<ObservedNode, GracePeriodRecord>> {
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },
     uid: target.uid,
@@ -59,15 +58,15 @@ export async function look(
 
   const { object, record } = found;
   const { uid, name, annotations = {} } = object.metadata;
-  const held = found.held.kind === 'held' ? found.held.value : undefined;
-  const known = held !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
+  const stored = found.loaded.kind === 'known' ? found.loaded.value : undefined;
+  const known = stored !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
   if (!known && target.pods === 'ifKnown') return { kind: 'nothing' };
   // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
   const surroundings = known ? await loadSurroundings(deps, object) : await loadIfAnnotated(deps, object);
   if (surroundings === undefined) return { kind: 'nothing' };
   const { pods, protection } = surroundings;
   const { policy, source, observed } = protection;
-  const observation: GracePeriodObservation = {
+  const input: GracePeriodObservation = {
     now: deps.clock.now(),
     node: {
       name,
@@ -80,10 +79,10 @@ export async function look(
     policy,
     policyName: source,
     observed,
-    record: { ...held, announced: withAnnouncements(held?.announced ?? {}, announced) },
-    basis: held?.refusals === undefined ? '' : basisOf(restsOn({ object, pods, protection })),
+    record: { ...stored, announced: withAnnouncements(stored?.announced ?? {}, announced) },
+    basis: stored?.refusals === undefined ? '' : basisOf(restsOn({ object, pods, protection })),
   };
-  return { kind: 'here', look: { object, pods, protection, record, held, observation } };
+  return { kind: 'here', observation: { object, pods, protection, record, stored, input } };
 }
 
 /** What a change of the Node rests on: with anything else, one that was refused is tried at once. */
@@ -91,7 +90,7 @@ export const restsOn = ({
   object,
   pods,
   protection,
-}: Pick<Look, 'object' | 'pods' | 'protection'>): readonly unknown[] => [
+}: Pick<ObservedNode, 'object' | 'pods' | 'protection'>): readonly unknown[] => [
   object,
   protection,
   pods.map(({ uid, annotations }) => [uid, annotations]),

@@ -1,11 +1,10 @@
 /** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. */
-import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import type { Rounds } from '../../shared/policies/rounds.ts';
-import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RecordKey } from '../../shared/ports/record-store.ts';
 import { OWNER, recordIdOf } from './record.ts';
@@ -18,8 +17,8 @@ const READ_AT_ONCE = 50;
 const keyOf = (uid: string): RecordKey => ({ owner: OWNER, id: recordIdOf(uid) });
 
 /** Rounds after changes of settings; their scopes are NodePools. */
-export function createSettingsRounds(deps: Deps): Rounds {
-  return settingsRounds(deps, OWNER, scopes => annotatedNodes(deps, scopes));
+export function settingsRounds(deps: Deps): SettingsRounds {
+  return createSettingsRounds(deps, OWNER, scopes => annotatedNodes(deps, scopes));
 }
 
 /** The nodes of which there is a record: those with annotated pods. */
@@ -31,8 +30,7 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
     const batch = nodes.slice(start, start + READ_AT_ONCE);
     // One record of many that cannot be read must not hold up all others: such a node is looked at, if need be for nothing.
     const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(keyOf(uid))));
-    const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer] : []));
-    if (failures.length === batch.length) throw failures[0]?.reason;
+    if (answers.every(({ status }) => status === 'rejected')) throwFailures(answers);
     annotated.push(
       ...batch.filter((_node, index) => {
         const answer = answers[index];

@@ -50,9 +50,11 @@ export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, 
 /** The run that has made it is over by then. */
 const settledAt = (since: EpochMs): EpochMs => addDuration(since, RUN_SETTLES_AFTER);
 
-export const RESERVATIONS_ID = 'concurrent-repairs';
+const RESERVATIONS_ID = 'concurrent-repairs';
 
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name: RESERVATIONS_ID };
+/** Whether a wake-up with this subject is about the reservations. */
+export const isReservations = ({ kind, name }: Subject): boolean => kind === ROUND_KIND && name === RESERVATIONS_ID;
 
 /** A record that nobody writes is looked at after this long. */
 const CHECK = hours(1);
@@ -75,9 +77,9 @@ export interface Reserved {
 export async function openReservations(deps: Deps, scope: LimitsScope): Promise<Reserved | 'newer'> {
   const { pool, limits, nodes } = scope;
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
-  const held = await record.load();
-  if (held.kind === 'newer') return 'newer';
-  let current = held.kind === 'held' ? held.value : undefined;
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return 'newer';
+  let current = loaded.kind === 'known' ? loaded.value : undefined;
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   const others = await othersOf(deps, scope, current);
   const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
@@ -90,7 +92,7 @@ export async function openReservations(deps: Deps, scope: LimitsScope): Promise<
       });
   const reload = async (): Promise<void> => {
     const again = await record.load();
-    current = again.kind === 'held' ? again.value : undefined;
+    current = again.kind === 'known' ? again.value : undefined;
   };
   const write = async (reservations: readonly Reservation[]): Promise<boolean> => {
     const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
@@ -147,8 +149,8 @@ async function othersOf(
   asked.delete(pool);
   const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
   await fewAtATime([...asked], async name => {
-    const held = await openRecord(deps, poolCodec, poolRecordId(name)).load();
-    const inFlight = held.kind === 'held' ? held.value.inFlight : {};
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(name)).load();
+    const inFlight = loaded.kind === 'known' ? loaded.value.inFlight : {};
     for (const [uid, since] of Object.entries(inFlight)) {
       const zone = zones.get(uid);
       if (!zones.has(uid)) continue;
@@ -171,7 +173,7 @@ export const checkReservations = (deps: Deps): Promise<void> =>
       const kept: Reservation[] = [];
       for (const [name, own] of Map.groupBy(all, each => each.pool)) {
         const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
-        const inFlight = pool.kind === 'held' ? pool.value.inFlight : {};
+        const inFlight = pool.kind === 'known' ? pool.value.inFlight : {};
         kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, settledAt(since))));
       }
       return kept;
@@ -186,9 +188,9 @@ async function keepReservations(
   { isTimer = false }: { readonly isTimer?: boolean } = {},
 ): Promise<void> {
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
-  await updateRecord('the reservations of repairs', record, async held => {
-    if (held.kind !== 'held') return DONE;
-    const { basis, reservations } = held.value;
+  await updateRecord('the reservations of repairs', record, async loaded => {
+    if (loaded.kind !== 'known') return DONE;
+    const { basis, reservations } = loaded.value;
     const kept = await choose(reservations);
     if (kept.length === 0) return record.closeGone();
     if (!isTimer && kept.length === reservations.length) return DONE;

@@ -71,9 +71,9 @@ export async function look(
   asks: Asked,
 ): Promise<PassObservation | 'newer' | 'nothing'> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
-  const [held, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
-  if (held.kind === 'newer') return 'newer';
-  const state = held.kind === 'held' ? held.value : NEW_POOL;
+  const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
+  if (loaded.kind === 'newer') return 'newer';
+  const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
   const settings = readableSettings(rules.rules);
   const owners = indexOwners(view.nodes, view.claims);
   const claims = new Map(view.claims.map(claim => [claim.uid, claim]));
@@ -150,14 +150,14 @@ export async function look(
       activity,
     });
   const scope: DecisionScope = { pool, source: rules.rules.source, settings: rules.rules.settings };
-  if (held.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
+  if (loaded.kind === 'none' && looks.length === 0 && gone.length === 0) return 'nothing';
   return {
     pool,
     rules,
     scope,
     state: { ...state, carried },
     record,
-    isKnown: held.kind === 'held',
+    isKnown: loaded.kind === 'known',
     nodes: own,
     claims,
     held: records,
@@ -229,15 +229,15 @@ async function readNodes(
   const records = new Map<string, HeldNode>();
   let isNewer = false;
   await fewAtATime([...wanted], async uid => {
-    const held = await recordOf(uid).load();
-    if (held.kind === 'newer') isNewer = true;
-    if (held.kind !== 'held') return;
-    const name = names.get(uid) ?? held.stored.subject.name;
-    const { schemaVersion } = held.stored.state;
-    const wakeTime = held.stored.nextWakeTime;
+    const loaded = await recordOf(uid).load();
+    if (loaded.kind === 'newer') isNewer = true;
+    if (loaded.kind !== 'known') return;
+    const name = names.get(uid) ?? loaded.stored.subject.name;
+    const { schemaVersion } = loaded.stored.state;
+    const wakeTime = loaded.stored.nextWakeTime;
     const isOld =
       schemaVersion !== nodeCodec.schemaVersion || wakeTime === undefined || isDue(deps.clock.now(), wakeTime);
-    records.set(uid, { value: { ...held.value, name }, isOld });
+    records.set(uid, { value: { ...loaded.value, name }, isOld });
   });
   return isNewer ? 'newer' : { recordOf, records };
 }

@@ -15,14 +15,13 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../shared/domain/time.ts';
-import { RetryableError, TerminalError } from '../../shared/errors.ts';
+import { joinFailures, RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { carryOut, withOutcomes } from './act.ts';
 import { withIntent } from './actions/custom-resource.ts';
 import { nodeSubject, normalNode, normalPool, poolSubject, readAsks } from './rule/codec.ts';
 import type { Granted, PoolDecision } from './rule/decide.ts';
 import type { Carried, PassDeps, PassWithAsk } from './deps.ts';
-import { joinedFailure } from './failure.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
 import { giveBack, openReservations, type Reserved } from './limits.ts';
 import { look, type PassObservation } from './look.ts';
@@ -98,7 +97,7 @@ async function decideAndAct(deps: PassWithAsk, seen: PassObservation): Promise<b
   if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
   else if (limits !== undefined) await giveBack(deps, pool, after);
   await speaker.count(state, after, looked);
-  if (failures.length > 0) throw joinedFailure(failures);
+  if (failures.length > 0) throw joinFailures(failures);
   return decision.isOutage;
 }
 
@@ -293,7 +292,7 @@ async function writePool(
     Object.keys(inFlight).length + followed.length + held.length + terminations.length + carried.length + counts.held >
       0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
-    if (isKnown || (await record.load()).kind === 'held') await record.closeGone();
+    if (isKnown || (await record.load()).kind === 'known') await record.closeGone();
     return;
   }
   const saved = await record.save({

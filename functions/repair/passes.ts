@@ -3,7 +3,6 @@ import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
@@ -12,9 +11,9 @@ import type { RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import type { Rounds } from '../../shared/policies/rounds.ts';
 import { type UsedWakeUp, openRecord } from '../../shared/lifecycle/timed-record.ts';
-import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
+import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 import {
@@ -37,22 +36,11 @@ import { PASS_SPACING } from './rule/times.ts';
 export interface Passes {
   /** Sees to it that a pass of the pool looks from now on. @param ask what for: `ANY` or `nodeAsk` of `rule/codec.ts` */
   ask(pool: string | undefined, ask: string): Promise<void>;
-  /** The timer of the pool's record is due. */
-  timerDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
-  /** The timer of the coalescer is due: a pass waits for its turn, or one has died. */
-  roundDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
+  /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
+  readonly timers: readonly WakeUpRoute[];
 }
 
 const PREFIX = 'pass/';
-
-/** The pool that a wake-up of a coalescer is about; undefined: it is none of passes. */
-export function passOfSubject({
-  kind,
-  name,
-}: Pick<Subject, 'kind' | 'name'>): { readonly pool: string | undefined } | undefined {
-  if (kind !== ROUND_KIND || !name.startsWith(PREFIX)) return undefined;
-  return { pool: poolOfSubject({ name: name.slice(PREFIX.length) }) };
-}
 
 export function createPasses(deps: PassDeps): Passes {
   const coalescerOf = (pool: string | undefined) =>
@@ -65,28 +53,31 @@ export function createPasses(deps: PassDeps): Passes {
   const ask = async (pool: string | undefined, what: string): Promise<void> => {
     await coalescerOf(pool).request([what]);
   };
+  const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+    // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
+    const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+    const isDueNow = armed === wakeUp.wakeTime || (armed !== undefined && isDue(deps.clock.now(), armed));
+    if (loaded.kind === 'known' && isDueNow) await ask(pool, ANY);
+  };
   return {
     ask,
-    async timerDue(pool, wakeUp) {
-      const held = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
-      // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
-      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
-      if (
-        held.kind !== 'held' ||
-        (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed)))
-      )
-        return;
-      await ask(pool, ANY);
-    },
-    roundDue: (pool, wakeUp) => coalescerOf(pool).timerDue(wakeUp),
+    timers: [
+      {
+        takes: ({ kind, name }) => kind === ROUND_KIND && name.startsWith(PREFIX),
+        timerDue: wakeUp =>
+          coalescerOf(poolOfSubject({ name: wakeUp.subject.name.slice(PREFIX.length) })).timerDue(wakeUp),
+      },
+      ofKind('NodePool', wakeUp => poolTimerDue(poolOfSubject(wakeUp.subject), wakeUp)),
+    ],
   };
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
 
 /** Rounds after changes of settings; their scopes are NodePools. */
-export function createSettingsRounds(deps: Deps): Rounds {
-  return settingsRounds(deps, OWNER, async scopes => {
+export function settingsRounds(deps: Deps): SettingsRounds {
+  return createSettingsRounds(deps, OWNER, async scopes => {
     for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, ANY);
     return [];
   });
@@ -129,17 +120,17 @@ export async function askForNode(
   node: NodeView,
   { pool, observedTime, isClaimed = false }: Why,
 ): Promise<void> {
-  const [held, statements] = await inParallel([
+  const [loaded, statements] = await inParallel([
     openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
     ownStatementsOf(deps),
   ]);
-  const isKnown = held.kind === 'held';
+  const isKnown = loaded.kind === 'known';
   if (!isKnown && !isSuspicious(node, statements)) return askIfKnown(deps, pool);
   const ask = nodeAsk(node.uid, observedTime);
   const own = isClaimed ? pool : await poolOfNode(deps, node);
   await deps.passes.ask(own, ask);
   // What was begun in another pool ends there.
-  if (isKnown && held.value.pool !== own) await deps.passes.ask(held.value.pool, nodeAsk(node.uid));
+  if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, nodeAsk(node.uid));
 }
 
 /** That of the NodeClaim which owns it, else of its label. */
@@ -153,9 +144,9 @@ async function poolOfNode(deps: Deps, node: NodeView): Promise<string | undefine
 /** A node that came, went or recovered may let others go on: a pass, where something of the pool is held or in flight. */
 export async function askIfKnown(deps: Deps, pool: string | undefined): Promise<void> {
   for (const each of new Set([pool, undefined])) {
-    const held = await openRecord(deps, poolCodec, poolRecordId(each)).load();
-    if (held.kind !== 'held') continue;
-    const { counts, inFlight, followed } = held.value;
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(each)).load();
+    if (loaded.kind !== 'known') continue;
+    const { counts, inFlight, followed } = loaded.value;
     const isAnything = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
     if (isAnything) await deps.passes.ask(each, ANY);
   }

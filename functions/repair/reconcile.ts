@@ -11,18 +11,18 @@ import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import { parseTimestamp } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { isRound, type Rounds } from '../../shared/policies/rounds.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
-import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
-import { OWNER, nodeCodec, nodeRecordId, poolOfSubject, drainAsk, nodeAsk } from './rule/codec.ts';
+import { OWNER, nodeCodec, nodeRecordId, drainAsk, nodeAsk } from './rule/codec.ts';
 import { decidePool } from './rule/decide.ts';
 import { lookAt } from './rule/follow.ts';
-import { checkReservations, RESERVATIONS_ID } from './limits.ts';
+import { checkReservations, isReservations } from './limits.ts';
 import { decideNode } from './rule/node-verdict.ts';
-import { type Passes, createPasses, createSettingsRounds, askForNode, askIfKnown, passOfSubject } from './passes.ts';
+import { type Passes, createPasses, settingsRounds, askForNode, askIfKnown } from './passes.ts';
 import { reportNodePool, reportPolicy } from './policy-status/report.ts';
 import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policy-status/status.ts';
 
@@ -37,7 +37,7 @@ export interface Rules {
   readonly lookAt: typeof lookAt;
 }
 const RULES: Rules = { decideNode, decidePool, lookAt };
-type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
+type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
 
 /** @param rules replaced in mutation tests */
 export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile {
@@ -45,14 +45,22 @@ export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile 
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);
   const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged });
-  const settings = createSettingsRounds({ ...ports, passes });
+  const settings = settingsRounds({ ...ports, passes });
   const deps: Deps = { ...ports, ...rules, reporter, passes, settings };
+  const timers: readonly WakeUpRoute[] = [
+    ...passes.timers,
+    settings,
+    { takes: isReservations, timerDue: () => checkReservations(deps) },
+    ofKind('Node', ({ subject: { uid } }) => askIfNodeKnown(deps, uid)),
+    { takes: isAllPolicies, timerDue: wakeUp => statusDue(deps, wakeUp) },
+    ofKind('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
+  ];
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
         return reconcileClusterEvent(deps, message.event);
       case 'wakeUp':
-        return reconcileWakeUp(deps, message);
+        return routeWakeUp(timers, message);
       case 'busEvent':
         return reconcileAnswer(deps, message);
       case 'customResource':
@@ -63,24 +71,11 @@ export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile 
   };
 }
 
-async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind: 'wakeUp' }>): Promise<void> {
-  const { subject } = wakeUp;
-  const pass = passOfSubject(subject);
-  if (pass !== undefined) return deps.passes.roundDue(pass.pool, wakeUp);
-  if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
-  if (isRound(subject, RESERVATIONS_ID)) return checkReservations(deps);
-  switch (subject.kind) {
-    case 'Node': {
-      if (subject.uid === undefined) return;
-      const held = await openRecord(deps, nodeCodec, nodeRecordId(subject.uid)).load();
-      if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(subject.uid));
-      return;
-    }
-    case 'NodePool':
-      return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
-    case 'NodeLifecyclePolicy':
-      return isAllPolicies(subject) ? statusDue(deps, wakeUp) : reportPolicy(deps, subject, { wakeUp });
-  }
+/** A pass of its pool looks at the node, if it is known by this UID. */
+async function askIfNodeKnown(deps: Deps, uid: string | undefined): Promise<void> {
+  if (uid === undefined) return;
+  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(uid));
 }
 
 /** A drain has ended that a repair may have asked for; the others are not ours. */
@@ -90,16 +85,14 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Pr
   if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
   const uid = nodeOfRequest(ended.value.requestId);
   if (uid === undefined) return;
-  const held = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
-  if (held.kind === 'held') await deps.passes.ask(held.value.pool, drainAsk(uid, ended.value));
+  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, drainAsk(uid, ended.value));
 }
 
 /** The custom resource of a repair changed: its pool's pass looks at it. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
   const node = nodeName === undefined ? undefined : await readLive(deps, nodeName);
-  if (node === undefined) return;
-  const held = await openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load();
-  if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(node.uid));
+  await askIfNodeKnown(deps, node?.uid);
 }
 
 async function readLive({ kubernetes }: Ports, name: string): Promise<NodeView | undefined> {
@@ -127,15 +120,15 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
     case 'NodePool':
       await reportNodePool(deps, subject, resync);
       await surroundingsChanged(deps, 'count');
-      return deps.settings.request(subject.name);
+      return deps.settings.changed(event);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject, { resync });
       await policyChanged(deps);
-      return deps.settings.request(undefined);
+      return deps.settings.changed(event);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
       await surroundingsChanged(deps, 'count');
-      return deps.settings.request(undefined);
+      return deps.settings.changed(event);
     case 'Pod':
     case 'PodDisruptionBudget':
     case 'VolumeAttachment':
@@ -149,8 +142,8 @@ async function nodeChanged(deps: Deps, event: ClusterEvent): Promise<void> {
   const { uid, name } = subject;
   const node = change === 'Deleted' ? undefined : await readLive(deps, name);
   if (node === undefined || node.uid !== uid) {
-    const held = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
-    if (held.kind === 'held') await deps.passes.ask(held.value.pool, nodeAsk(uid));
+    const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+    if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, nodeAsk(uid));
     else await askIfKnown(deps, hints.nodePool);
   }
   if (node === undefined) return;

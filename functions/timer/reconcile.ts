@@ -3,6 +3,7 @@
  * for near timers is the owner's own delayed message. Duplicates are harmless, so nothing is remembered between sweeps, except which
  * unreadable entries were parked.
  */
+import { throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { METRICS } from '../../shared/contract/metrics.ts';
 import { addDuration, hours, type EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
@@ -47,8 +48,7 @@ async function sweep(deps: TimerDeps): Promise<void> {
   const shards = Array.from({ length: deps.dueIndex.shardCount }, (_, shard) => sweepShard(deps, shard));
   // Every shard gets its chance before a failure of one sends the tick back to the queue.
   const outcomes = await Promise.allSettled(shards);
-  const failed = outcomes.find(outcome => outcome.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  throwFailures(outcomes);
   const overdue = outcomes.map(outcome => (outcome.status === 'fulfilled' ? outcome.value : 0));
   deps.metrics.milliseconds(METRICS.oldestOverdueTimer, Math.max(0, ...overdue));
 }

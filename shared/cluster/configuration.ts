@@ -12,7 +12,7 @@ import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, isDue, toEpochMs } from '../domain/time.ts';
-import { lastGood } from '../lifecycle/last-good.ts';
+import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { inParallel } from './in-parallel.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
@@ -93,10 +93,10 @@ async function configurationOf(
   const read = readConfiguration(data);
   const codec = codecs.get(owner) ?? codecOf(owner);
   codecs.set(owner, codec);
-  const held = readRecord(codec, record);
+  const loaded = readRecord(codec, record);
   // A newer version of Curfew wrote it: what it keeps is not ours to replace.
-  if (held.kind === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
-  const state = held.kind === 'held' ? held.value : undefined;
+  if (loaded.kind === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
+  const state = loaded.kind === 'known' ? loaded.value : undefined;
   const save = (next: State, version: number) => deps.records.put(recordOf(codec, configMap, next), version);
   if (read.ok) {
     // A lost race is harmless: the next look compares again.
@@ -106,7 +106,7 @@ async function configurationOf(
     return read.value;
   }
 
-  const inForce = lastGood(held, ({ good }) => restoreConfiguration(good));
+  const inForce = lastGood(loaded, ({ good }) => restoreConfiguration(good));
   if (owner === CONFIGURATION_REPORTER) {
     const message = `${nameOf(read.faults)} is not valid: ${formatConfigFaults(read.faults)}`;
     await reportOnce(deps, {

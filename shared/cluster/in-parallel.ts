@@ -1,16 +1,21 @@
+/** Several calls at once or in a row. Each of them is done whatever becomes of the others, and what is thrown tells of all that failed. */
+import { joinFailures } from '../errors.ts';
+
 /**
- * Reads that do not depend on each other, at once. Like `Promise.all`, but a failure is thrown only when all have ended: nothing may
+ * Calls that do not depend on each other, at once. Like `Promise.all`, but failures are thrown only when all have ended: nothing may
  * run on after a handler has answered, because Lambda freezes the environment there and what is left thaws minutes later.
  */
 export async function inParallel<const Parts extends readonly unknown[]>(
   parts: Parts,
 ): Promise<{ -readonly [Index in keyof Parts]: Awaited<Parts[Index]> }> {
-  try {
-    return await Promise.all(parts);
-  } catch (error) {
-    await Promise.allSettled(parts);
-    throw error;
-  }
+  throwFailures(await Promise.allSettled(parts));
+  return await Promise.all(parts);
+}
+
+/** Throws what tells of all failures, where there are any. */
+export function throwFailures(outcomes: readonly PromiseSettledResult<unknown>[]): void {
+  const failures = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  if (failures.length > 0) throw joinFailures(failures);
 }
 
 /** At most `count` calls at the same time; the others wait, in their order. */
@@ -35,7 +40,7 @@ export const AT_ONCE = 10;
 
 /**
  * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one holds up nobody. Nor does one
- * that fails: the others are done all the same, and the first failure is thrown when all have ended.
+ * that fails.
  */
 export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const limited = limitTo(AT_ONCE);
@@ -44,13 +49,13 @@ export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item
 
 /** The same one after the other, in their order. */
 export async function oneByOne<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
-  let failure: { readonly error: unknown } | undefined;
+  const failures: unknown[] = [];
   for (const item of items) {
     try {
       await work(item);
     } catch (error) {
-      failure ??= { error };
+      failures.push(error);
     }
   }
-  if (failure !== undefined) throw failure.error;
+  if (failures.length > 0) throw joinFailures(failures);
 }

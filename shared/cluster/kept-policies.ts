@@ -9,7 +9,7 @@ import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, hours } from '../domain/time.ts';
-import { lastGood } from '../lifecycle/last-good.ts';
+import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { DONE } from '../lifecycle/settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from '../lifecycle/timed-record.ts';
@@ -63,8 +63,8 @@ async function inForce(
 ): Promise<KubernetesObject> {
   if (faultIn(object, reader) === undefined) return object;
   const key = { owner, id: recordId(object.metadata.uid, reader.block) };
-  const held = readRecord(keptPolicyCodec(owner), await records.get(key));
-  const spec = lastGood(held, kept => readable(kept, reader));
+  const loaded = readRecord(keptPolicyCodec(owner), await records.get(key));
+  const spec = lastGood(loaded, kept => readable(kept, reader));
   return spec === undefined ? object : { ...object, spec };
 }
 
@@ -112,10 +112,10 @@ async function keep({ deps, owner, wakeUp }: Keeping, reader: BlockReader, objec
   const isGood = faultIn(object, reader) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
   const live: KeptPolicy = { generation: metadata.generation ?? 0, spec };
   const record = openRecord(deps, keptPolicyCodec(owner), recordId(metadata.uid, reader.block), wakeUp);
-  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async held => {
-    if (held.kind === 'none' && !isGood) return DONE;
-    const isOlder = held.kind === 'held' && held.value.generation > live.generation;
-    const value = held.kind === 'held' && (!isGood || isOlder) ? held.value : live;
+  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async loaded => {
+    if (loaded.kind === 'none' && !isGood) return DONE;
+    const isOlder = loaded.kind === 'known' && loaded.value.generation > live.generation;
+    const value = loaded.kind === 'known' && (!isGood || isOlder) ? loaded.value : live;
     const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     return written(await record.save({ subject, value, wakeTime, punctual: false }));

@@ -6,7 +6,7 @@ import { KNOWN_POOLS } from '../contract/table.ts';
 import { parsePoolTermination } from '../contract/termination-schema.ts';
 import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { lastGood } from '../lifecycle/last-good.ts';
+import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey } from '../ports/record-store.ts';
@@ -45,8 +45,8 @@ export async function loadPool(
   const pool = await loadNodePool({ kubernetes }, name);
   if (name === undefined || records === undefined) return pool;
   if (pool !== undefined && parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption').ok) return pool;
-  const held = readRecord(KNOWN_POOL_CODEC, await records.get(knownPoolKey(name)));
-  const known = lastGood(held, value => ({ ok: true, value: toNodePool(name, value) }));
+  const loaded = readRecord(KNOWN_POOL_CODEC, await records.get(knownPoolKey(name)));
+  const known = lastGood(loaded, value => ({ ok: true, value: toNodePool(name, value) }));
   if (pool === undefined || known === undefined) return pool ?? known;
   return { ...pool, spec: { ...pool.spec, ...known.spec } };
 }

@@ -48,15 +48,16 @@ export function createHoldOutOfSight({ clock, reporter }: OutOfSightDeps): HoldO
     } catch (error) {
       const text = textOutOfSight(error);
       const record = opened();
-      const held = await record?.load();
-      if (held?.kind === 'newer') return;
+      const loaded = await record?.load();
+      if (loaded?.kind === 'newer') return;
       const now = clock.now();
-      const known = held?.kind === 'held' ? { subject: held.stored.subject, value: held.value } : first(text, now);
+      const known =
+        loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : first(text, now);
       if (record === undefined || known === undefined) throw error;
       const { subject, value } = known;
       const { kind, apiVersion, name, namespace, uid } = subject;
       const wanted = addDuration(now, CHECK);
-      const armed = held?.kind === 'held' ? held.stored.nextWakeTime : undefined;
+      const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const wakeTime = armed !== undefined && armed > now && armed < wanted ? armed : wanted;
       const key = `${uid ?? name} ${text}`;
       const before = said.get(key);

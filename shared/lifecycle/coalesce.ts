@@ -13,11 +13,13 @@ import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
+import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
-import { checkedCodec, type Held, type RecordCodec } from './record-codec.ts';
+import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
+import type { WakeUpRoute } from './wake-up-route.ts';
 
 /** After losing this many races a run asks for everything: whoever writes that first serves all others as well. */
 const LOST_BEFORE_ALL = 2;
@@ -32,10 +34,9 @@ export interface Work {
   readonly run: (scopes: Scopes) => Promise<DurationMs>;
 }
 
-export interface Coalescer {
+export interface Coalescer extends WakeUpRoute {
   /** Answers whether this call made a run. */
   request(scopes: Scopes): Promise<boolean>;
-  /** The timer of the record is due. */
   timerDue(wakeUp: UsedWakeUp): Promise<void>;
 }
 
@@ -54,15 +55,16 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
     try {
       wait = await work.run(claimed.underWay);
     } catch (error) {
-      // The error of the run itself is the one to be seen; where even this fails, the timer of the record ends it.
-      await conclude(deps, work, claimed).catch(() => undefined);
-      throw error;
+      // Where even this fails, the timer of the record ends the run.
+      const [concluded] = await Promise.allSettled([conclude(deps, work, claimed)]);
+      throw joinFailures(concluded.status === 'rejected' ? [error, concluded.reason] : [error]);
     }
     await conclude(deps, work, claimed, wait);
     return true;
   };
   return {
     request: scopes => run(scopes),
+    takes: ({ kind, name }) => kind === ROUND_KIND && name === work.name,
     async timerDue(wakeUp) {
       if (await openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp).isServed()) return;
       await run([], wakeUp);
@@ -85,15 +87,15 @@ async function claim(
     if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join('all', requested);
     return written(saved);
   };
-  await settle<Held<RoundState>, NextTurn>({
+  await settle<LoadedRecord<RoundState>, NextTurn>({
     what: `${work.owner} round ${work.name}`,
     observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => {
-      if (held.kind === 'newer') return { kind: 'nothing' };
+    decide: loaded => {
+      if (loaded.kind === 'newer') return { kind: 'nothing' };
       const now = deps.clock.now();
-      return held.kind === 'none'
+      return loaded.kind === 'none'
         ? nextTurn(undefined, asked, now)
-        : nextTurn({ ...held.value, armed: held.stored.nextWakeTime }, asked, now);
+        : nextTurn({ ...loaded.value, armed: loaded.stored.nextWakeTime }, asked, now);
     },
     async apply(turn) {
       switch (turn.kind) {
@@ -124,11 +126,12 @@ async function claim(
  */
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
-  await updateRecord(`${work.owner} round ${work.name}`, record, async held => {
-    if (held.kind !== 'held' || isNone(held.value.underWay) || held.value.nextTime !== claimed.nextTime) return DONE;
+  await updateRecord(`${work.owner} round ${work.name}`, record, async loaded => {
+    if (loaded.kind !== 'known' || isNone(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
+      return DONE;
     const now = deps.clock.now();
     const nextTime = addDuration(now, wait ?? work.spacing);
-    const waiting = wait === undefined ? join(held.value.waiting, claimed.underWay) : held.value.waiting;
+    const waiting = wait === undefined ? join(loaded.value.waiting, claimed.underWay) : loaded.value.waiting;
     const wakeTime = wait === undefined ? addDuration(now, RUN_ENDS_WITHIN) : nextTime;
     // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
     const punctual = wait !== undefined && !isNone(waiting);

@@ -17,9 +17,9 @@ export interface RecordCodec<Value> {
   toState(value: Value): JsonObject;
 }
 
-export type Held<Value> =
+export type LoadedRecord<Value> =
   | { readonly kind: 'none' }
-  | { readonly kind: 'held'; readonly value: Value; readonly stored: StoredRecord }
+  | { readonly kind: 'known'; readonly value: Value; readonly stored: StoredRecord }
   /** Written by a newer version of this function (T5). */
   | { readonly kind: 'newer'; readonly stored: StoredRecord };
 
@@ -43,11 +43,11 @@ export function checkedCodec<Value>(
 }
 
 /** What the store has, as the codec reads it. */
-export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {
+export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): LoadedRecord<Value> {
   if (stored === undefined) return { kind: 'none' };
   const { schemaVersion, [CLOSING]: _, ...state } = stored.state;
   if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };
-  return { kind: 'held', value: parseOnce(codec, stored.state, state), stored };
+  return { kind: 'known', value: parseOnce(codec, stored.state, state), stored };
 }
 
 /** What was parsed of a stored state, by its codec: where the store is in this process, an unchanged record is the same object. */

@@ -6,7 +6,7 @@ import type { Subject } from '../contract/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { objectOf } from '../ports/read-answer.ts';
-import type { Held } from './record-codec.ts';
+import type { LoadedRecord } from './record-codec.ts';
 import type { TimedRecord } from './timed-record.ts';
 
 export type Found<Value> =
@@ -14,7 +14,7 @@ export type Found<Value> =
       readonly kind: 'here';
       readonly object: KubernetesObject;
       readonly record: TimedRecord<Value>;
-      readonly held: Exclude<Held<Value>, { kind: 'newer' }>;
+      readonly loaded: Exclude<LoadedRecord<Value>, { kind: 'newer' }>;
     }
   | GoneSubject<Value>
   /** No such object and no record; nothing new to a record; or the record is a newer version's, which is left to it. */
@@ -29,8 +29,8 @@ export interface GoneSubject<Value> {
 }
 
 /** A subject with all that its concern looks at. */
-export type Seen<Look, Value> =
-  { readonly kind: 'here'; readonly look: Look } | Exclude<Found<Value>, { kind: 'here' }>;
+export type Lookup<Observation, Value> =
+  { readonly kind: 'here'; readonly observation: Observation } | Exclude<Found<Value>, { kind: 'here' }>;
 
 export interface Sought<Value> {
   readonly ref: ObjectRef;
@@ -56,23 +56,23 @@ export async function findSubject<Value>(
     const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
     if (object === undefined) return { kind: 'nothing' };
     const record = recordOf(object.metadata.uid);
-    const held = await record.load();
-    if (held.kind === 'newer') return { kind: 'nothing' };
-    if (held.kind === 'none') return { kind: 'here', object, record, held };
+    const loaded = await record.load();
+    if (loaded.kind === 'newer') return { kind: 'nothing' };
+    if (loaded.kind === 'none') return { kind: 'here', object, record, loaded };
     return findSubject({ kubernetes }, { ref, uid: object.metadata.uid, recordOf });
   }
 
   const record = recordOf(uid);
-  const held = await record.load();
-  const isRead = held.kind === 'held' ? !isNoNews(held.value) : held.kind === 'none' && !onlyIfKnown;
-  if (held.kind === 'newer' || !isRead) return { kind: 'nothing' };
+  const loaded = await record.load();
+  const isRead = loaded.kind === 'known' ? !isNoNews(loaded.value) : loaded.kind === 'none' && !onlyIfKnown;
+  if (loaded.kind === 'newer' || !isRead) return { kind: 'nothing' };
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-  if (object?.metadata.uid === uid) return { kind: 'here', object, record, held };
-  if (held.kind === 'none') return { kind: 'nothing' };
+  if (object?.metadata.uid === uid) return { kind: 'here', object, record, loaded };
+  if (loaded.kind === 'none') return { kind: 'nothing' };
 
-  const { subject } = held.stored;
-  const gone = { kind: 'gone', record, value: held.value, subject } as const;
+  const { subject } = loaded.stored;
+  const gone = { kind: 'gone', record, value: loaded.value, subject } as const;
   if (subject.name === ref.name) return gone;
   const stored = objectOf(await kubernetes.get({ ...ref, name: subject.name }), { notServed: 'notKnown' });
-  return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, held } : gone;
+  return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, loaded } : gone;
 }

@@ -28,7 +28,7 @@ import { addDuration, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
-import { readRecord, type Held, type RecordCodec } from './record-codec.ts';
+import { readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { again, DONE, settle, type Turn } from './settle.ts';
 import { CLOSING, delayUntil, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
 
@@ -55,7 +55,7 @@ export interface TimedRecord<Value> {
    */
   isServed(): Promise<boolean>;
   /** Reads it. Every turn begins with this. */
-  load(): Promise<Held<Value>>;
+  load(): Promise<LoadedRecord<Value>>;
   /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first, or a timer was put off (T4). */
   save(wanted: Wanted<Value>): Promise<Saved>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
@@ -95,12 +95,12 @@ export function openRecord<Value>(
   wakeUp?: UsedWakeUp,
 ): TimedRecord<Value> {
   const key: RecordKey = { owner: codec.owner, id };
-  let held: Held<Value> = { kind: 'none' };
+  let loaded: LoadedRecord<Value> = { kind: 'none' };
   let markedVersion: number | undefined;
 
   const put = async (record: NewRecord): Promise<StoredRecord | undefined> => {
-    invariant(held.kind !== 'newer', 'T5: a record of a newer version is never written');
-    const outcome = await deps.records.put(record, held.kind === 'held' ? held.stored.version : 0);
+    invariant(loaded.kind !== 'newer', 'T5: a record of a newer version is never written');
+    const outcome = await deps.records.put(record, loaded.kind === 'known' ? loaded.stored.version : 0);
     return outcome.kind === 'written' ? outcome.record : undefined;
   };
 
@@ -114,35 +114,39 @@ export function openRecord<Value>(
     },
 
     async load() {
-      held = readRecord(codec, await deps.records.get(key));
-      return held;
+      loaded = readRecord(codec, await deps.records.get(key));
+      return loaded;
     },
 
     async save(wanted) {
       const { subject, value, wakeTime, punctual = true } = wanted;
       const now = deps.clock.now();
       const next = { owner: codec.owner, subject, wakeTime };
-      if (held.kind === 'held' && isArmedInTime(held.stored, wakeTime, now) && isDeepStrictEqual(held.value, value)) {
+      if (
+        loaded.kind === 'known' &&
+        isArmedInTime(loaded.stored, wakeTime, now) &&
+        isDeepStrictEqual(loaded.value, value)
+      ) {
         // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
-        const armed = held.stored.nextWakeTime;
+        const armed = loaded.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
         return { ...DONE, written: true };
       }
-      const putOff = held.kind === 'held' && isPutOff(held.stored, wakeTime, now);
+      const putOff = loaded.kind === 'known' && isPutOff(loaded.stored, wakeTime, now);
       const direct = punctual && isNear(now, wakeTime);
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
       const isOnItsWay =
-        held.kind === 'held' && hasMessage(held.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
-      held = { kind: 'held', value, stored };
+        loaded.kind === 'known' && hasMessage(loaded.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
+      loaded = { kind: 'known', value, stored };
       if (direct && !isOnItsWay) await send(deps, next, now);
       return { ...(putOff ? again(`the timer of ${id} was put off`) : DONE), written: true };
     },
 
     async release() {
-      if (held.kind !== 'held') return DONE;
-      const { stored, value } = held;
+      if (loaded.kind !== 'known') return DONE;
+      const { stored, value } = loaded;
       if (markedVersion !== undefined && stored.version === markedVersion) {
         const outcome = await deps.records.delete(key, stored.version);
         return outcome.kind === 'deleted' ? DONE : again(`another run needs ${id}`);
@@ -155,14 +159,14 @@ export function openRecord<Value>(
         nextWakeTime,
       });
       if (marked === undefined) return again(`another run wrote ${id} first`);
-      held = { kind: 'held', value, stored: marked };
+      loaded = { kind: 'known', value, stored: marked };
       markedVersion = marked.version;
       return again(`${id} is about to be closed`);
     },
 
     async closeGone() {
-      if (held.kind === 'none') return DONE;
-      const outcome = await deps.records.delete(key, held.stored.version);
+      if (loaded.kind === 'none') return DONE;
+      const outcome = await deps.records.delete(key, loaded.stored.version);
       return outcome.kind === 'deleted' ? DONE : again(`another run wrote ${id} first`);
     },
   };
@@ -172,13 +176,13 @@ export function openRecord<Value>(
 export function updateRecord<Value>(
   what: string,
   record: TimedRecord<Value>,
-  change: (held: Exclude<Held<Value>, { kind: 'newer' }>) => Promise<Turn>,
+  change: (loaded: Exclude<LoadedRecord<Value>, { kind: 'newer' }>) => Promise<Turn>,
 ): Promise<void> {
-  return settle<Held<Value>, Held<Value>>({
+  return settle<LoadedRecord<Value>, LoadedRecord<Value>>({
     what,
     observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: held => held,
-    apply: async held => (held.kind === 'newer' ? DONE : change(held)),
+    decide: loaded => loaded,
+    apply: async loaded => (loaded.kind === 'newer' ? DONE : change(loaded)),
   });
 }
 

@@ -64,6 +64,8 @@ export interface PodsToEnd<End extends PodEnd> {
   /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
   readonly unchanged: boolean;
   readonly held: HeldEvictions | undefined;
+  /** When it was looked at: each retry counts from then, or two runs would set two timers for one. */
+  readonly now: EpochMs;
   readonly tries: Tries;
   /** What the record remembers of changes that were refused. */
   readonly refusals: Refusals | undefined;
@@ -123,11 +125,10 @@ const MESSAGE_CHARS = 300;
 
 async function answerTo<End extends PodEnd>(
   deps: PodDeps,
-  { unchanged, held, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
+  { unchanged, held, now, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
   end: End,
 ): Promise<PodAnswer> {
   const { kind, pod } = end;
-  const now = deps.clock.now();
   const known = kind === 'evict' ? held?.[pod.uid] : undefined;
   if (known !== undefined && known.until > now) {
     const { message, until } = known;
@@ -185,12 +186,29 @@ function report(
   );
 }
 
+/**
+ * What the record must say before these pods are tried: that the evictions which were not granted are asked for once more. Of two runs that
+ * look at once, only the one that writes it asks (I11). undefined: there are none.
+ */
+export function heldMeanwhile(
+  before: HeldEvictions | undefined,
+  ends: readonly { readonly kind: string; readonly pod: PodView }[],
+  now: EpochMs,
+): HeldEvictions | undefined {
+  const again = ends.flatMap(({ kind, pod: { uid } }) => {
+    const known = before?.[uid];
+    if (kind !== 'evict' || known === undefined || known.until > now) return [];
+    return [[uid, { ...known, until: addDuration(now, RETRY) }] as const];
+  });
+  return again.length === 0 ? undefined : { ...before, ...Object.fromEntries(again) };
+}
+
 /** Which evictions are not asked for again for a moment. */
 export function heldAfter(
   before: HeldEvictions | undefined,
   ended: readonly EndedPod<PodEnd>[],
   now: EpochMs,
-): HeldEvictions | undefined {
+): HeldEvictions {
   const held = ended.flatMap(({ end: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
@@ -199,7 +217,7 @@ export function heldAfter(
     if (message === undefined || (answer.kind === 'refused' && !answer.isAsked)) return [];
     return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
   });
-  return held.length === 0 ? undefined : Object.fromEntries(held);
+  return Object.fromEntries(held);
 }
 
 /** Why the pod is still there; undefined: nothing forbids its end. */

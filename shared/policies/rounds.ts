@@ -7,9 +7,8 @@ import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { createCoalescer, ROUND_KIND } from '../lifecycle/coalesce.ts';
+import { createCoalescer, type Coalescer } from '../lifecycle/coalesce.ts';
 import type { Scopes } from '../lifecycle/next-round.ts';
-import type { UsedWakeUp } from '../lifecycle/timed-record.ts';
 
 /** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
 const WAKE_UPS_PER_SECOND = 50;
@@ -25,18 +24,12 @@ export interface Round {
   readonly concerned: (scopes: Scopes) => Promise<readonly Subject[]>;
 }
 
-export interface Rounds {
+export interface Rounds extends Pick<Coalescer, 'takes' | 'timerDue'> {
   /** Something changed. @param scope undefined: it may concern everything */
   request(scope: string | undefined): Promise<void>;
-  /** The timer of the record is due. */
-  timerDue(wakeUp: UsedWakeUp): Promise<void>;
 }
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
-
-/** Whether a wake-up with this subject is for these rounds. */
-export const isRound = ({ kind, name }: Pick<Subject, 'kind' | 'name'>, round: string): boolean =>
-  kind === ROUND_KIND && name === round;
 
 export function createRounds(deps: Deps, { owner, name, spacing, concerned }: Round): Rounds {
   const coalescer = createCoalescer(deps, {
@@ -49,10 +42,10 @@ export function createRounds(deps: Deps, { owner, name, spacing, concerned }: Ro
     },
   });
   return {
+    ...coalescer,
     async request(scope) {
       await coalescer.request(scope === undefined ? 'all' : [scope]);
     },
-    timerDue: wakeUp => coalescer.timerDue(wakeUp),
   };
 }
 

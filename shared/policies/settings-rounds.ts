@@ -1,19 +1,33 @@
 /** Rounds after changes of settings, as every concern has them; their scopes are NodePools. */
+import { isRepublished, type ClusterEvent } from '../contract/cluster-event.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import { seconds } from '../domain/time.ts';
 import type { Scopes } from '../lifecycle/next-round.ts';
-import { createRounds, type Rounds } from './rounds.ts';
+import type { WakeUpRoute } from '../lifecycle/wake-up-route.ts';
+import { createRounds } from './rounds.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 
-/** The name of these rounds, which is that of their records. */
-export const SETTINGS_ROUND = 'settings';
+export interface SettingsRounds extends WakeUpRoute {
+  /**
+   * A NodePool, or an object with settings for many of them, has changed. One that is only published again changes nothing: what it
+   * applies to is published again, too.
+   */
+  changed(event: Pick<ClusterEvent, 'subject' | 'change' | 'resync'>): Promise<void>;
+}
 
 /** @param concerned what a change of these NodePools affects */
-export function settingsRounds(
+export function createSettingsRounds(
   deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
   owner: FunctionName,
   concerned: (scopes: Scopes) => Promise<readonly Subject[]>,
-): Rounds {
-  return createRounds(deps, { owner, name: SETTINGS_ROUND, spacing: seconds(10), concerned });
+): SettingsRounds {
+  const rounds = createRounds(deps, { owner, name: 'settings', spacing: seconds(10), concerned });
+  return {
+    ...rounds,
+    async changed(event) {
+      if (isRepublished(event)) return;
+      await rounds.request(event.subject.kind === 'NodePool' ? event.subject.name : undefined);
+    },
+  };
 }

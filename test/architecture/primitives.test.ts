@@ -24,7 +24,7 @@ const PRIMITIVES: readonly Primitive[] = [
   },
   {
     name: 'a change of a record alone',
-    does: /decide: (held => held|\(\) => undefined)/,
+    does: /decide: (loaded => loaded|\(\) => undefined)/,
     home: 'shared/lifecycle/timed-record.ts',
   },
   {
@@ -32,7 +32,7 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\btoState: /,
     home: 'shared/lifecycle/record-codec.ts',
     also: {
-      'functions/drain/codec.ts': 'what is stored of drains must fit into an item',
+      'functions/drain/record.ts': 'what is stored of drains must fit into an item',
       'functions/finalizer/termination/record.ts':
         'what a termination waits for is a union, and stored as older versions read it',
     },
@@ -42,7 +42,7 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\brecords\.(put|delete)\(/,
     home: 'shared/lifecycle/timed-record.ts',
     also: {
-      'functions/finalizer/rules/call-rate.ts': 'a count without a timer',
+      'functions/finalizer/objects/call-rate.ts': 'a count without a timer',
       'functions/timer/canary.ts': 'an item that shows that the table is there',
       'functions/timer/reconcile.ts': 'a mark for an entry that cannot be read',
       'shared/cluster/configuration.ts': 'one record without a timer, written while others are',
@@ -83,7 +83,7 @@ const PRIMITIVES: readonly Primitive[] = [
     home: 'shared/cluster/owner.ts',
   },
   { name: 'one run at a time', does: /\bunderWay: turn\.scopes\b/, home: 'shared/lifecycle/coalesce.ts' },
-  { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/lifecycle/last-good.ts' },
+  { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },
   { name: 'the schedule of refusals', does: /\b(const|function) waitAfter\b/, home: 'shared/domain/refusal.ts' },
   { name: 'the group of a message', does: /\bfunction messageGroupOf\b/, home: 'shared/contract/message-group.ts' },
 ];

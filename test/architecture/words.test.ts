@@ -18,7 +18,6 @@ const COINED = [
   'fault',
   'floor',
   'gate',
-  'held',
   'hint',
   'hold',
   'illness',
@@ -36,7 +35,6 @@ const COINED = [
   'resync',
   'round',
   'scope',
-  'seen',
   'settle',
   'sight',
   'silence',
@@ -73,10 +71,7 @@ const isExported = (word: string): boolean => [word, `${word}s`].some(each => ex
 const SAME_EVERYWHERE: Readonly<Record<string, string>> = {
   ClusterEvent: 'the event of the forwarder; to a function, that of its inbox',
   Deps: 'the ports that a file is given',
-  Look: 'what a turn of a concern has read',
   Rules: 'the rules of a concern, which a proof may put mistakes in place of',
-  Seen: 'what came of looking for a subject (`shared/lifecycle/subject.ts`), of the kind that a concern has',
-  Target: 'the object that a concern is about: enough to find it',
 };
 const TYPE = /^(?:export )?(?:interface|type|class) (\w+)/gm;
 const foldersOf = (): ReadonlyMap<string, ReadonlySet<string>> => {

@@ -244,8 +244,8 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const ref = configMapRef(namespace, 'a');
       const first = await created(api, type, configMap(namespace, 'a'));
       const { uid } = first.metadata;
-      const held = { kind: 'held', value: null, stored: { subject: { kind: 'ConfigMap', name: 'a', uid } } };
-      const recordOf = (): never => ({ load: async () => held }) as never;
+      const loaded = { kind: 'known', value: null, stored: { subject: { kind: 'ConfigMap', name: 'a', uid } } };
+      const recordOf = (): never => ({ load: async () => loaded }) as never;
       const find = (name: string) =>
         findSubject({ kubernetes: api }, { ref: { ...ref, name }, uid, recordOf }).then(found => found.kind);
       expect(await find('no-such-name')).toBe('here');

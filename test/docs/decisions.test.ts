@@ -1,5 +1,5 @@
-/** Each decision says why, what, what follows, and what was not taken. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Each decision says why, what, what follows, and what was not taken. Whatever refers to one refers to one that stands. */
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../architecture/sources.ts';
@@ -14,10 +14,33 @@ describe('a decision', () => {
 
   it.each(FILES)('%s has its four parts, and a line in the index', file => {
     const sections = [...textOf(file).matchAll(/^## (.*)$/gm)].map(([, title]) => title);
-    const isSuperseded = /^Status: superseded/m.test(textOf(file));
-    const parts = ['Context', 'Decision', 'Consequences', ...(isSuperseded ? [] : ['Alternatives'])];
+    const parts = ['Context', 'Decision', 'Consequences', 'Alternatives'];
     expect(sections.filter(title => parts.includes(title ?? ''))).toEqual(parts);
     const title = /^# \d{4} (.*)$/m.exec(textOf(file))?.[1];
-    expect(index).toContain(`[${file.slice(0, 4)}](${file}) | ${title} |`);
+    const status = /^Status: (.*)$/m.exec(textOf(file))?.[1];
+    expect(index).toContain(`[${file.slice(0, 4)}](${file}) | ${title} | ${status} |`);
+  });
+
+  it('is there where code, documents or another decision refer to it', () => {
+    const places = globSync(
+      '{*.md,{bench,cli,deploy,docs,examples,forwarder,functions,infra,packages,runtime,shared,simulator,test}/**/*.{md,ts,yaml}}',
+      {
+        cwd: root,
+      },
+    ).filter(file => !file.includes('node_modules'));
+    const numbers = new Set(FILES.map(file => file.slice(0, 4)));
+    const missing = places.flatMap(file =>
+      referredTo(readFileSync(join(root, file), 'utf8')).flatMap(number =>
+        numbers.has(number) ? [] : [`${file}: ADR ${number}`],
+      ),
+    );
+    expect(missing).toEqual([]);
   });
 });
+
+/** Numbers of decisions in a text, without those that a decision has replaced. */
+function referredTo(text: string): readonly string[] {
+  const inText = text.matchAll(/\bADRs? (\d{4})(?:,? (?:and )?(\d{4}))*/g);
+  const inStatus = text.matchAll(/(?:adds to|changes|^Status: accepted;|\| accepted;) ((?:\d{4}(?:, )?)+)/gm);
+  return [...inText, ...inStatus].flatMap(([found]) => found.match(/\d{4}/g) ?? []);
+}

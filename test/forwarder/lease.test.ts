@@ -58,6 +58,21 @@ describe('lease', () => {
     expect(await held).toBe('aborted');
   });
 
+  it('is given up with a word in the log when holding it fails for another reason than its end', async () => {
+    const { clock, leases, stop, leaseOf } = setUp();
+    await leaseOf('a').acquire(stop.signal);
+    const errors: unknown[] = [];
+    const holder = createLease({
+      kubernetes: leases.kubernetes,
+      clock: { ...clock, sleep: () => Promise.reject(new Error('a bug')) },
+      log: { ...SILENT_LOG, error: (fields, message) => void errors.push({ fields, message }) },
+      settings: { namespace: 'curfew', name: 'forwarder', identity: 'a', ...DEFAULT_LEASE_TIMINGS },
+    });
+    expect(await holder.hold(stop.signal)).toBe('lost');
+    const fields = { lease: 'curfew/forwarder', identity: 'a', error: 'a bug' };
+    expect(errors).toEqual([{ fields, message: 'holding the lease failed' }]);
+  });
+
   it('is taken over when its holder has been silent for its duration, by our own clock', async () => {
     const { clock, leases, leaseOf, acquire } = setUp();
     leases.store({

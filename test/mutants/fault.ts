@@ -1,4 +1,5 @@
 /** What goes wrong beside a mistake: a call that certainly fails. */
+import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { addDuration, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -30,6 +31,23 @@ export function firstListsFail(of: FunctionName, resource: ResourceName, times =
         failed += 1;
         throw new RetryableError(`list ${resource}: 500`, { reason: 'InternalError' });
       },
+    },
+  });
+  return { of, ports };
+}
+
+/** The first write of such a record fails, and nothing of it is stored. */
+export function firstWriteFails(of: FunctionName, isSuch: (record: NewRecord) => boolean): FunctionFault {
+  let hasFailed = false;
+  const ports: FunctionFault['ports'] = ({ records }) => ({
+    records: {
+      get: key => records.get(key),
+      async put(record, version) {
+        if (hasFailed || !isSuch(record)) return await records.put(record, version);
+        hasFailed = true;
+        throw new RetryableError(`put ${record.id}: 500`, { reason: 'InternalServerError' });
+      },
+      delete: (key, version) => records.delete(key, version),
     },
   });
   return { of, ports };

@@ -1,6 +1,6 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
 import { decide } from '../../functions/finalizer/termination/decide.ts';
-import { decideRule } from '../../functions/finalizer/rules/decide.ts';
+import { decideRule } from '../../functions/finalizer/objects/decide.ts';
 import type { TerminationContext } from '../../functions/finalizer/termination/context.ts';
 import { hooksAt } from '../../functions/finalizer/termination/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
@@ -65,7 +65,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mistake: 'calls the hooks of a NodeClaim whose instance another NodeClaim has',
     breaks: ['I7'],
     scenario: `${WITHOUT_WAITING}#a-shared-instance-stays-and-no-hook-is-called`,
-    mutation: hooksSeeing(context => ({ ...context, look: { ...context.look, sharedWith: [] } })),
+    mutation: hooksSeeing(context => ({ ...context, observed: { ...context.observed, sharedWith: [] } })),
   },
   {
     name: 'hooks-wait-beside-karpenter',
@@ -73,10 +73,10 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     breaks: ['I8'],
     scenario: `${WITHOUT_WAITING}#beside-karpenter-a-hook-holds-nothing`,
     mutation: hooksSeeing(context => {
-      const { claim } = context.look;
+      const { claim } = context.observed;
       if (claim === undefined) return context;
       const metadata = { ...claim.metadata, finalizers: [] };
-      return { ...context, look: { ...context.look, claim: { ...claim, metadata } } };
+      return { ...context, observed: { ...context.observed, claim: { ...claim, metadata } } };
     }),
   },
   {

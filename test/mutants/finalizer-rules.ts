@@ -1,5 +1,5 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
-import { decideRule, takeSlot } from '../../functions/finalizer/rules/decide.ts';
+import { decideRule, takeSlot } from '../../functions/finalizer/objects/decide.ts';
 import { createReconciler } from '../../functions/finalizer/reconcile.ts';
 import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';
 import { isA, withFinalizerRules, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';

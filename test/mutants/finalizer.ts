@@ -9,7 +9,7 @@ import { releaseObjects } from '../../functions/finalizer/termination/release.ts
 import { RetryableError } from '../../shared/errors.ts';
 import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { firstListsFail, firstDeletionIsUnknown } from './fault.ts';
+import { firstDeletionIsUnknown, firstListsFail, firstWriteFails } from './fault.ts';
 import {
   isA,
   withFinalizerRules,
@@ -181,7 +181,8 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'answer-at-the-node-forgotten',
     mistake: 'does not see the answers of hooks that are noted at a Node which its NodeClaim leaves',
     breaks: ['I4'],
-    seed: 100_122,
+    scenario: 'finalizer-taken-off-by-hand.yaml#node-claim-made-anew',
+    fault: () => firstWriteFails('finalizer', ({ id, state }) => id.startsWith('nodeclaim/') && 'keyUid' in state),
     mutation: withRecords('finalizer', records => ({
       async get(key) {
         const record = await records.get(key);

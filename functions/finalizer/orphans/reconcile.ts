@@ -1,5 +1,5 @@
 /** One instance that may have been left behind: look, decide, say it or close its entry. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import { isGone, isUnknownYet } from '../cluster/instances.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -9,7 +9,7 @@ import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
-import { listHeldInstances } from './cluster.ts';
+import { listHeldInstances } from './observe.ts';
 import { decideOrphan, ORPHAN_CHECK, type HeldBy, type OrphanDecision } from './decide.ts';
 import { instanceSubject, ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 
@@ -19,7 +19,7 @@ export type LeftBy = NonNullable<OrphanEntry['object']>;
 /** undefined: there is no such instance. */
 type State = InstanceState | 'unknown' | undefined;
 
-interface Look {
+interface ObservedInstance {
   readonly now: EpochMs;
   readonly providerID: string;
   readonly state: State;
@@ -48,12 +48,12 @@ export async function reconcileInstance(
   const record = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
   if (await record.isServed()) return true;
   let isInLedger = true;
-  await settle<Look, OrphanDecision>({
+  await settle<ObservedInstance, OrphanDecision>({
     what: `instance ${providerID}`,
-    async observe(): Promise<Observed<Look>> {
-      const held = await record.load();
-      if (held.kind === 'newer') return { kind: 'over' };
-      const entry = held.kind === 'held' ? held.value : undefined;
+    async observe(): Promise<Observed<ObservedInstance>> {
+      const loaded = await record.load();
+      if (loaded.kind === 'newer') return { kind: 'over' };
+      const entry = loaded.kind === 'known' ? loaded.value : undefined;
       const state = await stateOf(deps, providerID, left?.launchTime);
       const heldBy = ends(state) ? 'nothing' : await holderOf(deps, providerID);
       const now = deps.clock.now();
@@ -62,9 +62,9 @@ export async function reconcileInstance(
     },
     decide: ({ now, state, heldBy, object, entry }) =>
       decideOrphan({ now, ends: ends(state), heldBy, leftByObject: object !== undefined, entry }),
-    async apply(decision, look) {
+    async apply(decision, observed) {
       isInLedger = decision.kind === 'say' || decision.kind === 'wait';
-      return apply(parts, decision, look, left?.since);
+      return apply(parts, decision, observed, left?.since);
     },
   });
   return isInLedger;
@@ -93,10 +93,10 @@ async function holderOf(deps: TerminationDeps, providerID: string): Promise<Held
 async function apply(
   { reporter }: FinalizerContext,
   decision: OrphanDecision,
-  look: Look,
+  observed: ObservedInstance,
   since?: EpochMs,
 ): Promise<Turn> {
-  const { now, record, entry, object, providerID } = look;
+  const { now, record, entry, object, providerID } = observed;
   const subject = instanceSubject(providerID);
   switch (decision.kind) {
     case 'ignore':
@@ -110,18 +110,18 @@ async function apply(
         ...(object && { object }),
       };
       // Said first: what the entry says was said is not said again for a day (I9).
-      await reportOrphan(reporter, look, value.since);
+      await reportOrphan(reporter, observed, value.since);
       return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
     }
     case 'close': {
       const turn = await record.closeGone();
-      if (turn.kind === 'done') await reportClosed(reporter, look, decision.because);
+      if (turn.kind === 'done') await reportClosed(reporter, observed, decision.because);
       return turn;
     }
   }
 }
 
-function aboutOf({ object, providerID }: Look): About {
+function aboutOf({ object, providerID }: ObservedInstance): About {
   if (object === undefined) {
     const { apiVersion, kind, name } = instanceSubject(providerID);
     return { apiVersion, kind, metadata: { name } };
@@ -130,10 +130,10 @@ function aboutOf({ object, providerID }: Look): About {
   return { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } };
 }
 
-async function reportOrphan(reporter: Reporter, look: Look, since: EpochMs): Promise<void> {
-  const { object, providerID, state = '' } = look;
+async function reportOrphan(reporter: Reporter, observed: ObservedInstance, since: EpochMs): Promise<void> {
+  const { object, providerID, state = '' } = observed;
   await reporter.report({
-    about: aboutOf(look),
+    about: aboutOf(observed),
     decision: 'orphan',
     reason: EVENT_REASONS.possibleOrphan,
     message:
@@ -149,13 +149,13 @@ async function reportOrphan(reporter: Reporter, look: Look, since: EpochMs): Pro
 
 async function reportClosed(
   reporter: Reporter,
-  look: Look,
+  observed: ObservedInstance,
   because: Extract<OrphanDecision, { kind: 'close' }>['because'],
 ): Promise<void> {
-  const { providerID, state, heldBy } = look;
+  const { providerID, state, heldBy } = observed;
   const ended = state === undefined ? 'is gone' : `is ${state}`;
   await reporter.report({
-    about: aboutOf(look),
+    about: aboutOf(observed),
     decision: 'close',
     reason: because,
     message: `instance ${providerID} ${because === 'InstanceEnded' ? ended : `has a ${heldBy}`}: it is no possible orphan any more`,

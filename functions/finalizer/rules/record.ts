@@ -1,47 +1,50 @@
-/**
- * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went.
- * What is in it and not in the cluster was not cleaned up by us.
- */
-import { instant } from '../../../shared/contract/instant.ts';
+/** The record of a rule that is being deleted, or of which a change was refused: until then its timer, and what must not be lost. */
+import type { TerminationDeps } from '../cluster/context.ts';
+import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
+import { parseTimestamp } from '../../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
-
-const entry = {
-  rule: z.string(),
-  finalizerName: z.string(),
-  /**
-   * `held`: the object lives; `intended`: a call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `cleaned`: the
-   * finalizer may go; `orphaned`: the object went without a clean-up.
-   */
-  phase: z.enum(['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned']),
-  attempts: z.int().check(z.minimum(0)),
-  /** When the phase changed last. */
-  time: instant,
-  /** When the next call may be made: a place in the rule's queue. */
-  slotTime: z.exactOptional(instant),
-  message: z.exactOptional(z.string()),
-  /** Changes that are refused, by what was decided. */
-  refusals: z.exactOptional(refusalsSchema),
-  /** The deadline passed and was reported. */
-  overdue: z.exactOptional(z.boolean()),
-  /** Its rule is gone or cannot be read: when that was said last, and whether the object was being deleted then. */
-  withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
-};
-/** When the entry is looked at, where several stand in one record. */
-const timed = z.object({ ...entry, wakeTime: instant });
+import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 
 const schema = z.object({
-  ...entry,
-  wakeTime: z.exactOptional(instant),
-  /** The same for further rules whose finalizers the object carries, by rule. */
-  others: z.exactOptional(z.record(z.string(), timed)),
+  /** Changes of the rule that are refused. Records of before have the text alone, as `refused`. */
+  refusals: z.exactOptional(refusalsSchema),
+  /** How the forwarder's watch of the kind stands, which the status cannot show yet: nobody repeats it. */
+  watch: z.exactOptional(kindWatchSchema),
 });
 
-const entrySchema = z.object(entry);
-export type LedgerEntry = z.output<typeof entrySchema>;
-export type TimedEntry = z.output<typeof timed>;
-/** The record of one object: as a rule one entry. */
-export type LedgerRecord = z.output<typeof schema>;
+export type RuleRecord = z.output<typeof schema>;
 
-export const LEDGER_CODEC: RecordCodec<LedgerRecord> = checkedCodec('finalizer', schema, 2);
+export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec('finalizer', schema, 1);
+
+const idOf = (uid: string): string => `rule/${uid}`;
+
+/** The records of one run, by UID of the rule. @param wakeUp the one that the run is about */
+export function openRuleRecords(
+  deps: TerminationDeps,
+  wakeUp: UsedWakeUp | undefined,
+): (uid: string) => TimedRecord<RuleRecord> {
+  const records = openRecords(deps, RULE_CODEC, wakeUp);
+  return uid => records(idOf(uid));
+}
+
+/** Under which the record remembers that the rule's own finalizer could not be put on. */
+export const KEEPING = 'keep';
+
+/** Whether the rule could not get a finalizer of its own: its objects do not wait for it. */
+export async function isKeepingRefused(deps: TerminationDeps, uid: string): Promise<boolean> {
+  const loaded = await openRecord(deps, RULE_CODEC, idOf(uid)).load();
+  return loaded.kind === 'known' && loaded.value.refusals?.[KEEPING] !== undefined;
+}
+
+/** Forgets a rule that is gone. */
+export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<void> {
+  if ((await record.load()).kind === 'known') await record.closeGone();
+}
+
+/** Whether the forwarder found this after what was known, or at the same instant; a time that cannot be read keeps nothing back. */
+export function isLater({ since }: Pick<KindWatch, 'since'>, known: Pick<KindWatch, 'since'>): boolean {
+  const [reported, stored] = [parseTimestamp(since), parseTimestamp(known.since)];
+  return reported === undefined || stored === undefined || reported >= stored;
+}

@@ -8,18 +8,16 @@ import { seconds } from '../../../shared/domain/time.ts';
 import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { isOutOfSight } from './hidden.ts';
+import { isOutOfSight } from './out-of-sight.ts';
 import { cleanUpOf, isCarrying, loadRules, acceptanceOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-export const RULES_ROUND = 'rules';
-
 /** Rounds after changes of rules; their scopes are FinalizerRules. */
-export function createRuleRounds(deps: Deps): Rounds {
+export function ruleRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: 'finalizer',
-    name: RULES_ROUND,
+    name: 'rules',
     spacing: seconds(10),
     concerned: scopes => concernedByRules(deps, scopes),
   });

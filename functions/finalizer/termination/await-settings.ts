@@ -2,12 +2,12 @@
  * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). It is said at once and
  * every hour, until they can be read or the deadline forces.
  */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TerminationDecision } from './decide.ts';
-import { storedOrEmpty, type Look } from './observe.ts';
+import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { objectsOf } from './context.ts';
 import { waitOf, withWait } from './record.ts';
 
@@ -18,9 +18,9 @@ const CHECK = minutes(5);
 export async function awaitSettings(
   { deps, reporter }: FinalizerContext,
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
-  look: Look,
+  observed: ObservedTermination,
 ): Promise<Turn> {
-  const { object, record, stored, now } = look;
+  const { object, record, stored, now } = observed;
   const { kind, apiVersion, metadata } = object;
   const end =
     deadline === undefined
@@ -33,7 +33,7 @@ export async function awaitSettings(
   if (isSaid) {
     const reason = EVENT_REASONS.terminationAwaitsSettings;
     const event = { type: 'Warning' } as const;
-    const [first = object, ...others] = objectsOf({ look });
+    const [first = object, ...others] = objectsOf({ observed });
     await reporter.report({ about: first, decision: 'wait', reason, message: text, isRepeated: !isNews, event });
     for (const about of others) await deps.events.record({ ...event, reason, message: text, about });
   }

@@ -19,7 +19,7 @@ export async function showProgress(
   context: TerminationContext,
   outcome: Exclude<StepsOutcome, { kind: 'done' }>,
 ): Promise<void> {
-  const { claim, nodes } = context.look;
+  const { claim, nodes } = context.observed;
   const message = outcome.kind === 'notYet' ? outcome.on : outcome.message;
   const own: Condition = { type: TERMINATING_CONDITION, status: 'True', reason: reasonOf(outcome.step), message };
   if (claim !== undefined) {
@@ -58,7 +58,7 @@ function karpenterConditions(step: string, message: string): readonly Condition[
 
 /** At the deadline volumes are not waited for: what is still attached, as Karpenter says it. */
 export async function showVolumesLeft(context: TerminationContext, message: string): Promise<void> {
-  const { claim } = context.look;
+  const { claim } = context.observed;
   if (claim === undefined || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true) return;
   await write(context, claim, [
     { type: 'VolumesDetached', status: 'False', reason: 'TerminationGracePeriodElapsed', message },

@@ -15,15 +15,15 @@ import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { TerminationDeps } from '../cluster/deps.ts';
-import type { ResourceAnswer } from './answers.ts';
-import type { Look } from './observe.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
+import type { ResourceAnswer } from './hook-progress.ts';
+import type { ObservedTermination } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
 export interface TerminationContext {
   readonly deps: TerminationDeps;
-  readonly look: Look;
+  readonly observed: ObservedTermination;
   readonly now: EpochMs;
   readonly deadline: Deadline | undefined;
   readonly forced: boolean;
@@ -102,8 +102,8 @@ const LAST_SAFETY_LOOK = minutes(5);
  * When a step that waits for an event of the cluster looks without one, should it be lost: after a minute, and the longer the
  * termination takes the later, up to five minutes (I5).
  */
-export function safetyLook({ now, look }: TerminationContext): EpochMs {
-  const begin = parseTimestamp(look.object.metadata.deletionTimestamp ?? '') ?? now;
+export function safetyLook({ now, observed }: TerminationContext): EpochMs {
+  const begin = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '') ?? now;
   return nextLook(begin, now, FIRST_SAFETY_LOOK, LAST_SAFETY_LOOK);
 }
 
@@ -136,9 +136,9 @@ function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: Duratio
 
 /** The NodeClaim, if there is one, and its Nodes. */
 export const objectsOf = ({
-  look: { claim, nodes },
+  observed: { claim, nodes },
 }: {
-  readonly look: Pick<Look, 'claim' | 'nodes'>;
+  readonly observed: Pick<ObservedTermination, 'claim' | 'nodes'>;
 }): readonly KubernetesObject[] => (claim === undefined ? nodes : [claim, ...nodes]);
 
 /** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
@@ -153,5 +153,5 @@ export async function tell(context: TerminationContext, report: Omit<Report, 'ab
 }
 
 /** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone. */
-export const leaving = ({ look }: TerminationContext): readonly KubernetesObject[] =>
-  look.nodes.filter(node => !isLive(node));
+export const leaving = ({ observed }: TerminationContext): readonly KubernetesObject[] =>
+  observed.nodes.filter(node => !isLive(node));

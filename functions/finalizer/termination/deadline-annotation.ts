@@ -16,8 +16,8 @@ const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
  * Answers whether the NodeClaim was written, or has changed: the next look starts from there. One that has a value keeps it, whatever it
  * is. Where that cannot be written, the deadline holds without it.
  */
-export async function writeDeadline({ deps, look, deadline, forced }: TerminationContext): Promise<boolean> {
-  const { claim } = look;
+export async function writeDeadline({ deps, observed, deadline, forced }: TerminationContext): Promise<boolean> {
+  const { claim } = observed;
   if (claim?.metadata.deletionTimestamp === undefined || forced || deadline?.source !== OF_CLAIM) return false;
   const { name, uid, resourceVersion, annotations = {} } = claim.metadata;
   if (annotations[ANNOTATION] !== undefined) return false;

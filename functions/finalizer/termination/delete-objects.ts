@@ -13,7 +13,7 @@ import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts'
 export const deleteObjects = {
   name: 'DeleteObjects',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { claim, nodes, sharedWith } = context.look;
+    const { claim, nodes, sharedWith } = context.observed;
     if (claim === undefined || sharedWith.length > 0) return stepDone;
     if (isLive(claim)) {
       const isHeld = isOurs(context, claim) || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
@@ -36,7 +36,7 @@ export const deleteObjects = {
 export const deleteUnheldClaim = {
   name: 'DeleteNodeClaim',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { claim, sharedWith } = context.look;
+    const { claim, sharedWith } = context.observed;
     if (claim === undefined || sharedWith.length > 0 || !isLive(claim)) return stepDone;
     return await remove(context, claim);
   },

@@ -16,6 +16,7 @@ import {
   endPods,
   forgetPods,
   heldAfter,
+  heldMeanwhile,
   leftAfter,
   listed,
   nameOf,
@@ -23,7 +24,7 @@ import {
   type HeldEvictions,
 } from '../../../shared/pods/drain-pods.ts';
 import { planDrain, type DrainPlan, type PodStep } from './drain-plan.ts';
-import { leaving, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { leaving, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 type ActiveStep = Exclude<PodStep, { kind: 'wait' }>;
 type Ended = readonly EndedPod<ActiveStep>[];
@@ -33,6 +34,7 @@ export const drainNodes = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     let until: EpochMs | undefined;
     let held: HeldEvictions = {};
+    let isOthers = false;
     const all: PodView[] = [];
     const waits: string[] = [];
     await oneByOne(leaving(context), async node => {
@@ -42,10 +44,15 @@ export const drainNodes = {
         now: context.now,
         pods,
         deadline: context.deadline?.time,
-        protection: context.look.protection.policy,
+        protection: context.observed.protection.policy,
       });
       const before = context.progress().heldEvictions;
-      const { ended, isSaidAgain } = await carryOut(context, node, plan.steps);
+      const meanwhile = heldMeanwhile(before, plan.steps, context.now);
+      if (meanwhile !== undefined && !(await context.remember({ heldEvictions: meanwhile }))) {
+        isOthers = true;
+        return;
+      }
+      const { ended, isSaidAgain } = await carryOut(context, node, plan.steps, before);
       held = { ...held, ...heldAfter(before, ended, context.now) };
       if (isDrained(context, plan, ended)) return;
       const left = leftAfter(context.progress().refusedEvictions, ended, context.now);
@@ -57,6 +64,7 @@ export const drainNodes = {
       waits.push(message);
       until = earliest(until, earliest(plan.nextLook, earliest(retryTime, stuckAfter(context, ended))));
     });
+    if (isOthers) return lookAgain(context, 'another run tries the same evictions');
     forgetPods(context.run.tries, context.progress().refusals, all);
     if (!isDeepStrictEqual(held, context.progress().heldEvictions ?? {}))
       await context.remember({ heldEvictions: held });
@@ -69,21 +77,23 @@ export const drainNodes = {
   },
 };
 
-/** Ends the pods of these steps. `isSaidAgain`: that an eviction is refused is to be said once more. */
+/** Ends the pods of these steps. `isSaidAgain`: that an eviction is refused is to be said once more. @param held before this look */
 export async function carryOut(
   context: TerminationContext,
   node: KubernetesObject,
   steps: readonly PodStep[],
+  held?: HeldEvictions,
 ): Promise<{ readonly ended: Ended; readonly isSaidAgain: boolean }> {
-  const { deps, reporter, run, settings, deadline, forced } = context;
-  const { heldEvictions, refusals } = context.progress();
+  const { deps, reporter, run, now, settings, deadline, forced } = context;
+  const { refusals } = context.progress();
   let isSaidAgain = false;
   const ended = await endPods(
     { ...deps, reporter },
     {
       ends: steps.filter(step => step.kind !== 'wait'),
       unchanged: false,
-      held: heldEvictions,
+      held,
+      now,
       tries: run.tries,
       refusals,
       restsOn: [settings],

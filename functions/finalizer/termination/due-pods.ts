@@ -19,14 +19,19 @@ const BEFORE_DRAIN: readonly string[] = [deleteObjects.name, taintNodes.name, ho
 
 /** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain sees to it. */
 export async function deleteDuePods(context: TerminationContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
-  const { deadline, now, forced, deps, look } = context;
+  const { deadline, now, forced, deps, observed } = context;
   if (deadline === undefined || forced || outcome.kind === 'done' || !BEFORE_DRAIN.includes(outcome.step))
     return undefined;
   if (await isInstanceMissing(context)) return undefined;
   let next: EpochMs | undefined;
   for (const node of leaving(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
-    const { steps, nextForce } = planDrain({ now, pods, deadline: deadline.time, protection: look.protection.policy });
+    const { steps, nextForce } = planDrain({
+      now,
+      pods,
+      deadline: deadline.time,
+      protection: observed.protection.policy,
+    });
     const due = steps.filter(({ kind }) => kind === 'delete');
     const { ended } = await carryOut(context, node, due);
     next = [nextForce, leftAfter(0, ended, now).retryTime].reduce(earliest, next);

@@ -21,13 +21,13 @@ export async function hookModeOf(context: TerminationContext, point: HookPoint):
   const because = await whyNever(context);
   if (because !== undefined) return { kind: 'never', because };
   if (context.forced) return { kind: 'forced' };
-  const isKarpenters = context.look.claim?.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
+  const isKarpenters = context.observed.claim?.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
   return { kind: isKarpenters && point !== 'after-terminate' ? 'once' : 'awaited' };
 }
 
 /** Why no instance ends here; undefined: one does. A Node that no NodeClaim stands for ends none, but goes after one that has ended. */
 async function whyNever(context: TerminationContext): Promise<string | undefined> {
-  const { claim, providerID, sharedWith } = context.look;
+  const { claim, providerID, sharedWith } = context.observed;
   if (providerID === undefined) return 'there never was an instance';
   if (sharedWith.length > 0) return `instance ${providerID} stays: NodeClaim ${sharedWith.join(', ')} has it`;
   if (claim !== undefined) return undefined;

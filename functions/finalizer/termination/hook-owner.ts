@@ -3,7 +3,7 @@
  * Nodes before it notes the first call down, and goes on with calls that it finds noted there. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
  * Node that calls them again.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
@@ -20,15 +20,15 @@ export const isNoteOf = (value: TerminationRecord, claimUid: string | undefined)
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
-  const held = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
-  const isUnderWay = held.kind === 'held' && held.value.orphanedTime === undefined && held.value.unheld !== true;
-  return isUnderWay ? held.stored.subject : undefined;
+  const loaded = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
+  const isUnderWay = loaded.kind === 'known' && loaded.value.orphanedTime === undefined && loaded.value.unheld !== true;
+  return isUnderWay ? loaded.stored.subject : undefined;
 }
 
 /** Makes this termination the one that calls the hooks, where none has. Asked before its first call. */
 export async function ownHooks(context: TerminationContext): Promise<HookOwner> {
-  const { deps, look, finalizerNames, settings } = context;
-  const { claim, nodes, stored } = look;
+  const { deps, observed, finalizerNames, settings } = context;
+  const { claim, nodes, stored } = observed;
   const { hooks } = context.progress();
   if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
   if (claim === undefined) return stored?.hooksOf === undefined ? { kind: 'ours' } : { kind: 'over' };
@@ -38,7 +38,7 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
   for (const { metadata } of held) {
     const record = openNodeRecord(deps, metadata.uid);
     const loaded = await record.load();
-    const value = loaded.kind === 'held' ? loaded.value : EMPTY_TERMINATION;
+    const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
     const { hooksOf } = value;
     if (hooksOf !== undefined && hooksOf !== claim.metadata.uid) {
       const other = await claimUnderWay(deps, hooksOf);
@@ -49,7 +49,7 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
       // It has begun one of its own, when no NodeClaim was seen to stand for it.
       if (value.reported !== undefined && !isCalled) return { kind: 'underWay', of: `Node ${metadata.name}` };
       const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
-      const wakeTime = addDuration(look.now, LEFT_CHECK);
+      const wakeTime = addDuration(observed.now, LEFT_CHECK);
       const own = isCalled ? { ...callsOf(value), keyUid: value.keyUid ?? metadata.uid } : value;
       const noted = { ...own, hooksOf: claim.metadata.uid };
       const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });

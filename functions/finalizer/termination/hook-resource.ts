@@ -12,7 +12,7 @@ import type { HookTarget, TerminationHook } from '../../../shared/domain/termina
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { renderHookResource } from './hook-template.ts';
-import type { ResourceAnswer } from './answers.ts';
+import type { ResourceAnswer } from './hook-progress.ts';
 import type { HookProgress } from './record.ts';
 import type { TerminationContext } from './context.ts';
 
@@ -20,7 +20,7 @@ type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 
 /** Equal for all calls about one hook of one termination, also when a NodeClaim that went has left it to its Node. */
 export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>
-  `${context.progress().keyUid ?? context.look.object.metadata.uid}/${name}`;
+  `${context.progress().keyUid ?? context.observed.object.metadata.uid}/${name}`;
 
 /** Makes it, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be asked */
 export async function makeResource(
@@ -29,7 +29,7 @@ export async function makeResource(
   { firstInvokedTime, unawaited }: HookProgress,
 ): Promise<ResourceAnswer> {
   const { kubernetes } = context.deps;
-  const { look } = context;
+  const { observed } = context;
   const { template } = hook.target;
   const text = await readTemplate(kubernetes, template);
   if (text === undefined) return failed(`ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name} has no key ${template}`);
@@ -37,12 +37,12 @@ export async function makeResource(
   const rendered = renderHookResource(text, template, {
     hook: hook.name,
     at: hook.at,
-    providerID: look.providerID,
+    providerID: observed.providerID,
     deadline: toTimestamp(addDuration(firstInvokedTime, hook.deadline)),
     forced: unawaited === 'forced',
-    claim: look.claim,
-    node: look.nodes[0],
-    owner: look.object,
+    claim: observed.claim,
+    node: observed.nodes[0],
+    owner: observed.object,
   });
   if (!rendered.ok) return failed(rendered.message);
   const { manifest } = rendered;

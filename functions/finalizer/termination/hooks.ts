@@ -20,7 +20,7 @@ import {
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import type { ResourceAnswer } from './answers.ts';
+import type { ResourceAnswer } from './hook-progress.ts';
 import type { HookProgress } from './record.ts';
 import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource } from './hook-resource.ts';
@@ -177,8 +177,8 @@ async function invoke(
   progress: HookProgress,
   within: DurationMs | undefined,
 ): Promise<HookAnswer> {
-  const { look, deadline, deps } = context;
-  const { kind, apiVersion, metadata } = look.object;
+  const { observed, deadline, deps } = context;
+  const { kind, apiVersion, metadata } = observed.object;
   return deps.hooks.invoke({
     purpose: 'hook',
     name: hook.name,
@@ -188,8 +188,8 @@ async function invoke(
     details: {
       at: hook.at,
       attempt: progress.attempts,
-      providerID: look.providerID ?? null,
-      nodes: look.nodes.map(node => node.metadata.name),
+      providerID: observed.providerID ?? null,
+      nodes: observed.nodes.map(node => node.metadata.name),
       deadline: toTimestamp(addDuration(progress.firstInvokedTime, hook.deadline)),
       terminationDeadline: deadline === undefined ? null : toTimestamp(deadline.time),
       forced: progress.unawaited === 'forced',

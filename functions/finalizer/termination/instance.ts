@@ -28,8 +28,8 @@ import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationConte
 export const terminateInstance = {
   name: 'TerminateInstance',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { look, forced, now } = context;
-    const { claim, providerID, sharedWith } = look;
+    const { observed, forced, now } = context;
+    const { claim, providerID, sharedWith } = observed;
     // Without a NodeClaim the instance is not ours to end; without a providerID there is none.
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
     const state = await lookAtInstance(context, providerID);
@@ -81,18 +81,18 @@ function takeOverTime({ deadline }: TerminationContext, deletion: EpochMs): Epoc
   return addDuration(deadline.time > deletion ? deadline.time : deletion, KARPENTER_GRACE);
 }
 
-function waitForNews({ look, now }: TerminationContext, providerID: string): StepOutcome {
+function waitForNews({ observed, now }: TerminationContext, providerID: string): StepOutcome {
   const message = `EC2 does not know instance ${providerID}, which is too young for that to be certain`;
-  return waitFor(message, unknownUntil(launchTimeOf(look)) ?? now);
+  return waitFor(message, unknownUntil(launchTimeOf(observed)) ?? now);
 }
 
 /** The state now; undefined: the cloud knows no such instance. Throws where it does not say. */
 export async function stateOf(
-  { deps, look, now }: TerminationContext,
+  { deps, observed, now }: TerminationContext,
   providerID: string,
 ): Promise<SeenState | undefined> {
   const found = await deps.instances.describe(providerID);
-  return found === undefined && isUnknownYet(launchTimeOf(look), now) ? 'notFoundYet' : found?.state;
+  return found === undefined && isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : found?.state;
 }
 
 /** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal. */
@@ -124,11 +124,11 @@ export async function lookAtInstance(context: TerminationContext, providerID: st
 
 /** The call as the schedule of refusals knows it. */
 function changeOf(context: TerminationContext, providerID: string): Change {
-  const { look, settings, deadline } = context;
+  const { observed, settings, deadline } = context;
   return {
     key: `terminate ${providerID}`,
     stored: context.progress().refusals,
-    restsOn: [look.claim, settings],
+    restsOn: [observed.claim, settings],
     deadline: deadline?.time,
     isSaidAtOnce: true,
     say: (text, isRepeated) =>
@@ -162,7 +162,7 @@ async function call(context: TerminationContext, providerID: string, attempt: Ca
   if (isRefusal(outcome)) return await failed(context, providerID, attempt, outcome);
   if (outcome.kind === 'unknown') throw outcome.error;
   if (outcome.kind === 'notFound') {
-    return isUnknownYet(launchTimeOf(context.look), context.now) ? waitForNews(context, providerID) : stepDone;
+    return isUnknownYet(launchTimeOf(context.observed), context.now) ? waitForNews(context, providerID) : stepDone;
   }
   await context.remember({ instance: { ...attempt, phase: 'accepted' } });
   context.run.ownAttempt = undefined;

@@ -30,10 +30,10 @@ export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: 
   const { name, labels = {} } = pool.metadata;
   const parsed = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
   const record = open(deps, name, wakeUp);
-  const held = await record.load();
-  if (held.kind === 'newer') return;
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return;
   const { customFinalizerName, terminationGracePeriod } = parsed.ok ? parsed.value : {};
-  const before = held.kind === 'held' ? held.value : undefined;
+  const before = loaded.kind === 'known' ? loaded.value : undefined;
   const value: KnownPool | undefined = parsed.ok
     ? {
         labels: { ...labels },
@@ -48,18 +48,18 @@ export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: 
 export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): Promise<void> {
   const pool = await loadNodePool(deps, name);
   const record = open(deps, name, wakeUp);
-  const held = await record.load();
+  const loaded = await record.load();
   if (pool !== undefined) {
     await rememberPool(deps, pool, wakeUp);
     return;
   }
-  if (held.kind !== 'held') return;
+  if (loaded.kind !== 'known') return;
   const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${name}` };
   const [claims, nodes] = await inParallel([
     listNodeClaims(deps, { notServed: 'notKnown' }, query),
     listNodes(deps, query),
   ]);
-  if (claims.length + nodes.length > 0) await save(deps, record, name, held.value);
+  if (claims.length + nodes.length > 0) await save(deps, record, name, loaded.value);
   else await record.closeGone();
 }
 

@@ -21,14 +21,14 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
  * has a kubelet that speaks. One whose end this termination has asked for is not emptied once more while it goes. Whether a NodeClaim still stands for the instance does not matter.
  */
 export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
-  const { nodes, providerID } = context.look;
+  const { nodes, providerID } = context.observed;
   if (providerID === undefined) return false;
   // What EC2 refuses for good is known by nobody: the Node is emptied like any other. Nor is an answer waited for where a kubelet speaks, or
   // at the deadline.
   const isSpeaking = nodes.some(isReady);
   const isNeeded = !isSpeaking && !context.forced;
-  const look = isNeeded ? lookAtInstance(context, providerID) : stateOf(context, providerID);
-  const answer = await orNotKnown(look.then(state => ({ kind: 'seen', state }) as const));
+  const observed = isNeeded ? lookAtInstance(context, providerID) : stateOf(context, providerID);
+  const answer = await orNotKnown(observed.then(state => ({ kind: 'seen', state }) as const));
   if (answer.kind === 'seen') {
     const { state } = answer;
     const isEnded =

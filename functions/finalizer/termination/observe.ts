@@ -8,7 +8,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { findSubject, type Seen as SeenSubject } from '../../../shared/lifecycle/subject.ts';
+import { findSubject, type Lookup } from '../../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../../shared/cluster/kept-policies.ts';
@@ -30,7 +30,7 @@ import { objectOf, orNotKnown, OutOfSight, type NotKnown } from '../../../shared
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 /** Which object a termination is about: a NodeClaim, or a Node that has none. */
-export interface Target {
+export interface TerminationSubject {
   readonly kind: 'NodeClaim' | 'Node';
   readonly name: string;
   readonly uid: string | undefined;
@@ -40,9 +40,9 @@ export interface Target {
   readonly onlyIfKnown?: boolean | undefined;
 }
 
-export interface Look {
+export interface ObservedTermination {
   readonly now: EpochMs;
-  readonly target: Target;
+  readonly target: TerminationSubject;
   readonly object: KubernetesObject;
   readonly claim: KubernetesObject | undefined;
   /** Those with the NodeClaim's providerID; the Node itself where there is no NodeClaim. */
@@ -62,10 +62,11 @@ export interface Look {
   readonly stored: TerminationRecord | undefined;
   /** When the record's timer comes. */
   readonly armed: EpochMs | undefined;
+  /** That timer has a message of its own; else it is the sweep's. */
+  readonly isArmedDirect: boolean;
 }
 
 /** `gone`: a termination of it was not closed. */
-export type Seen = SeenSubject<Look, TerminationRecord>;
 
 const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
@@ -77,20 +78,20 @@ export function createObserver(
   onRecord: (record: TimedRecord<TerminationRecord>, object?: KubernetesObject) => void = () => undefined,
 ) {
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
-  const recordOf = (kind: Target['kind']) => (uid: string) => {
+  const recordOf = (kind: TerminationSubject['kind']) => (uid: string) => {
     const record = records(`${kind.toLowerCase()}/${uid}`);
     onRecord(record);
     return record;
   };
 
-  return async (target: Target): Promise<Seen> => {
+  return async (target: TerminationSubject): Promise<Lookup<ObservedTermination, TerminationRecord>> => {
     const { kind, name, uid, onlyIfKnown } = target;
     const ref = { type: TYPES[kind], name };
     const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: recordOf(kind) });
     if (found.kind !== 'here') return found;
-    const { object, record, held } = found;
+    const { object, record, loaded } = found;
     onRecord(record, object);
-    const stored = held.kind === 'held' ? held.value : undefined;
+    const stored = loaded.kind === 'known' ? loaded.value : undefined;
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
     const named = { stored, viaNode: target.viaNode };
@@ -110,7 +111,7 @@ export function createObserver(
       kind === 'Node' || !isOurs ? [namedNodes, []] : await allThatShare(deps, object, { ...named, namedNodes, pool });
     // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
     const nodes = sharedWith.length > 0 ? [] : withoutStrays(object, itsNodes);
-    const look: Look = {
+    const observed: ObservedTermination = {
       now: deps.clock.now(),
       target,
       object,
@@ -125,9 +126,10 @@ export function createObserver(
       protection: effectiveProtection(poolObject, protections),
       record,
       stored,
-      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
+      armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
+      isArmedDirect: loaded.kind === 'known' && loaded.stored.direct === true,
     };
-    return { kind: 'here', look };
+    return { kind: 'here', observation: observed };
   };
 }
 
@@ -183,7 +185,7 @@ export async function targetOfNode(
   deps: Pick<Deps, 'kubernetes' | 'clock'>,
   hints: ClaimHints,
   { name, onlyIfGoing }: { readonly name: string; readonly onlyIfGoing: boolean },
-): Promise<Target | undefined> {
+): Promise<TerminationSubject | undefined> {
   const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (node === undefined || (onlyIfGoing && node.metadata.deletionTimestamp === undefined)) return undefined;
   const claims = await claimsOf(deps, hints, node);
@@ -195,4 +197,5 @@ export async function targetOfNode(
 }
 
 /** The record of a termination under way, or that of one which begins. */
-export const storedOrEmpty = ({ stored }: Pick<Look, 'stored'>): TerminationRecord => stored ?? EMPTY_TERMINATION;
+export const storedOrEmpty = ({ stored }: Pick<ObservedTermination, 'stored'>): TerminationRecord =>
+  stored ?? EMPTY_TERMINATION;

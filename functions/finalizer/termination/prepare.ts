@@ -1,5 +1,5 @@
 /** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
-import type { FinalizerContext } from '../cluster/deps.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
@@ -7,8 +7,8 @@ import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { isRefusal, warn, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
-import { rest } from './gone.ts';
-import { storedOrEmpty, type Look } from './observe.ts';
+import { rest } from './end.ts';
+import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { withWait } from './record.ts';
 import { rememberPool } from './known-pools.ts';
 
@@ -23,19 +23,19 @@ interface PrepareContext extends FinalizerContext {
 export async function prepare(
   { deps, reporter, tries }: PrepareContext,
   { changes }: Extract<TerminationDecision, { kind: 'prepare' }>,
-  look: Look,
+  observed: ObservedTermination,
 ): Promise<Turn> {
   const isPutOn = changes.some(({ mark }) => mark !== undefined);
-  if (isPutOn && look.nodePool !== undefined) await rememberPool(deps, look.nodePool);
+  if (isPutOn && observed.nodePool !== undefined) await rememberPool(deps, observed.nodePool);
   const refusals: Refused[] = [];
   let changed: string | undefined;
   await oneByOne(changes, async ({ object, finalizers, mark }) => {
-    const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
+    const source = [observed.object, ...observed.nodes].find(({ metadata }) => metadata.uid === object.uid);
     if (source === undefined || changed !== undefined) return;
     const outcome = await tries.make(
       {
         key: object.uid,
-        stored: look.stored?.refusals,
+        stored: observed.stored?.refusals,
         restsOn: [source, finalizers, mark],
         say: warn(reporter, source, EVENT_REASONS.nodeChangeRefused),
       },
@@ -56,19 +56,19 @@ export async function prepare(
     });
   });
   if (changed !== undefined) return again(changed);
-  return refusals.length === 0 ? rest(look) : tryAgain(tries, refusals, look);
+  return refusals.length === 0 ? rest(observed) : tryAgain(tries, refusals, observed);
 }
 
 /** Keeps what is refused in mind. Throws what goes back to the queue. */
-async function tryAgain(tries: Tries, refused: readonly Refused[], look: Look): Promise<Turn> {
-  const { object, stored, record } = look;
+async function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
+  const { object, stored, record } = observed;
   const { kind, apiVersion, metadata } = object;
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   const refusals = tries.after(stored?.refusals);
   const why = refused.map(({ message }) => message).join('; ');
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
   const value = { ...waiting, ...(refusals !== undefined && { refusals }) };
-  const wakeTime = refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined) ?? look.now;
+  const wakeTime = refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined) ?? observed.now;
   const saved = await record.save({ subject, value, wakeTime });
   const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
   if (goesBack !== undefined) throw goesBack;

@@ -3,9 +3,9 @@ import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
-import { withAnswers } from './answers.ts';
+import { withAnswers } from './hook-progress.ts';
 import { launchTimeOf } from './objects.ts';
-import { storedOrEmpty, type Look } from './observe.ts';
+import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationContext } from './context.ts';
 
@@ -19,27 +19,30 @@ export interface Progress {
 }
 
 /** A failed write leaves `value` as it was: the turn begins again. */
-export function openProgress(look: Look, tries: Tries): Progress {
-  let value = storedOrEmpty(look);
-  let { armed } = look;
+export function openProgress(observed: ObservedTermination, tries: Tries): Progress {
+  let value = storedOrEmpty(observed);
+  let { armed, isArmedDirect } = observed;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
   const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
-    const { kind, apiVersion, metadata } = look.object;
+    const { kind, apiVersion, metadata } = observed.object;
     const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-    const wakeTime = earliest(wanted, isAhead(armed, look.now)) ?? wanted;
+    const wakeTime = earliest(wanted, isAhead(armed, observed.now)) ?? wanted;
     const { refusals: stored, ...rest } = next;
     const refusals = tries.after(stored);
     const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
-    const saved = await look.record.save({ subject, value: tried, wakeTime, punctual: punctual || wakeTime === armed });
+    // One that is the sweep's stays so: with a message, each look would bring one more run a minute later.
+    const isDirect = punctual || (wakeTime === armed && isArmedDirect);
+    const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
     if (saved.written) {
       value = tried;
       armed = wakeTime;
+      isArmedDirect = isDirect;
     }
     return saved;
   };
   return {
     value: () => value,
-    saveMeanwhile: next => save(next, addDuration(look.now, RUN_ENDS_WITHIN), false),
+    saveMeanwhile: next => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), false),
     save: (next, wakeTime) => save(next, wakeTime, true),
   };
 }
@@ -49,17 +52,17 @@ const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined 
 
 /** The record with what this turn sets out to do. */
 export function begun(before: TerminationRecord, context: TerminationContext): TerminationRecord {
-  const { look, run, deadline, finalizerNames, settings } = context;
-  const launchTime = launchTimeOf(look);
-  const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
+  const { observed, run, deadline, finalizerNames, settings } = context;
+  const launchTime = launchTimeOf(observed);
+  const nodes = Object.fromEntries(observed.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
   return {
     ...before,
     waits: [],
     finalizerNames: [...finalizerNames],
     nodes: { ...before.nodes, ...nodes },
-    hooks: withAnswers(before.hooks, run.answers, look.now),
+    hooks: withAnswers(before.hooks, run.answers, observed.now),
     ...(deadline !== undefined && { deadline }),
-    ...(look.providerID !== undefined && { providerID: look.providerID }),
+    ...(observed.providerID !== undefined && { providerID: observed.providerID }),
     ...(launchTime !== undefined && { launchTime }),
     ...(settings !== undefined && { settings }),
   };

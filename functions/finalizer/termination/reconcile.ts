@@ -1,5 +1,5 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/deps.ts';
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { EMPTY_TERMINATION, waitOf, withWait, type TerminationRecord } from './record.ts';
@@ -14,10 +14,10 @@ import type { TimedRecord, UsedWakeUp } from '../../../shared/lifecycle/timed-re
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
-import { close, closeUnheld, handOver, isUnheld, rest } from './gone.ts';
+import { close, closeUnheld, handOver, isUnheld, rest } from './end.ts';
 import { claimUnderWay, isNoteOf } from './hook-owner.ts';
 import { isLive, isRegistered, toTerminated } from './objects.ts';
-import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
+import { createObserver, storedOrEmpty, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { rememberPool } from './known-pools.ts';
 import { prepare } from './prepare.ts';
 import { awaitSettings } from './await-settings.ts';
@@ -45,7 +45,7 @@ export interface TargetContext extends FinalizerContext {
  */
 export async function reconcileTarget(
   parts: TargetContext,
-  target: Target,
+  target: TerminationSubject,
   wakeUp: UsedWakeUp | undefined,
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
 ): Promise<boolean> {
@@ -59,16 +59,16 @@ export async function reconcileTarget(
     lostRaces: 0,
     tries: createTries(deps.clock),
   };
-  let left: readonly Target[] = [];
+  let left: readonly TerminationSubject[] = [];
   let isKnown = false;
-  const concern: Concern<Look, TerminationDecision> = {
+  const concern: Concern<ObservedTermination, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
-    async observe(): Promise<Observed<Look>> {
+    async observe(): Promise<Observed<ObservedTermination>> {
       const seen = await observe(target);
       isKnown ||= seen.kind !== 'nothing';
       if (seen.kind === 'here') {
-        if (seen.look.claim !== undefined) parts.hints.seen(seen.look.claim);
-        return { kind: 'here', observation: seen.look };
+        if (seen.observation.claim !== undefined) parts.hints.seen(seen.observation.claim);
+        return { kind: 'here', observation: seen.observation };
       }
       if (seen.kind === 'gone') {
         left = await handOver(parts, seen);
@@ -76,8 +76,8 @@ export async function reconcileTarget(
       }
       return { kind: 'over' };
     },
-    decide: look => parts.decide(toObservation(look)),
-    apply: (decision, look) => apply(parts, run, decision, look),
+    decide: observed => parts.decide(toObservation(observed)),
+    apply: (decision, observed) => apply(parts, run, decision, observed),
   };
   await parts.holdOutOfSight(() => settle(concern), {
     opened: () => opened?.record,
@@ -104,7 +104,7 @@ function toObservation({
   termination,
   takesBackDeadline,
   stored,
-}: Look): Parameters<typeof decide>[0] {
+}: ObservedTermination): Parameters<typeof decide>[0] {
   return {
     now,
     claim: claim && toTerminated(claim),
@@ -120,23 +120,28 @@ function toObservation({
   };
 }
 
-async function apply(parts: TargetContext, run: RunMemory, decision: TerminationDecision, look: Look): Promise<Turn> {
+async function apply(
+  parts: TargetContext,
+  run: RunMemory,
+  decision: TerminationDecision,
+  observed: ObservedTermination,
+): Promise<Turn> {
   const { deps, reporter, steps } = parts;
   switch (decision.kind) {
     case 'terminate':
-      return (await awaitClaim(parts, look)) ?? terminate({ deps, reporter, steps, run }, decision, look);
+      return (await awaitClaim(parts, observed)) ?? terminate({ deps, reporter, steps, run }, decision, observed);
     case 'prepare':
-      return prepare({ deps, reporter, tries: run.tries }, decision, look);
+      return prepare({ deps, reporter, tries: run.tries }, decision, observed);
     case 'wouldTerminate':
-      return watch(parts, decision, look);
+      return watch(parts, decision, observed);
     case 'awaitSettings':
-      return awaitSettings(parts, decision, look);
+      return awaitSettings(parts, decision, observed);
     case 'refuse':
     case 'ignore':
-      if (isUnheld(look)) return closeUnheld(parts, look);
-      await checkReplace({ deps, reporter }, look);
-      await rememberPoolOf(deps, look);
-      return rest(look);
+      if (isUnheld(observed)) return closeUnheld(parts, observed);
+      await checkReplace({ deps, reporter }, observed);
+      await rememberPoolOf(deps, observed);
+      return rest(observed);
   }
 }
 
@@ -144,8 +149,8 @@ async function apply(parts: TargetContext, run: RunMemory, decision: Termination
  * A Node whose hooks are called in the termination of a NodeClaim begins none of its own before that one has ended. It may have gone without
  * anybody having heard of it: then its record is closed first, and the Node gets what was promised. undefined: there is none to wait for.
  */
-async function awaitClaim(parts: TargetContext, look: Look): Promise<Turn | undefined> {
-  const { object, stored, record, claim } = look;
+async function awaitClaim(parts: TargetContext, observed: ObservedTermination): Promise<Turn | undefined> {
+  const { object, stored, record, claim } = observed;
   const { hooksOf: uid } = stored ?? {};
   if (claim !== undefined || stored === undefined || uid === undefined || !isNoteOf(stored, uid)) return undefined;
   const other = await claimUnderWay(parts.deps, uid);
@@ -154,11 +159,14 @@ async function awaitClaim(parts: TargetContext, look: Look): Promise<Turn | unde
   if ((await claimUnderWay(parts.deps, uid)) === undefined) return again(`NodeClaim ${other.name} is gone`);
   const { kind, apiVersion, metadata } = object;
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-  return record.save({ subject, value: stored, wakeTime: addDuration(look.now, CLAIM_CHECK) });
+  return record.save({ subject, value: stored, wakeTime: addDuration(observed.now, CLAIM_CHECK) });
 }
 
 /** Where admission has put our finalizer on, nothing was there to do: what its NodePool asks for is remembered all the same. */
-async function rememberPoolOf(deps: TerminationDeps, { claim, termination, nodePool }: Look): Promise<void> {
+async function rememberPoolOf(
+  deps: TerminationDeps,
+  { claim, termination, nodePool }: ObservedTermination,
+): Promise<void> {
   const isAsked = termination.kind === 'custom' && claim !== undefined && isLive(claim);
   // One that has gone is remembered as it was.
   if (isAsked && nodePool !== undefined && nodePool.metadata.uid !== '') await rememberPool(deps, nodePool);
@@ -168,13 +176,13 @@ async function rememberPoolOf(deps: TerminationDeps, { claim, termination, nodeP
 async function watch(
   parts: TargetContext,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
-  look: Look,
+  observed: ObservedTermination,
 ): Promise<Turn> {
-  const { object, record, stored, now } = look;
+  const { object, record, stored, now } = observed;
   const { kind, apiVersion, metadata } = object;
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   // Said first: what the record says was said is not said again.
-  if (waitOf(stored, 'observed') === undefined) await reportObserved(parts, objectsOf({ look }), decision);
+  if (waitOf(stored, 'observed') === undefined) await reportObserved(parts, objectsOf({ observed }), decision);
   return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

@@ -8,7 +8,7 @@ import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts'
 export const releaseObjects = {
   name: 'Release',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { claim, nodes } = context.look;
+    const { claim, nodes } = context.observed;
     // A Node that is not being deleted belongs to a NodeClaim that never registered, or shares its instance: it stays.
     for (const object of [
       ...nodes.filter(node => !isLive(node)),

@@ -3,7 +3,7 @@
  * ours in every write. A NodeClaim that still carries Karpenter's is written once without a change; if it comes back with it, there is no
  * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { orRefused } from '../../../shared/lifecycle/refusals.ts';
@@ -11,7 +11,7 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { isLive } from './objects.ts';
-import type { Look } from './observe.ts';
+import type { ObservedTermination } from './observe.ts';
 import { setConditions } from '../cluster/set-condition.ts';
 
 /** On a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
@@ -20,7 +20,7 @@ const CONDITION = 'curfew.dev/ReplaceNotInForce';
 /** Says it once on the NodeClaim, and takes it back when it is no longer so. What the API server refuses here holds nothing up. */
 export async function checkReplace(
   { deps, reporter }: { readonly deps: TerminationDeps; readonly reporter: Reporter },
-  { claim, termination, now }: Look,
+  { claim, termination, now }: ObservedTermination,
 ): Promise<void> {
   if (claim === undefined || !isLive(claim)) return;
   const ref = { type: RESOURCES.NodeClaim, name: claim.metadata.name };

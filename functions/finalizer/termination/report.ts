@@ -1,5 +1,5 @@
 /** What a termination says on its way: audit line, metric, Event. */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -70,7 +70,7 @@ export async function reportWait(context: TerminationContext, outcome: Waiting):
   const reason = REASONS[step] ?? 'Waiting';
   const details = { step, until: toTimestamp(until) };
   await tell(context, { decision: 'wait', reason, message, details });
-  const { claim, nodes } = context.look;
+  const { claim, nodes } = context.observed;
   const about = nodes[0] ?? claim;
   const isBlocked = step === 'Drain' && message.includes('must not go');
   if (about === undefined || (!isBlocked && step !== 'DetachVolumes')) return;
@@ -112,7 +112,7 @@ export async function reportStripped(context: TerminationContext, names: readonl
 
 /** When our finalizer is off every object. `forced` in the audit line says that the deadline did it (I1). */
 export async function reportFinish(context: TerminationContext): Promise<void> {
-  const { look, finalizerNames } = context;
+  const { observed, finalizerNames } = context;
   const found = objectsOf(context);
   // A run that took over finds none: whichever it was is off.
   const own = finalizerNames.filter(name => found.some(({ metadata }) => metadata.finalizers?.includes(name)));
@@ -121,7 +121,7 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
   const notCalled = (context.settings?.hooks ?? [])
     .filter(({ name }) => !Object.hasOwn(hooks, name))
     .map(({ name }) => name);
-  const { claim, nodes } = look;
+  const { claim, nodes } = observed;
   // Its NodeClaim was released before.
   const about = context.progress().unheld === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
   if (about === undefined) return;
@@ -130,7 +130,7 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
     decision: 'release',
     reason: EVENT_REASONS.terminationFinished,
     message: `everything is done: ${names.join(', ')} is off${notCalled.length === 0 ? '' : `; hooks ${notCalled.join(', ')} were not called: no instance ended with it`}`,
-    details: { providerID: look.providerID ?? null, forced: context.forced, nodes: nodesOf(context) },
+    details: { providerID: observed.providerID ?? null, forced: context.forced, nodes: nodesOf(context) },
     metric: { name: 'TerminationFinished' },
   });
 }

@@ -8,10 +8,10 @@ import type { TerminationContext } from './context.ts';
 
 /** Says which Nodes went while there is still something to do before they may: nobody but us releases them. */
 export async function noticeStripped(context: TerminationContext, progress: Progress): Promise<Saved> {
-  const { look } = context;
+  const { observed } = context;
   const value = progress.value();
-  const isShared = look.claim === undefined || look.sharedWith.length > 0 || !isRegistered(look.claim);
-  const here = new Set(look.nodes.map(({ metadata }) => metadata.uid));
+  const isShared = observed.claim === undefined || observed.sharedWith.length > 0 || !isRegistered(observed.claim);
+  const here = new Set(observed.nodes.map(({ metadata }) => metadata.uid));
   const stripped = isShared
     ? []
     : Object.entries(value.nodes).filter(([uid, node]) => !here.has(uid) && node.stripped !== true);

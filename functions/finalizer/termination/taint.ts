@@ -15,7 +15,7 @@ const EXCLUDE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
 export const taintNodes = {
   name: 'Taint',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { nodes } = context.look;
+    const { nodes } = context.observed;
     const writes: WriteOutcome[] = [];
     const leaves = nodes.filter(each => !isLive(each));
     await oneByOne(leaves, async node => {

@@ -4,7 +4,7 @@
  * dies anywhere is made up for by the next one.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { nextTry } from '../../../shared/domain/refusal.ts';
 import {
@@ -22,10 +22,10 @@ import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
-import { closeFinished } from './gone.ts';
+import { closeFinished } from './end.ts';
 import { ownHooks } from './hook-owner.ts';
-import { settingsInForce } from './kept-settings.ts';
-import type { Look } from './observe.ts';
+import { settingsInForce } from './settings-in-force.ts';
+import type { ObservedTermination } from './observe.ts';
 import { begun, openProgress, type Progress } from './progress.ts';
 import {
   messageOfWait,
@@ -81,20 +81,20 @@ type Terminate = Extract<TerminationDecision, { kind: 'terminate' }>;
 export async function terminate(
   { deps, reporter, run, steps }: TerminateOptions,
   decision: Terminate,
-  look: Look,
+  observed: ObservedTermination,
 ): Promise<Turn> {
   const { deadline, forced, finalizerNames } = decision;
-  const progress = openProgress(look, run.tries);
+  const progress = openProgress(observed, run.tries);
   const before = progress.value();
   const context: TerminationContext = {
     deps,
     hookOwner: { kind: 'ours' },
-    look,
-    now: look.now,
+    observed,
+    now: observed.now,
     deadline,
     forced,
     finalizerNames,
-    settings: settingsInForce(look.termination, look.stored),
+    settings: settingsInForce(observed.termination, observed.stored),
     reporter,
     run,
     progress: () => progress.value(),
@@ -140,7 +140,7 @@ export async function terminate(
   if (outcome.kind === 'notYet' && outcome.onward === true) return ONWARD;
   if (outcome.kind !== 'done') return wait(context, outcome, progress, await deleteDuePods(context, outcome));
   await reportFinish(context);
-  return closeFinished(deps, look, progress.value());
+  return closeFinished(deps, observed, progress.value());
 }
 
 const STARTED = 'started';
@@ -179,8 +179,8 @@ async function wait(
 const OVERDUE_AFTER_DEADLINE = minutes(15);
 const OVERDUE_WITHOUT_DEADLINE = hours(24);
 
-function isOverdue({ now, deadline, look }: TerminationContext): boolean {
-  const deletion = parseTimestamp(look.object.metadata.deletionTimestamp ?? '') ?? now;
+function isOverdue({ now, deadline, observed }: TerminationContext): boolean {
+  const deletion = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '') ?? now;
   const due =
     deadline === undefined || deadline.time < deletion
       ? addDuration(deletion, deadline === undefined ? OVERDUE_WITHOUT_DEADLINE : OVERDUE_AFTER_DEADLINE)

@@ -2,7 +2,7 @@
  * Waits until the volumes of the Nodes are detached, as Karpenter does: an instance that ends with a volume attached keeps
  * the volume from its next pod for minutes. Volumes of pods that the drain passed over will not be detached, and are not waited for.
  */
-import type { TerminationDeps } from '../cluster/deps.ts';
+import type { TerminationDeps } from '../cluster/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { drainabilityOf } from '../../../shared/domain/drainable-pod.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';

@@ -48,7 +48,8 @@ const RECORD_ID = 'policy-status';
 const ALL = '*';
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: ALL };
 /** Whether a wake-up with this subject is about the statuses of all policies. */
-export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
+export const isAllPolicies = ({ kind, name }: Pick<Subject, 'kind' | 'name'>): boolean =>
+  kind === SUBJECT.kind && name === ALL;
 
 /** Looks that write what is nothing but numbers, in whatever status, are this far apart … */
 const COUNT_SPACING = minutes(5);
@@ -74,18 +75,18 @@ export const statusDue = (deps: Deps, wakeUp: UsedWakeUp): Promise<void> => requ
 async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp?: UsedWakeUp): Promise<void> {
   let claimed: StatusRecord | undefined;
   const record = openRecord(deps, statusCodec, RECORD_ID, wakeUp);
-  await updateRecord('the status of the policies', record, async held => {
-    if (held.kind === 'none' && !creates) return DONE;
+  await updateRecord('the status of the policies', record, async loaded => {
+    if (loaded.kind === 'none' && !creates) return DONE;
     const now = deps.clock.now();
-    const next = held.kind === 'held' ? nextTime(held.value, spacing) : now;
-    const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+    const next = loaded.kind === 'known' ? nextTime(loaded.value, spacing) : now;
+    const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
     if (!isDue(now, next)) {
-      if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
-      const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime: next });
+      if (loaded.kind !== 'known' || (armed !== undefined && armed <= next)) return DONE;
+      const saved = await record.save({ subject: SUBJECT, value: loaded.value, wakeTime: next });
       return written(saved);
     }
     const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
-    const before = held.kind === 'held' ? held.value : undefined;
+    const before = loaded.kind === 'known' ? loaded.value : undefined;
     const counts = before === undefined || isDue(now, addDuration(countTimeOf(before), COUNT_SPACING));
     const value: StatusRecord = {
       ...before,
@@ -104,19 +105,19 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
   const refused = left.length > 0 ? left.map(lineOf).join('\n') : undefined;
   // Said before it is recorded: a run that dies in between says it again (I9).
   await sayRefused(deps, left, claimed.refused);
-  await updateRecord('the status of the policies', record, async held => {
-    if (held.kind !== 'held') return DONE;
+  await updateRecord('the status of the policies', record, async loaded => {
+    if (loaded.kind !== 'known') return DONE;
     if (outcome === undefined) return record.release();
     // Somebody asked for another look meanwhile.
-    const { nextWakeTime } = held.stored;
-    const { lookTime, refused: before } = held.value;
+    const { nextWakeTime } = loaded.stored;
+    const { lookTime, refused: before } = loaded.value;
     const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
     if (isAsked && before === refused) return DONE;
     const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
-    const last = waits ? (earliest(check, addDuration(countTimeOf(held.value), COUNT_SPACING)) ?? check) : check;
+    const last = waits ? (earliest(check, addDuration(countTimeOf(loaded.value), COUNT_SPACING)) ?? check) : check;
     const value: StatusRecord = {
       lookTime,
-      countTime: countTimeOf(held.value),
+      countTime: countTimeOf(loaded.value),
       ...(refused !== undefined && { refused }),
     };
     const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : last });

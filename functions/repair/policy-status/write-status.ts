@@ -88,8 +88,8 @@ async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Prom
   );
   const factsOf = async (pool: KubernetesObject | undefined): Promise<PoolFacts> => {
     const key = pool?.metadata.name;
-    const held = await openRecord(deps, poolCodec, poolRecordId(key)).load();
-    const counts = held.kind === 'held' ? held.value.counts : { held: 0, repairing: 0 };
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(key)).load();
+    const counts = loaded.kind === 'known' ? loaded.value.counts : { held: 0, repairing: 0 };
     return {
       pool,
       nodes: byPool.get(key)?.length ?? 0,

@@ -157,8 +157,8 @@ async function loadAccepted(
   records: Pick<FunctionDeps['records'], 'get'>,
   uid: string,
 ): Promise<AcceptedPolicy | undefined> {
-  const held = readRecord(codec, await records.get({ owner: OWNER, id: recordId(uid) }));
-  return held.kind === 'held' ? held.value : undefined;
+  const loaded = readRecord(codec, await records.get({ owner: OWNER, id: recordId(uid) }));
+  return loaded.kind === 'known' ? loaded.value : undefined;
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -170,12 +170,12 @@ export async function rememberAccepted(deps: Deps, object: KubernetesObject, wak
   const record = openRecord(deps, codec, recordId(metadata.uid), wakeUp);
   const value: AcceptedPolicy = { generation: metadata.generation ?? 0, spec };
   const { apiVersion, kind } = object;
-  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async held => {
-    if (!isFaulty && held.kind === 'held' && held.value.generation > value.generation) return DONE;
+  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async loaded => {
+    if (!isFaulty && loaded.kind === 'known' && loaded.value.generation > value.generation) return DONE;
     const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
     // A policy that was broken keeps what was accepted last, and its timer.
-    if (isFaulty && held.kind === 'none') return DONE;
-    const kept = isFaulty && held.kind === 'held' ? held.value : value;
+    if (isFaulty && loaded.kind === 'none') return DONE;
+    const kept = isFaulty && loaded.kind === 'known' ? loaded.value : value;
     return written(await record.save({ subject, value: kept, wakeTime: addDuration(deps.clock.now(), CHECK) }));
   });
 }

@@ -1,4 +1,4 @@
-import type { TerminationDeps } from '../../../functions/finalizer/cluster/deps.ts';
+import type { TerminationDeps } from '../../../functions/finalizer/cluster/context.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { orphansCommand } from '../../../cli/orphans.ts';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { annotatedPods } from '../../../functions/grace-period/announcements.ts';
-import { decidedBy } from '../../../functions/grace-period/decided-by.ts';
+import { decidedBy } from '../../../functions/grace-period/report.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../../../shared/domain/protection.ts';
 import { hours, toEpochMs } from '../../../shared/domain/time.ts';

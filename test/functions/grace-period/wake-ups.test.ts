@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSettingsRounds } from '../../../functions/grace-period/wake-ups.ts';
+import { settingsRounds } from '../../../functions/grace-period/wake-ups.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
@@ -37,7 +37,8 @@ async function wokenBy(kubernetes: KubernetesApi, records: RecordStore): Promise
     },
   };
   const clock = { now: () => toEpochMs(0), sleep: async () => undefined };
-  await createSettingsRounds({ kubernetes, records, wakeUps, clock }).request(undefined);
+  const subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: 'p', uid: 'u' };
+  await settingsRounds({ kubernetes, records, wakeUps, clock }).changed({ subject, change: 'Modified' });
   return woken;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { fewAtATime, inParallel, limitTo, oneByOne } from '../../../shared/cluster/in-parallel.ts';
 
 describe('what runs in parallel', () => {
@@ -19,7 +20,7 @@ describe('what runs in parallel', () => {
     await new Promise(resolve => setImmediate(resolve));
     expect(told).toBe(false);
     slow.reject(new Error('second'));
-    expect(await both).toEqual(new Error('first'));
+    expect(await both).toMatchObject({ message: '2 failures: first; second' });
   });
 });
 
@@ -41,26 +42,32 @@ describe('what is done a few at a time', () => {
     expect(done).toHaveLength(items.length);
   });
 
-  it('goes on after a failure, and tells of the first one when all have ended', async () => {
+  it('goes on after a failure, and tells of all when all have ended', async () => {
     const done: number[] = [];
     const all = fewAtATime(items, async item => {
       await turn();
       if (item % 2 === 0) throw new Error(String(item));
       done.push(item);
     });
-    await expect(all).rejects.toThrow(new Error('0'));
+    await expect(all).rejects.toThrow(/^13 failures: 0; 2; .*; 24$/);
     expect(done).toEqual(items.filter(item => item % 2 === 1));
   });
 });
 
 describe('what is done one by one', () => {
-  it('goes on in its order after a failure, and tells of the first one at the end', async () => {
+  it('goes on in its order after a failure, and tells of all at the end', async () => {
     const seen: number[] = [];
     const all = oneByOne([1, 2, 3], async item => {
       seen.push(item);
-      if (item < 3) throw new Error(String(item));
+      if (item === 1) throw new TerminalError('Invalid', 'one is refused');
+      if (item === 2) throw new RetryableError('two is throttled', { reason: 'TooManyRequests' });
     });
-    await expect(all).rejects.toThrow(new Error('1'));
+    // What may pass is tried again, whatever failed before it.
+    await expect(all).rejects.toMatchObject({
+      name: 'RetryableError',
+      reason: 'TooManyRequests',
+      message: '2 failures: one is refused; two is throttled',
+    });
     expect(seen).toEqual([1, 2, 3]);
   });
 });

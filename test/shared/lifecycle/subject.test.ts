@@ -51,7 +51,7 @@ async function find(
     },
     { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, recordOf: uid => open(`node/${uid}`) },
   );
-  return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.held.kind}` : found.kind;
+  return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.loaded.kind}` : found.kind;
 }
 
 describe('the subject of a message', () => {
@@ -62,7 +62,7 @@ describe('the subject of a message', () => {
       [aNode('n1', 'u1')],
       { u1: 'n1' },
       { name: 'n1', uid: undefined },
-      'here n1 held',
+      'here n1 known',
     ],
     ['is not another object of that name (I10)', [aNode('n1', 'u2')], {}, { name: 'n1', uid: 'u1' }, 'nothing'],
     ['is gone when another object has its name', [aNode('n1', 'u2')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 'gone'],
@@ -80,7 +80,7 @@ describe('the subject of a message', () => {
       [aNode('n1', 'u1')],
       { u1: 'n1' },
       { name: 'n1', uid: 'u1', onlyIfKnown: true },
-      'here n1 held',
+      'here n1 known',
     ],
     [
       'is not read when the message says nothing new to its record',
@@ -95,7 +95,7 @@ describe('the subject of a message', () => {
 
   // A message that names a node that is not there, with the UID of one that is, once closed the record of a live node.
   it('is found under the name that its record stores, whatever name the message says', async () => {
-    expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'no-such-node', uid: 'u1' })).toBe('here n1 held');
+    expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'no-such-node', uid: 'u1' })).toBe('here n1 known');
     expect(await find([aNode('n2', 'u2')], { u1: 'n1' }, { name: 'no-such-node', uid: 'u1' })).toBe('gone');
   });
 
@@ -106,7 +106,7 @@ describe('the subject of a message', () => {
       const open = () => ({
         load: async () => {
           reads.push('record');
-          return { kind: 'held', value: null, stored: { subject: { apiVersion: 'v1', kind: 'Node', name: 'n1' } } };
+          return { kind: 'known', value: null, stored: { subject: { apiVersion: 'v1', kind: 'Node', name: 'n1' } } };
         },
       });
       const kubernetes = {

@@ -231,7 +231,7 @@ describe('T5: a record of a newer version', () => {
   it('reads a record of an older version', async () => {
     const { records, aRun } = aWorld();
     await records.put({ ...KEY, subject: SUBJECT, state: { schemaVersion: 1, text: 'old' }, nextWakeTime: START }, 0);
-    expect(await (await aRun()).load()).toMatchObject({ kind: 'held', value: 'old' });
+    expect(await (await aRun()).load()).toMatchObject({ kind: 'known', value: 'old' });
   });
 });
 

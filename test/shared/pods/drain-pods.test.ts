@@ -70,6 +70,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
           ),
           unchanged: true,
           held,
+          now: clock.now(),
           tries,
           refusals,
           restsOn: [],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { addDuration, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { roundCodec } from '../../../shared/lifecycle/coalesce.ts';
@@ -103,6 +104,18 @@ describe('rounds', () => {
     expect(rounds).toEqual([['a'], ['a', 'b']]);
     await timer(70);
     expect(await records.get(KEY)).toBeUndefined();
+  });
+
+  it('tell of both failures, where a round fails and its end cannot be noted down', async () => {
+    const { aRun, meanwhile, records } = aWorld();
+    meanwhile.push(async () => {
+      records.get = () => Promise.reject(new RetryableError('the table is throttled'));
+      throw new TerminalError('Invalid', 'the list is refused');
+    });
+    await expect(aRun().request(undefined)).rejects.toMatchObject({
+      name: 'RetryableError',
+      message: '2 failures: the list is refused; the table is throttled',
+    });
   });
 
   it('spread what they wake, and begin again only when that is over', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepRule } from '../../../../functions/finalizer/rules/rule-finalizer.ts';
+import { keepRule } from '../../../../functions/finalizer/rules/finalizer.ts';
 import { RULE_FINALIZER, acceptanceOf } from '../../../../functions/finalizer/rules/rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';

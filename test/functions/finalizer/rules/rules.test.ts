@@ -8,7 +8,7 @@ import {
   type CallQueue,
   type Entry,
   type RuleObservation,
-} from '../../../../functions/finalizer/rules/decide.ts';
+} from '../../../../functions/finalizer/objects/decide.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 

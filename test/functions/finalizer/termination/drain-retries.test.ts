@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
-import { toEpochMs } from '../../../../shared/domain/time.ts';
+import { toEpochMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { EvictOutcome } from '../../../../shared/ports/kubernetes-api.ts';
 import { createCluster } from '../../../../simulator/world.ts';
 import { clusterEvent } from '../../../builders/cluster-event.ts';
@@ -17,9 +17,12 @@ const HELD = {
   deletionTimestamp: '2024-11-01T15:00:00Z',
 };
 
-/** The termination of a Node on which each pod's eviction is answered so. Answers after how many seconds it looks again. */
-async function nextLookAfter(answers: Readonly<Record<string, EvictOutcome>>): Promise<number> {
-  const core = createCluster({ now: () => START });
+/** The termination of a Node on which each pod's eviction is answered so. */
+function termination(answers: Readonly<Record<string, EvictOutcome>>) {
+  let now = START;
+  let evictions = 0;
+  const delays: number[] = [];
+  const core = createCluster({ now: () => now });
   core.seed({
     apiVersion: 'karpenter.sh/v1',
     kind: 'NodeClaim',
@@ -42,10 +45,13 @@ async function nextLookAfter(answers: Readonly<Record<string, EvictOutcome>>): P
   const reconcile = createReconciler({
     kubernetes: {
       ...createInProcessKubernetesApi(core, 'curfew:finalizer'),
-      evict: async ({ name }) => answers[name] ?? { kind: 'notFound' },
+      evict: async ({ name }) => {
+        evictions += 1;
+        return answers[name] ?? { kind: 'notFound' };
+      },
     },
     records,
-    wakeUps: { send: async () => undefined },
+    wakeUps: { send: async messages => void delays.push(...messages.map(({ delay }) => delay / 1000)) },
     instances: {
       describe: async () => ({ state: 'running' }),
       terminate: () => Promise.reject(new Error('its pods are still there')),
@@ -58,12 +64,23 @@ async function nextLookAfter(answers: Readonly<Record<string, EvictOutcome>>): P
     events: { record: async () => undefined },
     audit: { write: () => undefined },
     metrics: { count: () => undefined, milliseconds: () => undefined },
-    clock: { now: () => START, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
+    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   });
   const subject = { kind: 'NodeClaim', apiVersion: 'karpenter.sh/v1', name: 'c1', uid: 'c1' } as const;
-  await reconcile(clusterEvent({ subject, changed: ['deletionTimestamp'] }));
-  const record = records.all().find(({ id }) => id.includes('nodeclaim/c1'));
-  return ((record?.nextWakeTime ?? NaN) - START) / 1000;
+  const nextTime = (): EpochMs => records.all().find(({ id }) => id.includes('nodeclaim/c1'))?.nextWakeTime ?? now;
+  const wakeUp = (): Promise<void> =>
+    reconcile({ kind: 'wakeUp', owner: 'finalizer', subject, wakeTime: nextTime(), repeated: false });
+  return {
+    begin: () => reconcile(clusterEvent({ subject, changed: ['deletionTimestamp'] })),
+    /** So many runs at once, when its timer comes. */
+    async timerComes(runs: number) {
+      now = nextTime();
+      await Promise.all(Array.from({ length: runs }, wakeUp));
+    },
+    nextLook: () => (nextTime() - now) / 1000,
+    evictions: () => evictions,
+    delays,
+  };
 }
 
 const blocked = (retryAfterMs?: number): EvictOutcome => ({
@@ -84,5 +101,27 @@ it.each<[string, Readonly<Record<string, EvictOutcome>>, number]>([
   ['at once where one changed meanwhile', { a: blocked(30_000), b: { kind: 'conflict', message: 'changed' } }, 0],
   ['after a minute where its pods go, should their events be lost', { a: { kind: 'ok' } }, 60],
 ])('%s', async (_, answers, after) => {
-  expect(await nextLookAfter(answers)).toBe(after);
+  const node = termination(answers);
+  await node.begin();
+  expect(node.nextLook()).toBe(after);
+});
+
+it.each([
+  ['forbids it', blocked()],
+  ['cannot be used', { kind: 'misconfigured', message: 'two budgets select it' } as const],
+])('once in 10 s where a budget %s, whatever number of runs its timer brings', async (_, answer) => {
+  const node = termination({ a: answer });
+  await node.begin();
+  for (let look = 2; look < 6; look += 1) {
+    await node.timerComes(3);
+    expect(node.evictions()).toBe(look);
+    expect(node.nextLook()).toBe(10);
+  }
+});
+
+it('sets one wake-up for each look', async () => {
+  const node = termination({ a: blocked() });
+  await node.begin();
+  await node.timerComes(1);
+  expect(node.delays).toEqual([10, 10]);
 });

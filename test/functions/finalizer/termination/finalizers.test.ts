@@ -58,7 +58,7 @@ describe('conditions', () => {
     // Of a context, conditions use the look, the clock and the API alone.
     const context = {
       deps: { kubernetes },
-      look: { claim, nodes: [] },
+      observed: { claim, nodes: [] },
       now: toEpochMs(0),
     } as unknown as TerminationContext;
     await showProgress(context, { kind: 'notYet', step: 'Drain', until: toEpochMs(0), on: 'pods are stopping' });

@@ -1,0 +1,85 @@
+/** How often the clean-up of one rule is called, whatever fails: places in a queue that all of its objects share. */
+import { instant } from '../../../shared/contract/instant.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { StoredRecord } from '../../../shared/ports/record-store.ts';
+import { endCall, type CallQueue, type takeSlot } from './decide.ts';
+import type { RuleInForce } from '../rules/rule-set.ts';
+
+/** Version 1 had no `running`. */
+const schema = z.object({
+  taken: z.exactOptional(instant),
+  running: z.exactOptional(z.record(z.string(), instant)),
+});
+
+export const CALL_RATE_CODEC: RecordCodec<z.output<typeof schema>> = checkedCodec('finalizer', schema, 2);
+
+type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
+
+/**
+ * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
+ * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
+ *
+ * @param isPlaced the place that the object had taken before has come; `now`: when the object was looked at, so that a place that is free is
+ * one that has come, however long the queue takes to be read; `take`: the rule
+ */
+export async function reserveCall(
+  deps: Deps,
+  { object, rule }: RuleInForce,
+  uid: string,
+  { isPlaced, now, take }: { readonly isPlaced: boolean; readonly now: EpochMs; readonly take: typeof takeSlot },
+): Promise<EpochMs> {
+  let slot = now;
+  await changeQueue(deps, object, queue => {
+    const taken = take(queue, { uid, isPlaced }, rule.rateLimit, now);
+    slot = taken.slot;
+    return taken.queue;
+  });
+  return slot;
+}
+
+/** The call has ended, and another may begin. */
+export async function callEnded(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
+  try {
+    await changeQueue(deps, object, queue => endCall(queue, uid));
+  } catch (error) {
+    // Nobody is to repeat a call because its end could not be noted down: it counts as under way until `RUN_ENDS_WITHIN` is over.
+    if (!(error instanceof RetryableError) || error.reason !== 'Contended') throw error;
+  }
+}
+
+/** Writes what `next` makes of the queue, asked again after each lost race. The record has no timer: nothing is to be done at any time. */
+async function changeQueue(
+  { records, clock }: Deps,
+  { kind, apiVersion, metadata }: RuleInForce['object'],
+  next: (queue: CallQueue) => CallQueue,
+): Promise<void> {
+  const key = { owner: CALL_RATE_CODEC.owner, id: `rule-calls/${metadata.uid}` };
+  const what = `the calls of FinalizerRule ${metadata.name}`;
+  await settle<StoredRecord | undefined, CallQueue>({
+    what,
+    observe: async () => ({ kind: 'here', observation: await records.get(key) }),
+    decide(stored) {
+      const loaded = readRecord(CALL_RATE_CODEC, stored);
+      if (loaded.kind === 'newer')
+        throw new RetryableError(`${what} are counted by a newer version`, { reason: 'NewerRecord' });
+      return next(loaded.kind === 'known' ? loaded.value : {});
+    },
+    async apply(queue, stored) {
+      const outcome = await records.put(
+        {
+          ...key,
+          subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
+          state: { schemaVersion: CALL_RATE_CODEC.schemaVersion, ...CALL_RATE_CODEC.toState(queue) },
+          expireTime: addDuration(clock.now(), hours(24)),
+        },
+        stored?.version ?? 0,
+      );
+      return outcome.kind === 'written' ? DONE : again('another run wrote first');
+    },
+  });
+}

@@ -1,0 +1,104 @@
+/** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
+import type { FinalizerContext } from '../cluster/context.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, seconds, toDurationMs } from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { setConditions } from '../cluster/set-condition.ts';
+import { LEDGER_CHECK, retryDelay } from './decide.ts';
+import { nextEntry, saveEntry } from './ledger.ts';
+import type { ObjectLook } from './observe.ts';
+import type { LedgerEntry } from './record.ts';
+import { reportObject } from './report.ts';
+
+/** One call, with the same key each time; a call whose outcome is not known is a failure. */
+export async function callCleanUp(
+  { deps }: FinalizerContext,
+  { inForce, object, subject }: ObjectLook,
+  attempts: number,
+): Promise<HookAnswer> {
+  const { cleanup } = inForce.rule;
+  if (cleanup.kind === 'none') return { kind: 'succeeded' };
+  const { name, namespace, uid = '', kind, apiVersion } = subject;
+  const rule = inForce.object.metadata.name;
+  try {
+    return await deps.hooks.invoke({
+      purpose: 'cleanup',
+      name: rule,
+      target: cleanup,
+      key: `${uid}/${rule}`,
+      about: { apiVersion, kind, name, uid, ...(namespace !== undefined && { namespace }) },
+      details: { attempt: attempts, spec: object?.spec ?? {}, status: object?.status ?? {} },
+    });
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    return { kind: 'failed', message: messageOf(error) };
+  }
+}
+
+/** Should a run die, the next one goes on from what it noted down after this long. */
+export const FOLLOWED_BY = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
+
+/** Stores an answer, whether it came from the call or by a worker's event. */
+export async function keepAnswer(
+  parts: FinalizerContext,
+  observed: ObjectLook,
+  entry: LedgerEntry,
+  answer: HookAnswer,
+): Promise<Turn> {
+  const { now } = observed.observation;
+  const { message: _, ...rest } = nextEntry(observed);
+  if (answer.kind === 'succeeded') {
+    const saved = await saveEntry(observed, { ...rest, phase: 'cleaned', time: now }, addDuration(now, FOLLOWED_BY));
+    return saved.written ? again('the clean-up is done') : saved;
+  }
+  if (answer.kind === 'pending') {
+    const saved = await saveEntry(observed, { ...rest, phase: 'pending', time: now }, addDuration(now, LEDGER_CHECK));
+    return saved.written ? again('a worker is at it') : saved;
+  }
+  const { message } = answer;
+  const next = { ...rest, phase: 'failed', time: now, message } as const;
+  const { longestBackoff } = observed.inForce.rule.rateLimit;
+  const saved = await saveEntry(observed, next, addDuration(now, retryDelay(entry.attempts, longestBackoff)));
+  if (!saved.written) return saved;
+  await degrade(parts, observed, entry.attempts, message);
+  return again('the clean-up failed');
+}
+
+const CONDITION = 'Degraded';
+const REASON = 'FinalizationError';
+const OF_ANY_KIND = { mayLackSubresource: true };
+
+async function degrade(
+  { deps, reporter }: FinalizerContext,
+  observed: ObjectLook,
+  attempts: number,
+  message: string,
+): Promise<void> {
+  const { object, ref, observation } = observed;
+  // In the design's words.
+  const text = `Failed to delete external resource: ${message}`;
+  const reason = EVENT_REASONS.finalizationError;
+  await reportObject(reporter, observed, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
+  if (object === undefined) return;
+  const change = { type: CONDITION, status: 'True', reason: REASON, message: text } as const;
+  await setConditions(deps, ref, object, { conditions: [change], now: observation.now, ...OF_ANY_KIND });
+}
+
+/** Takes our condition off once the clean-up has succeeded; one of somebody else stays. */
+export async function clearDegraded(
+  { deps }: FinalizerContext,
+  { object, ref, observation }: ObjectLook,
+): Promise<void> {
+  const conditions = object?.status?.['conditions'];
+  const isOurs =
+    Array.isArray(conditions) &&
+    conditions.some(
+      (each: { type?: unknown; reason?: unknown } | null) => each?.type === CONDITION && each.reason === REASON,
+    );
+  if (object === undefined || !isOurs) return;
+  const change = { type: CONDITION, status: 'absent' } as const;
+  await setConditions(deps, ref, object, { conditions: [change], now: observation.now, ...OF_ANY_KIND });
+}

@@ -1,0 +1,70 @@
+/** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
+import type { FinalizerContext } from '../cluster/context.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
+import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import { LEDGER_CHECK } from './decide.ts';
+import { nextEntry, saveEntry } from './ledger.ts';
+import type { ObjectLook } from './observe.ts';
+import type { LedgerEntry } from './record.ts';
+import { reportObject } from './report.ts';
+import { isCarrying } from '../rules/rule-set.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
+
+/** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */
+export async function putOn({ deps, reporter }: FinalizerContext, observed: ObjectLook): Promise<Turn> {
+  const { object, observation, entry, inForce, ref } = observed;
+  if (object === undefined) return DONE;
+  const { now, rule } = observation;
+  const { message: _, ...rest } = nextEntry(observed);
+  const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
+  const save = (next: LedgerEntry): Promise<Saved> => saveEntry(observed, next, addDuration(now, LEDGER_CHECK));
+  if (isCarrying(object, inForce)) return save(value);
+  // Keep the refusal in the record until the change succeeds: a run may die here.
+  const { refusals } = entry ?? {};
+  const saved = await save({ ...value, ...(refusals !== undefined && { refusals }) });
+  if (!saved.written) return saved;
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, rule.finalizerName] } };
+  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  if (outcome.kind !== 'ok') return again('it changed');
+  await reportObject(reporter, observed, {
+    decision: 'hold',
+    reason: entry === undefined ? 'FinalizerAdded' : 'FinalizerRestored',
+    message: `FinalizerRule ${inForce.object.metadata.name} put ${rule.finalizerName} on`,
+  });
+  return refusals === undefined ? saved : save(value);
+}
+
+/** `ok` also when there is nothing to take off any more, or the object is gone. */
+export async function strip(
+  { deps }: Pick<FinalizerContext, 'deps'>,
+  { ref, inForce }: ObjectLook,
+  object: KubernetesObject,
+): Promise<'ok' | 'changed'> {
+  // A condition may just have been taken off it.
+  const now = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
+  const { metadata } = now?.metadata.uid === object.metadata.uid ? now : object;
+  const { uid, resourceVersion, finalizers = [] } = metadata;
+  const kept = finalizers.filter(name => name !== inForce.rule.finalizerName);
+  if (kept.length === finalizers.length) return 'ok';
+  const body = { metadata: { uid, resourceVersion, finalizers: kept } };
+  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  return outcome.kind === 'conflict' ? 'changed' : 'ok';
+}
+
+/** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
+export async function orphan({ reporter }: FinalizerContext, observed: ObjectLook, because: string): Promise<Saved> {
+  const { observation, subject } = observed;
+  const value: LedgerEntry = { ...nextEntry(observed), phase: 'orphaned', time: observation.now, message: because };
+  // Said first: a run that dies in between says it again, and once the ledger has it nobody does.
+  await reportObject(reporter, observed, {
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${because}`,
+    type: 'Warning',
+  });
+  return await saveEntry(observed, value, addDuration(observation.now, LEDGER_CHECK));
+}

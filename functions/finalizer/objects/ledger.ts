@@ -1,0 +1,113 @@
+/**
+ * Entries of the ledger: what the next one starts from, and how it is written together with its timer. One record for each object; where it
+ * carries the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
+ */
+import type { TerminationDeps } from '../cluster/context.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
+import type { Saved, TimedRecord, Wanted } from '../../../shared/lifecycle/timed-record.ts';
+import { LEDGER_CHECK } from './decide.ts';
+import type { ObjectLook } from './observe.ts';
+import type { LedgerEntry, LedgerRecord, TimedEntry } from './record.ts';
+
+/** The entry as it stands, under the rule that is in force, without a place in its queue. */
+export function nextEntry({ inForce, observation, entry }: ObjectLook): LedgerEntry {
+  const {
+    slotTime: _,
+    withoutRule: __,
+    refusals: ___,
+    ...rest
+  } = entry ?? {
+    attempts: 0,
+    phase: 'held' as const,
+    time: observation.now,
+  };
+  return { ...rest, rule: inForce.object.metadata.name, finalizerName: inForce.rule.finalizerName };
+}
+
+/** Writes the entry of an object with the timer of its next look. */
+export function saveEntry({ record, subject }: ObjectLook, value: LedgerEntry, wakeTime: EpochMs): Promise<Saved> {
+  return record.save({ subject, value, wakeTime });
+}
+
+/** The rules that have an entry in the record. */
+export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
+  loaded.kind === 'known' ? [loaded.value.rule, ...Object.keys(loaded.value.others ?? {})] : [];
+
+/** The entry of one rule as a record of its own. It is read anew by each `load`. */
+export function entryRecord(
+  { clock }: Pick<TerminationDeps, 'clock'>,
+  record: TimedRecord<LedgerRecord>,
+  rule: string,
+): TimedRecord<LedgerEntry> {
+  let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
+  const write = (value: LedgerRecord, subject: Wanted<LedgerEntry>['subject']): Promise<Saved> => {
+    const now = clock.now();
+    const times = [value.wakeTime, ...Object.values(value.others ?? {}).map(each => each.wakeTime)];
+    // One that has come is seen to by the run in hand, which looks at each entry.
+    const ahead = times.filter(time => time !== undefined && time > now);
+    const wakeTime = ahead.reduce<EpochMs | undefined>(earliest, undefined) ?? addDuration(now, LEDGER_CHECK);
+    return record.save({ subject, value, wakeTime });
+  };
+  return {
+    key: record.key,
+    isServed: () => record.isServed(),
+    release: () => record.release(),
+    async load() {
+      loaded = await record.load();
+      if (loaded.kind !== 'known') return loaded;
+      const own = entryIn(loaded.value, rule);
+      return own === undefined ? { kind: 'none' } : { ...loaded, value: own };
+    },
+    async save({ subject, value, wakeTime }) {
+      const base = loaded.kind === 'known' ? loaded.value : undefined;
+      const others = base?.others ?? {};
+      const isAlone = base === undefined || (base.rule === rule && Object.keys(others).length === 0);
+      if (isAlone) return record.save({ subject, value, wakeTime });
+      const stored = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+      const main: LedgerRecord = { ...base, wakeTime: base.wakeTime ?? stored ?? wakeTime };
+      const before = base.rule === rule ? timeOf(main) : others[rule];
+      const isSame = before !== undefined && isDeepStrictEqual(withoutTime(before), value);
+      // As with any record: an unchanged entry keeps a timer that comes in time.
+      const kept = isSame && before.wakeTime > clock.now() && before.wakeTime <= wakeTime ? before.wakeTime : wakeTime;
+      const next: LedgerRecord =
+        base.rule === rule
+          ? { ...value, wakeTime: kept, others }
+          : { ...main, others: { ...others, [rule]: { ...value, wakeTime: kept } } };
+      return write(next, subject);
+    },
+    async closeGone() {
+      if (loaded.kind !== 'known') return record.closeGone();
+      const { value, stored } = loaded;
+      const rest = without(value, rule, stored.nextWakeTime ?? clock.now());
+      return rest === undefined ? record.closeGone() : write(rest, stored.subject);
+    },
+  };
+}
+
+function entryIn(record: LedgerRecord, rule: string): LedgerEntry | undefined {
+  const { others, wakeTime: _, ...main } = record;
+  if (main.rule === rule) return main;
+  const other = others !== undefined && Object.hasOwn(others, rule) ? others[rule] : undefined;
+  return other && withoutTime(other);
+}
+
+function withoutTime(timed: TimedEntry): LedgerEntry {
+  const { wakeTime: _, ...entry } = timed;
+  return entry;
+}
+
+function timeOf(record: LedgerRecord): TimedEntry | undefined {
+  const { others: _, wakeTime, ...main } = record;
+  return wakeTime === undefined ? undefined : { ...main, wakeTime };
+}
+
+/** What is left without the entry of a rule: the first of the others takes its place. undefined: nothing is. */
+function without(value: LedgerRecord, rule: string, time: EpochMs): LedgerRecord | undefined {
+  const { others = {}, ...main } = value;
+  const entries = [{ ...main, wakeTime: main.wakeTime ?? time }, ...Object.values(others)];
+  const [first, ...rest] = entries.filter(each => each.rule !== rule);
+  if (first === undefined) return undefined;
+  return rest.length === 0 ? first : { ...first, others: Object.fromEntries(rest.map(each => [each.rule, each])) };
+}

@@ -1,0 +1,73 @@
+/** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
+import type { TerminationDeps } from '../cluster/context.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import { parseTimestamp } from '../../../shared/domain/time.ts';
+import type { Observed } from '../../../shared/lifecycle/settle.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import type { RuleObservation } from './decide.ts';
+import { seenIn } from '../rules/out-of-sight.ts';
+import type { LedgerEntry } from './record.ts';
+import { isCarrying, type RuleInForce } from '../rules/rule-set.ts';
+
+export interface ObjectLook {
+  readonly observation: RuleObservation;
+  readonly inForce: RuleInForce;
+  readonly ref: ObjectRef;
+  readonly object: KubernetesObject | undefined;
+  readonly subject: Subject;
+  readonly record: TimedRecord<LedgerEntry>;
+  readonly entry: LedgerEntry | undefined;
+}
+
+export interface SoughtObject {
+  /** With its UID. */
+  readonly subject: Subject;
+  readonly inForce: RuleInForce;
+  readonly type: ResourceType;
+  readonly record: TimedRecord<LedgerEntry>;
+  /** The rule could not get a finalizer of its own. */
+  readonly isKeepingRefused: boolean;
+  /** Number of the call that this run noted down. */
+  readonly ownAttempt: number | undefined;
+}
+
+/** One look. `over`: the entry is a newer version's. */
+export async function observeObject(
+  { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
+  sought: SoughtObject,
+): Promise<Observed<ObjectLook>> {
+  const { subject, inForce, type, record, isKeepingRefused, ownAttempt } = sought;
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return { kind: 'over' };
+  const entry = loaded.kind === 'known' ? loaded.value : undefined;
+  // The name that the ledger stores: a message may be wrong in it (I10).
+  const known = loaded.kind === 'known' ? loaded.stored.subject : subject;
+  const { name, namespace } = known;
+  const { rule } = inForce;
+  const ref = { type, name, ...(namespace !== undefined && { namespace }) };
+  const answer = await kubernetes.get(ref);
+  const isOther = answer.kind === 'there' && answer.object.kind !== rule.kind;
+  const isMissing = answer.kind !== 'there' && entry !== undefined;
+  // The plural is what the rule's status says, which others may have written: the kind decides.
+  const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
+  if (served !== undefined && served.resource !== type.resource)
+    return observeObject({ kubernetes, clock }, { ...sought, type: served });
+  const found = isOther ? 'hidden' : await seenIn({ kubernetes }, answer, rule);
+  const object = found !== 'hidden' && found?.metadata.uid === subject.uid ? found : undefined;
+  const deletion = object?.metadata.deletionTimestamp;
+  const seen = object && {
+    isHeld: isCarrying(object, inForce),
+    deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
+  };
+  const observation: RuleObservation = {
+    now: clock.now(),
+    rule,
+    ruleEnds: inForce.object.metadata.deletionTimestamp !== undefined,
+    object: found === 'hidden' ? found : seen,
+    entry,
+    ownIntent: entry !== undefined && ownAttempt === entry.attempts,
+    holdsNew: inForce.holdsNew && (inForce.isKept || isKeepingRefused),
+  };
+  return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, record, entry } };
+}

@@ -1,0 +1,47 @@
+/**
+ * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went.
+ * What is in it and not in the cluster was not cleaned up by us.
+ */
+import { instant } from '../../../shared/contract/instant.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
+
+const entry = {
+  rule: z.string(),
+  finalizerName: z.string(),
+  /**
+   * `held`: the object lives; `intended`: a call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `cleaned`: the
+   * finalizer may go; `orphaned`: the object went without a clean-up.
+   */
+  phase: z.enum(['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned']),
+  attempts: z.int().check(z.minimum(0)),
+  /** When the phase changed last. */
+  time: instant,
+  /** When the next call may be made: a place in the rule's queue. */
+  slotTime: z.exactOptional(instant),
+  message: z.exactOptional(z.string()),
+  /** Changes that are refused, by what was decided. */
+  refusals: z.exactOptional(refusalsSchema),
+  /** The deadline passed and was reported. */
+  overdue: z.exactOptional(z.boolean()),
+  /** Its rule is gone or cannot be read: when that was said last, and whether the object was being deleted then. */
+  withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
+};
+/** When the entry is looked at, where several stand in one record. */
+const timed = z.object({ ...entry, wakeTime: instant });
+
+const schema = z.object({
+  ...entry,
+  wakeTime: z.exactOptional(instant),
+  /** The same for further rules whose finalizers the object carries, by rule. */
+  others: z.exactOptional(z.record(z.string(), timed)),
+});
+
+const entrySchema = z.object(entry);
+export type LedgerEntry = z.output<typeof entrySchema>;
+export type TimedEntry = z.output<typeof timed>;
+/** The record of one object: as a rule one entry. */
+export type LedgerRecord = z.output<typeof schema>;
+
+export const LEDGER_CODEC: RecordCodec<LedgerRecord> = checkedCodec('finalizer', schema, 2);

@@ -1,0 +1,38 @@
+/** What is said of an object of a rule: audit line, metric, and an Event where somebody should look. */
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { ObjectLook } from './observe.ts';
+
+export interface ObjectReport {
+  readonly decision: string;
+  /** Also the metric's name. */
+  readonly reason: string;
+  readonly message: string;
+  /** The type of the Event; absent: no Event is recorded. */
+  readonly type?: 'Normal' | 'Warning';
+  readonly attempts?: number;
+  /** Said before: the Event alone is recorded again. */
+  readonly isRepeated?: boolean;
+}
+
+/** About the object by its UID, whether it is still there or not. With `type` also as an Event. */
+export async function reportObject(
+  reporter: Reporter,
+  { subject, inForce }: ObjectLook,
+  { decision, reason, message, type, attempts, isRepeated }: ObjectReport,
+): Promise<void> {
+  const { apiVersion, kind, name, namespace, uid } = subject;
+  await reporter.report({
+    about: {
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
+    },
+    decision,
+    reason,
+    message,
+    details: { rule: inForce.object.metadata.name, ...(attempts !== undefined && { attempts }) },
+    metric: { name: reason },
+    isRepeated,
+    ...(type !== undefined && { event: { type } }),
+  });
+}

@@ -1,0 +1,83 @@
+/** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
+import type { FinalizerContext } from '../cluster/context.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
+import { TerminalError } from '../../../shared/errors.ts';
+import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { LEDGER_CODEC, type LedgerEntry } from '../objects/record.ts';
+import { ORPHAN_CHECK } from './decide.ts';
+import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
+
+const detailSchema = z.object({ id: z.string().check(z.regex(/^(instance|object)\/.+$/)) });
+
+/** @param detail of the message. Throws `TerminalError` (`InvalidMessage`) for one without the id of an entry */
+export async function forgetOrphan(parts: FinalizerContext, detail: Readonly<Record<string, unknown>>): Promise<void> {
+  const parsed = detailSchema.safeParse(detail);
+  if (!parsed.success) {
+    throw new TerminalError(
+      'InvalidMessage',
+      `detail of OrphanForgotten is not valid: ${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const { id } = parsed.data;
+  const isInstance = id.startsWith('instance/');
+  await (isInstance ? forgetInstance(parts, id) : forgetObject(parts, id));
+}
+
+/** Its entry stays, and is silent, while the instance is there: the next check would find it again. */
+function forgetInstance(parts: FinalizerContext, id: string): Promise<void> {
+  return forget(parts, id, openRecord(parts.deps, ORPHAN_CODEC, id), {
+    isOrphan: () => true,
+    apply: async (record: TimedRecord<OrphanEntry>, value, subject) =>
+      record.save({
+        subject,
+        value: { ...value, forgotten: true },
+        wakeTime: addDuration(parts.deps.clock.now(), ORPHAN_CHECK),
+      }),
+  });
+}
+
+function forgetObject(parts: FinalizerContext, id: string): Promise<void> {
+  return forget(parts, id, openRecord(parts.deps, LEDGER_CODEC, id), {
+    isOrphan: ({ phase }: LedgerEntry) => phase === 'orphaned',
+    apply: record => record.closeGone(),
+  });
+}
+
+interface Kind<Value> {
+  readonly isOrphan: (value: Value) => boolean;
+  readonly apply: (record: TimedRecord<Value>, value: Value, subject: Subject) => Promise<Turn>;
+}
+
+async function forget<Value>(
+  { reporter }: FinalizerContext,
+  id: string,
+  record: TimedRecord<Value>,
+  { isOrphan, apply }: Kind<Value>,
+): Promise<void> {
+  let forgotten: Subject | undefined;
+  await updateRecord(`entry ${id} of the ledger`, record, async loaded => {
+    if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return { kind: 'done' };
+    const { subject } = loaded.stored;
+    const turn = await apply(record, loaded.value, subject);
+    if (turn.kind === 'done') forgotten = subject;
+    return turn;
+  });
+  const { apiVersion, kind, name, namespace, uid } = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
+  await reporter.report({
+    about: {
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
+    },
+    decision: forgotten === undefined ? 'ignore' : 'forget',
+    reason: forgotten === undefined ? 'NotInLedger' : 'OrphanForgotten',
+    message:
+      forgotten === undefined
+        ? `the ledger has no possible orphan ${id}: there is nothing to forget`
+        : `a person has seen to ${kind} ${name}: it is no possible orphan any more`,
+    details: { id },
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * Once a day: the cloud's instances are compared with the cluster's NodeClaims and Nodes. Those that nothing in the cluster has are woken
+ * one by one, each a while later: what Karpenter collects by itself, or what is just ending, is gone by then. Nothing is ever ended here
+ * (I4), and nothing is reported when a list is incomplete (I6): the call throws, and the message is retried.
+ */
+import type { TerminationDeps } from '../cluster/context.ts';
+import { minutes } from '../../../shared/domain/time.ts';
+import { listHeldInstances } from './observe.ts';
+import { candidates } from './decide.ts';
+import { instanceSubject } from './record.ts';
+
+/** Karpenter collects instances without a NodeClaim every two minutes. */
+const SECOND_LOOK = minutes(5);
+
+/** Wakes, five minutes later, each instance of the cluster that no NodeClaim and no Node has. */
+export async function checkForOrphans(deps: TerminationDeps): Promise<void> {
+  // The cloud first: what is launched meanwhile is not in its list.
+  const instances = await deps.instances.list();
+  const held = await listHeldInstances(deps);
+  if (held === undefined) return;
+  const now = deps.clock.now();
+  const found = candidates(now, instances, held.byClaims.union(held.byNodes));
+  await deps.wakeUps.send(
+    found.map(({ providerID }) => ({
+      wakeUp: { owner: 'finalizer', subject: instanceSubject(providerID), wakeTime: now },
+      delay: SECOND_LOOK,
+    })),
+  );
+}

@@ -1,0 +1,158 @@
+/** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
+import type { TerminationDeps } from '../cluster/context.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { closeRuleRecord, type RuleRecord } from './record.ts';
+import { setConditions, type Condition } from '../cluster/set-condition.ts';
+import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
+import { objectsOf } from './wake-ups.ts';
+import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
+
+/** A rule with its record. */
+export interface SeenRule {
+  readonly object: KubernetesObject;
+  readonly record: TimedRecord<RuleRecord>;
+}
+
+type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
+
+export const CHANGED = again('somebody changed it');
+
+/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now, or gone. */
+export async function keepRule(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  object: KubernetesObject,
+  acceptance: RuleAcceptance,
+): Promise<'kept' | 'changed'> {
+  const { uid, resourceVersion, name, finalizers = [], deletionTimestamp } = object.metadata;
+  if (cleanUpOf(acceptance) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
+  if (deletionTimestamp !== undefined) return 'kept';
+  // Whole list and resourceVersion: a merge patch cannot change one entry, and must not undo what somebody else put into the list meanwhile.
+  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
+  const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
+  return outcome.kind === 'ok' ? 'kept' : 'changed';
+}
+
+const RELEASED = 'ObjectsReleased';
+const LISTED_MAX = 5;
+
+/**
+ * A rule that is being deleted goes when no object carries its finalizer, in sight or out of it; that is looked at once a minute, and its
+ * condition `ObjectsReleased` names how many there are.
+ *
+ * @param isUnwatched its kind was never watched, as far as its status says
+ */
+export async function endWhenFree(
+  deps: Deps,
+  { object, record }: SeenRule,
+  inForce: RuleInForce,
+  isUnwatched: boolean,
+): Promise<Turn> {
+  const { kind, apiVersion, metadata } = object;
+  const left = await findLeft(deps, inForce);
+  // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
+  if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return endUnused(deps, { object, record });
+  const now = deps.clock.now();
+  // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.
+  const deletion = parseTimestamp(metadata.deletionTimestamp ?? '') ?? now;
+  const settled = addDuration(deletion, RUN_ENDS_WITHIN);
+  const isSettled = isDue(now, settled);
+  if (left.kind === 'none' && isSettled) return endUnused(deps, { object, record });
+  await showLeft(deps, object, reasonOf(left, inForce.rule, settled));
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  await record.load();
+  const next = addDuration(now, minutes(1));
+  await record.save({ subject, value: {}, wakeTime: isSettled || settled > next ? next : settled });
+  return DONE;
+}
+
+/** What carries the finalizer of a rule. `hidden`: its kind is not served in the version that the rule names. */
+type Left =
+  | { readonly kind: 'none' | 'hidden' }
+  | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
+  | NotKnown;
+
+async function findLeft(deps: Deps, inForce: RuleInForce): Promise<Left> {
+  return await orNotKnown(
+    objectsOf(deps, inForce).then((found): Left => {
+      if (found === 'hidden') return { kind: 'hidden' };
+      const objects = found.filter(each => isCarrying(each, inForce));
+      return objects.length === 0 ? { kind: 'none' } : { kind: 'some', objects };
+    }),
+  );
+}
+
+const isForbidden = (error: unknown): boolean => error instanceof RetryableError && error.reason === 'Forbidden';
+
+/** Only informs: where it cannot be written, the rule waits all the same. */
+async function showLeft(
+  deps: Deps,
+  { metadata: { name, uid } }: KubernetesObject,
+  shown: Pick<Condition, 'status' | 'reason' | 'message'>,
+): Promise<void> {
+  const ref = { type: RESOURCES.FinalizerRule, name };
+  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+  if (current?.metadata.uid !== uid) return;
+  const conditions = [{ type: RELEASED, ...shown }];
+  await setConditions(deps, ref, current, { conditions, now: deps.clock.now() });
+}
+
+/** Why the rule stays. */
+function reasonOf(left: Left, rule: FinalizerRule, settled: EpochMs): Pick<Condition, 'status' | 'reason' | 'message'> {
+  const { kind, version, finalizerName } = rule;
+  switch (left.kind) {
+    case 'none':
+      return {
+        status: 'True',
+        reason: 'Released',
+        message: `no object carries ${finalizerName}; the rule goes at ${toTimestamp(settled)}, for somebody may have read it before its deletion`,
+      };
+    case 'hidden':
+      return {
+        status: 'False',
+        reason: 'NotServed',
+        message: `${kind} is not served in version ${version}: its objects are out of sight`,
+      };
+    case 'notKnown':
+      return {
+        status: 'False',
+        reason: 'ListFailed',
+        message: `which objects carry ${finalizerName} is not known: ${messageOf(left.error)}`,
+      };
+    case 'some': {
+      const carries = left.objects.length === 1 ? 'carries' : 'carry';
+      return { status: 'False', reason: 'Waiting', message: `${listed(left.objects)} ${carries} ${finalizerName}` };
+    }
+  }
+}
+
+/** `3 objects (prod/a, prod/b, c)`. */
+export function listed(objects: readonly KubernetesObject[]): string {
+  const names = objects.map(({ metadata: { namespace, name } }) =>
+    namespace === undefined ? name : `${namespace}/${name}`,
+  );
+  const more = names.length - LISTED_MAX;
+  const shown = names.toSorted().slice(0, LISTED_MAX).join(', ');
+  return `${names.length} ${names.length === 1 ? 'object' : 'objects'} (${shown}${more > 0 ? ` and ${more} more` : ''})`;
+}
+
+/** A rule that is being deleted, and that nothing waits for. */
+export async function endUnused({ kubernetes }: Deps, { object, record }: SeenRule): Promise<Turn> {
+  const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
+  const current = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
+  const { uid, resourceVersion, finalizers = [] } = current.metadata;
+  if (!finalizers.includes(RULE_FINALIZER)) return DONE;
+  // Whole list and resourceVersion, for the same reason as in `keepRule`.
+  const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
+  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
+  if (outcome.kind === 'conflict') return CHANGED;
+  await closeRuleRecord(record);
+  return DONE;
+}

@@ -1,0 +1,176 @@
+/** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { reconcileInstance } from '../orphans/reconcile.ts';
+import { callsOf, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
+import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
+import { isLive } from './objects.ts';
+import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
+import { hasBegun, type TerminationRecord } from './record.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
+
+type Gone = GoneSubject<TerminationRecord>;
+
+/**
+ * A NodeClaim went before its Nodes did: each of them that our finalizer holds is from now on terminated by itself, and what was promised for
+ * it goes along, so that no hook runs twice and no deadline is lost.
+ *
+ * @returns those that are being deleted
+ */
+export async function handOver(
+  { deps }: FinalizerContext,
+  { value, subject }: Gone,
+): Promise<readonly TerminationSubject[]> {
+  if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
+  const left: KubernetesObject[] = [];
+  for (const [uid, { name }] of Object.entries(value.nodes)) {
+    const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+    if (node?.metadata.uid === uid && isHeldBy(value, node)) left.push(node);
+  }
+  await leaveTo(left, value, subject.uid, deps);
+  return left
+    .filter(node => !isLive(node))
+    .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
+}
+
+const isHeldBy = (
+  { finalizerNames }: TerminationRecord,
+  { metadata: { finalizers = [] } }: KubernetesObject,
+): boolean => finalizers.some(name => finalizerNames.includes(name));
+
+/**
+ * A Node that calls hooks in a termination of its own keeps its record.
+ *
+ * @param claimUid of the NodeClaim whose record this is
+ */
+async function leaveTo(
+  nodes: readonly KubernetesObject[],
+  held: TerminationRecord,
+  claimUid: string | undefined,
+  deps: TerminationDeps,
+): Promise<void> {
+  const keyUid = held.keyUid ?? claimUid;
+  const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
+  for (const node of nodes) {
+    const { name, uid } = node.metadata;
+    const record = openNodeRecord(deps, uid);
+    const loaded = await record.load();
+    const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isNoteOf(loaded.value, claimUid));
+    if (!isFree) continue;
+    const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+    const wakeTime = addDuration(deps.clock.now(), minutes(1));
+    const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
+    const left = { ...(isLive(node) ? callsOf(value) : value), hooks: withLater(value.hooks, noted) };
+    const saved = await record.save({ subject, value: left, wakeTime });
+    if (!saved.written)
+      throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
+  }
+}
+
+/** What was noted at the Node may be later than the record of its NodeClaim that this run has read: an answer is not forgotten (I4). */
+function withLater(hooks: TerminationRecord['hooks'], noted: TerminationRecord['hooks']): TerminationRecord['hooks'] {
+  const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
+    const own = hooks[name];
+    if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
+    return own.lastSeenTime < lastSeenTime;
+  });
+  return { ...hooks, ...Object.fromEntries(later) };
+}
+
+/**
+ * Everything is done. What its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will need is kept: their end is no other
+ * termination (I4).
+ */
+export async function closeFinished(
+  deps: TerminationDeps,
+  observed: ObservedTermination,
+  value: TerminationRecord,
+): Promise<Turn> {
+  const { claim, nodes, record } = observed;
+  if (claim === undefined) return record.closeGone();
+  const { kind, apiVersion, metadata } = claim;
+  if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
+    const left = nodes.filter(node => isLive(node) && isHeldBy(value, node));
+    await leaveTo(left, value, metadata.uid, deps);
+    return record.closeGone();
+  }
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const wakeTime = addDuration(deps.clock.now(), UNHELD_CHECK);
+  return record.save({ subject, value: { ...value, unheld: true }, wakeTime });
+}
+
+/** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of a Node that lives. */
+export async function rest({ object, stored, record, now }: ObservedTermination): Promise<Turn> {
+  const hasHooks = Object.keys(stored?.hooks ?? {}).length > 0 || stored?.hooksOf !== undefined;
+  const isNeeded = object.kind === 'Node' && isLive(object) && hasHooks;
+  if (stored === undefined || !isNeeded) return record.release();
+  const { kind, apiVersion, metadata } = object;
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  return record.save({ subject, value: stored, wakeTime: addDuration(now, LEFT_CHECK), punctual: false });
+}
+
+/**
+ * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
+ * it, it is a possible orphan, and the ledger of instances takes over.
+ */
+export async function close(
+  parts: FinalizerContext,
+  { kind, name, uid }: TerminationSubject,
+  gone: Gone,
+): Promise<void> {
+  const { record, value } = gone;
+  if (!hasBegun(value)) {
+    await record.closeGone();
+    return;
+  }
+  const { providerID, orphanedTime, launchTime } = value;
+  const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
+  const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
+  const since = orphanedTime ?? parts.deps.clock.now();
+  // The ledger first: a run that dies in between finds the entry there.
+  const isOrphan =
+    providerID !== undefined && (await reconcileInstance(parts, providerID, { left: { object, since, launchTime } }));
+  await record.closeGone();
+  if (isOrphan || value.unheld === true) return;
+  await parts.reporter.report({
+    about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
+    decision: 'close',
+    reason: 'SubjectGone',
+    message: `${kind} ${name} is gone, its record is closed`,
+  });
+}
+
+/** Its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
+export const isUnheld = ({ stored, object }: ObservedTermination): boolean =>
+  stored !== undefined && hasBegun(stored) && object.metadata.deletionTimestamp !== undefined;
+
+/**
+ * Somebody else's finalizer keeps the object, and nothing of ours does. The record of a NodeClaim is kept until it goes, for what becomes
+ * of its instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
+ */
+export async function closeUnheld(
+  { reporter }: FinalizerContext,
+  { object, stored, record, now }: ObservedTermination,
+): Promise<Turn> {
+  const { kind, apiVersion, metadata } = object;
+  const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
+  if (stored?.unheld !== true) {
+    await reporter.report({
+      about: object,
+      decision: 'close',
+      reason: 'FinalizerGone',
+      message: `${kind} ${metadata.name} carries no finalizer of ours any more, ${isKept ? 'its instance is looked at when it goes' : 'its record is closed'}`,
+      details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
+    });
+  }
+  if (!isKept) return record.closeGone();
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  return record.save({ subject, value: { ...stored, unheld: true }, wakeTime: addDuration(now, UNHELD_CHECK) });
+}
+
+/** Its event says when it goes; should that be lost, it is found this late (I5). */
+const UNHELD_CHECK = minutes(5);

@@ -1,0 +1,181 @@
+/**
+ * Carries a decision out: record (timer) → Node → Events → record, so that a run that dies leaves a timer that brings the next one here
+ * (ADR 0048).
+ */
+import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
+import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
+import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
+import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
+import { effortAfter, type MadeChange, type NodeChange } from './node-change.ts';
+import { restsOn, type ObservedNode } from './observe.ts';
+import type { GracePeriodRecord } from './record.ts';
+import { announce, countProtected, reportChange, reportGone, reportRefused } from './report.ts';
+
+export async function apply(
+  context: GracePeriodContext,
+  decision: GracePeriodDecision,
+  observed: ObservedNode,
+): Promise<Turn> {
+  switch (decision.kind) {
+    case 'close':
+      return close(context, decision, observed);
+    case 'keep':
+      return keep(context, decision, observed);
+  }
+}
+
+async function close(
+  context: GracePeriodContext,
+  decision: Extract<GracePeriodDecision, { kind: 'close' }>,
+  observed: ObservedNode,
+): Promise<Turn> {
+  const record = { announced: observed.stored?.announced ?? {} };
+  const changed = await changeNode(context, observed, decision, { record, wakeTime: undefined });
+  if (changed.kind === 'again') return changed;
+  const turn = afterChange(decision.node);
+  return turn.kind === 'again' ? turn : observed.record.release();
+}
+
+async function keep(
+  context: GracePeriodContext,
+  { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
+  observed: ObservedNode,
+): Promise<Turn> {
+  const { record } = observed;
+  const intended = await record.save({ ...wanted(observed, intent), punctual: !isUnsaid(intent, observed) });
+  if (intended.kind === 'again') return intended;
+
+  const changed = await changeNode(context, observed, { node, counts }, intent);
+  if (changed.kind === 'again') return changed;
+
+  await announce(context, announcements);
+  context.announced = [...context.announced, ...announcements];
+  countProtected(context.deps, counts);
+  const isNews = announcements.length > 0 || changed.memory !== undefined;
+  const after = { ...outcome, record: withMemory(outcome.record, changed.memory) };
+  const done: Turn = isNews ? await record.save(wanted(observed, after)) : DONE;
+  // The wake-up for what is unsaid looks once more, too.
+  return done.kind === 'done' && !isUnsaid(outcome, observed) ? afterChange(node) : done;
+}
+
+/** Looks once more after a release: a pod may have come meanwhile, and its own run still found the node held. */
+const afterChange = (change: NodeChange): Turn => (change.kind === 'release' ? again('the node was released') : DONE);
+
+/** The node is gone: its record is closed. */
+export async function closeGone(
+  { reporter }: { readonly reporter: Reporter },
+  { record, subject }: GoneSubject<GracePeriodRecord>,
+): Promise<Turn> {
+  const closed = await record.closeGone();
+  if (closed.kind === 'done') await reportGone(reporter, subject);
+  return closed;
+}
+
+/** `changed`: the Node changed in between, or is gone, so the run looks again. */
+type AnnotateOutcome = { readonly kind: 'ok' | 'changed' };
+
+/** What is remembered of changes of the Node. */
+type Memory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
+
+/** As `Remembered`; without `wakeTime` the record was to be closed. */
+type Intent = Pick<Remembered, 'record'> & { readonly wakeTime: EpochMs | undefined };
+
+type Changed =
+  | Extract<Turn, { kind: 'again' }>
+  /** `memory`: where it changes. */
+  | { readonly kind: 'ok'; readonly memory: Memory | undefined };
+
+/** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
+async function changeNode(
+  context: GracePeriodContext,
+  observed: ObservedNode,
+  { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
+  before: Intent,
+): Promise<Changed> {
+  const { effort, refusals: stored }: Memory = observed.stored ?? {};
+  if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
+  const made: MadeChange = node;
+  const { deps, reporter, tries } = context;
+  const say = (text: string, isRepeated: boolean): Promise<void> => reportRefused(reporter, observed, text, isRepeated);
+  const change = { key: made.kind, stored, restsOn: restsOn(observed), say };
+  const outcome = await tries.make(change, () => annotate(deps, observed.object, made));
+  if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
+  if (!isRefusal(outcome)) {
+    await reportChange(reporter, observed, made, counts);
+    const next = effortAfter(effort, made, deps.clock.now());
+    const refusals = tries.after(stored);
+    const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
+    return { kind: 'ok', memory };
+  }
+  return rememberRefused(context, observed, before, outcome);
+}
+
+/** Remembers the refusal, so that the next look waits with this change and does the rest. */
+async function rememberRefused(
+  { tries }: GracePeriodContext,
+  observed: ObservedNode,
+  before: Intent,
+  refused: Refused,
+): Promise<Changed> {
+  const { effort, refusals }: Memory = observed.stored ?? {};
+  const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
+  const { until, goesBack } = refused;
+  const isKept = goesBack !== undefined || isUnsaid(before, observed);
+  const wakeTime = (isKept ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
+  const saved = await observed.record.save({
+    ...wanted(observed, { record, wakeTime }),
+    punctual: !isUnsaid({ record, wakeTime }, observed),
+  });
+  if (saved.kind !== 'again' && goesBack !== undefined) throw goesBack;
+  return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
+}
+
+const memoryOf = (effort: Memory['effort'], refusals: Memory['refusals']): Memory => ({
+  ...(effort !== undefined && { effort }),
+  ...(refusals !== undefined && { refusals }),
+});
+
+/** @param memory undefined: as it is */
+function withMemory(record: GracePeriodRecord, memory: Memory | undefined): GracePeriodRecord {
+  return memory === undefined ? record : { announced: record.announced, ...memory };
+}
+
+/** The record as it is to be written, under the Node's UID. */
+function wanted({ object: { metadata } }: ObservedNode, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
+  const { name, uid } = metadata;
+  const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+  return { subject, value: record, wakeTime };
+}
+
+/** Something is still to be said: the timer stays due, for the sweep alone. */
+const isUnsaid = ({ wakeTime }: Intent, { input: { now } }: ObservedNode): boolean =>
+  wakeTime !== undefined && isDue(now, wakeTime);
+
+/** Both annotations in one patch, on exactly the Node that was looked at. */
+async function annotate(
+  { kubernetes }: Pick<GracePeriodDeps, 'kubernetes'>,
+  { metadata: { name, uid, resourceVersion } }: KubernetesObject,
+  change: MadeChange,
+): Promise<AnnotateOutcome> {
+  const body = { metadata: { uid, resourceVersion, annotations: annotationsFor(change) } };
+  const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
+  return { kind: outcome.kind === 'ok' ? 'ok' : 'changed' };
+}
+
+function annotationsFor(change: MadeChange): JsonObject {
+  switch (change.kind) {
+    case 'hold':
+      return { [KARPENTER.doNotDisruptAnnotation]: 'true', [ANNOTATIONS.protectedUntil]: change.until };
+    case 'release':
+      return { [KARPENTER.doNotDisruptAnnotation]: null, [ANNOTATIONS.protectedUntil]: null };
+    case 'disown':
+      return { [ANNOTATIONS.protectedUntil]: null };
+  }
+}

@@ -1,0 +1,20 @@
+/** What one run has: the ports, and what its later turns must know of the earlier ones. */
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { Tries } from '../../shared/lifecycle/refusals.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { Announcement } from './announcements.ts';
+
+export type GracePeriodDeps = Pick<
+  FunctionDeps,
+  'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
+>;
+
+export interface GracePeriodContext {
+  readonly deps: GracePeriodDeps;
+  readonly reporter: Reporter;
+  readonly tries: Tries;
+  /** A timer brought the run here. */
+  readonly isTimed: boolean;
+  /** What this run has announced, in its record or not. */
+  announced: readonly Announcement[];
+}

@@ -1,8 +1,0 @@
-import type { Parsed } from '../contract/policy-schema.ts';
-import type { Held } from './record-codec.ts';
-
-/** The last settings that could be read: they stay in force while the current ones cannot, for new acts too. Undefined: none, or a newer Curfew's. */
-export const lastGood = <Kept, Value>(record: Held<Kept>, parse: (kept: Kept) => Parsed<Value>): Value | undefined => {
-  const read = record.kind === 'held' ? parse(record.value) : undefined;
-  return read?.ok === true ? read.value : undefined;
-};

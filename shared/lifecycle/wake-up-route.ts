@@ -1,0 +1,22 @@
+/** Which part of a function a wake-up is for. */
+import type { Subject } from '../contract/subject.ts';
+import type { UsedWakeUp } from './timed-record.ts';
+
+/** A part of a function that has timers of its own. */
+export interface WakeUpRoute {
+  /** Whether a timer with this subject is its own. */
+  takes(subject: Subject): boolean;
+  timerDue(wakeUp: SubjectWakeUp): Promise<unknown>;
+}
+export type SubjectWakeUp = UsedWakeUp & { readonly subject: Subject };
+
+/** Every object of the kind. */
+export const ofKind = (kind: string, timerDue: WakeUpRoute['timerDue']): WakeUpRoute => ({
+  takes: subject => subject.kind === kind,
+  timerDue,
+});
+
+/** The first route that takes the subject gets the wake-up. One that none takes is of a record that is no more. */
+export async function routeWakeUp(routes: readonly WakeUpRoute[], wakeUp: SubjectWakeUp): Promise<void> {
+  await routes.find(route => route.takes(wakeUp.subject))?.timerDue(wakeUp);
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { withAnswers } from '../../../../functions/finalizer/termination/hook-progress.ts';
+import { toEpochMs } from '../../../../shared/domain/time.ts';
+
+const NOW = toEpochMs(1000);
+const called = { phase: 'intended', firstInvokedTime: toEpochMs(0), lastSeenTime: toEpochMs(0), attempts: 1 } as const;
+const resource = { group: 'example.com', version: 'v1', resource: 'backups', name: 'backup-1', seenVersion: '7' };
+
+describe('an answer to a hook that waits for the next turn, because another run had written the record', () => {
+  it('keeps where the custom resource is found, so that it is looked at', () => {
+    const { backup } = withAnswers({ backup: called }, new Map([['backup', { kind: 'pending', resource }]]), NOW);
+    expect(backup).toEqual({ ...called, phase: 'pending', lastSeenTime: NOW, resource });
+  });
+
+  it('is a mere heartbeat when it names none: what was known of the resource stays', () => {
+    const { backup } = withAnswers(
+      { backup: { ...called, resource } },
+      new Map([['backup', { kind: 'pending' }]]),
+      NOW,
+    );
+    expect(backup).toEqual({ ...called, phase: 'pending', lastSeenTime: NOW, resource });
+  });
+});
