@@ -29,6 +29,7 @@ import type { ObservedTermination } from './observe.ts';
 import { begun, openProgress, type Progress } from './progress.ts';
 import {
   messageOfWait,
+  reportAnswers,
   reportBadTimestamp,
   reportFinish,
   reportForce,
@@ -43,7 +44,6 @@ import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
 import { hooksAt } from './hooks.ts';
-import { reportAnswers } from './hook-reports.ts';
 import { terminateInstance } from './instance.ts';
 import { unlessInstanceGone } from './missing-instance.ts';
 import { runUnlessRefused } from './refusals.ts';
