@@ -38,7 +38,7 @@ import {
   reportWait,
   type Waiting,
 } from './report.ts';
-import { noticeStripped } from './stripped.ts';
+import { noticeStripped } from './stripped-nodes.ts';
 import type { RunMemory, TerminationContext } from './context.ts';
 import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
