@@ -144,7 +144,9 @@ function textOf(action: StepAction): string {
     case 'rollback':
       return `functions of the version before for ${action.for / 1000} s`;
     case 'restore':
-      return action.age === undefined ? `wipe the ${action.of}` : `restore the ${action.of} of ${action.age / 1000} s ago`;
+      return action.age === undefined
+        ? `wipe the ${action.of}`
+        : `restore the ${action.of} of ${action.age / 1000} s ago`;
   }
 }
 

@@ -115,11 +115,7 @@ const periodOfPolicy = (policy: KubernetesObject): number | undefined =>
   millisecondsOf(dig(policy, 'spec', 'termination', 'terminationGracePeriod'));
 
 /** The annotation; else the deletion and the period of NodeClaim, NodePool or the shortest of any policy. */
-function currentDeadline(
-  object: KubernetesObject,
-  mirror: Mirror,
-  deletion: number | undefined,
-): Declared | undefined {
+function currentDeadline(object: KubernetesObject, mirror: Mirror, deletion: number | undefined): Declared | undefined {
   const claim = claimOf(object, mirror);
   const declared = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (declared !== undefined) return { time: declared, source: ANNOTATION };

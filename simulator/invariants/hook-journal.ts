@@ -15,7 +15,14 @@ interface HookCallMade {
   readonly run: Run;
 }
 
-export function createHookJournal({ now, clockTolerance, mirror, objects, memoryOf, violate }: CheckContext): HookJournal {
+export function createHookJournal({
+  now,
+  clockTolerance,
+  mirror,
+  objects,
+  memoryOf,
+  violate,
+}: CheckContext): HookJournal {
   const calls = new Map<string, HookCallMade[]>();
   /** When a policy changed last: what a hook was let pass for may have been another version of it. */
   let editTime = -Infinity;
@@ -72,7 +79,9 @@ export function createHookJournal({ now, clockTolerance, mirror, objects, memory
       if (lastRecordWrite(run) < 0) violate('I4', `${run.by} calls hook ${name} before it noted that down`);
       const isNoted = (made: HookCallMade): boolean => {
         const answer = answerOf(made.call);
-        return (answer === 'succeeded' || answer === 'pending') && isStored(made) && memoryOf(made.call.time) === 'whole';
+        return (
+          (answer === 'succeeded' || answer === 'pending') && isStored(made) && memoryOf(made.call.time) === 'whole'
+        );
       };
       if (earlier.some(isNoted)) violate('I4', `${run.by} calls hook ${name} of ${about} again, whose answer it has`);
     },

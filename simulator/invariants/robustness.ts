@@ -55,7 +55,8 @@ export const checkRobustness: MakeCheck = context => {
     onMinute() {
       const objects = Math.max(before ?? 0, count());
       const came = messages + earlier.reduce((sum, each) => sum + each, 0);
-      if (runs > RUNS_PER_MINUTE + RUNS_PER_OBJECT * objects + RUNS_PER_MESSAGE * came) violate('I8', `${runs} runs in one minute`);
+      if (runs > RUNS_PER_MINUTE + RUNS_PER_OBJECT * objects + RUNS_PER_MESSAGE * came)
+        violate('I8', `${runs} runs in one minute`);
       before = undefined;
       earlier.push(messages);
       if (earlier.length > WORKED_ON) earlier.shift();

@@ -211,7 +211,9 @@ function complainAboutPod(call: PortCall, run: Run, context: Judged, hooks: Hook
   );
   if (earlier !== undefined) return violate('I2', `${run.by} evicts ${nameOf(pod)} before ${nameOf(earlier)} is gone`);
   if (deadline <= now() + clockTolerance) return;
-  const waiting = planOf(node, run, context).find(hook => hook.at === 'before-drain' && !hooks.isOver(instance, hook, run));
+  const waiting = planOf(node, run, context).find(
+    hook => hook.at === 'before-drain' && !hooks.isOver(instance, hook, run),
+  );
   if (waiting !== undefined)
     violate('I1', `${run.by} evicts ${nameOf(pod)} before hook ${waiting.name} has done its work`);
 }

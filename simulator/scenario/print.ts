@@ -84,7 +84,9 @@ function toStep(action: StepAction): JsonObject {
       return { restart: action.part };
     case 'delay': {
       const { function: of, for: duration, by } = action;
-      return { delay: { ...(of !== undefined && { function: of }), for: formatDuration(duration), by: formatDuration(by) } };
+      return {
+        delay: { ...(of !== undefined && { function: of }), for: formatDuration(duration), by: formatDuration(by) },
+      };
     }
     case 'redrive':
       return { redrive: action.function };
