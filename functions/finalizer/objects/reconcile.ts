@@ -12,7 +12,7 @@ import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
 import { isKeepingRefused } from '../rules/record.ts';
 import { loadRules, rulesOver, acceptanceOf } from '../rules/rule-set.ts';
-import { keepWithoutRule } from './without-rule.ts';
+import { keepWithoutRule } from './entry-without-rule.ts';
 
 /** @param subject with its UID */
 export async function reconcileObject(
