@@ -45,6 +45,8 @@ export type PodAnswer =
   | DeletionAnswer
   /** An eviction that was not granted a moment ago, and is not asked for again yet. */
   | { readonly kind: 'held'; readonly message: string; readonly until: EpochMs }
+  /** An eviction that a run asked for a moment ago; what was answered is not known here. */
+  | { readonly kind: 'intended' }
   /** 404: the pod has just gone, or the API server contradicts itself. The next look tells which. */
   | { readonly kind: 'noSuchPod'; readonly until: EpochMs }
   | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isAsked: boolean };
@@ -54,7 +56,10 @@ export interface EndedPod<End extends PodEnd> {
   readonly answer: PodAnswer;
 }
 
-/** Evictions that were not granted a moment ago, by UID of the pod: until when none of them is asked for again, and what is said. */
+/**
+ * Evictions that were asked for a moment ago, by UID of the pod: until when none of them is asked for again, and why it was not granted; empty:
+ * it was, or the run that asks has not noted the answer yet.
+ */
 export type HeldEvictions = Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
 
 export const heldEvictionsSchema = z.record(z.string(), z.object({ message: z.string(), until: instant }));
@@ -100,7 +105,7 @@ export async function endPods<End extends PodEnd>(
   });
 }
 
-const keyOf = ({ kind, pod }: PodEnd): string => `${kind} pod ${pod.uid}`;
+const keyOf = ({ kind, pod }: { readonly kind: string; readonly pod: PodView }): string => `${kind} pod ${pod.uid}`;
 
 /**
  * A few at once: a node has about a hundred pods, and the API server has other clients. Where a permission was missing, the pod that was not tried for the longest time goes first, alone,
@@ -132,6 +137,7 @@ async function answerTo<End extends PodEnd>(
   const known = kind === 'evict' ? held?.[pod.uid] : undefined;
   if (known !== undefined && known.until > now) {
     const { message, until } = known;
+    if (message === '') return { kind: 'intended' };
     return message === NO_SUCH_POD ? { kind: 'noSuchPod', until } : { kind: 'held', message, until };
   }
   const { uid, annotations, labels, deletionTime } = pod;
@@ -187,32 +193,40 @@ function report(
 }
 
 /**
- * What the record must say before these pods are tried: that the evictions which were not granted are asked for once more. Of two runs that
- * look at once, only the one that writes it asks (I11). undefined: there are none.
+ * What the record must say before these pods are tried: that a run asks for their evictions. Of two runs that look at once, only the one that
+ * writes it asks (I11). The same value where it says so already.
  */
-export function heldMeanwhile(
-  before: HeldEvictions | undefined,
+export function withIntents(
+  before: HeldEvictions,
   ends: readonly { readonly kind: string; readonly pod: PodView }[],
   now: EpochMs,
-): HeldEvictions | undefined {
-  const again = ends.flatMap(({ kind, pod: { uid } }) => {
-    const known = before?.[uid];
-    if (kind !== 'evict' || known === undefined || known.until > now) return [];
-    return [[uid, { ...known, until: addDuration(now, RETRY) }] as const];
+  refusals: Refusals | undefined,
+): HeldEvictions {
+  const intents = ends.flatMap(({ kind, pod }) => {
+    const { uid } = pod;
+    const known = before[uid];
+    // What is refused follows a schedule of its own.
+    const isElsewhere = known === undefined ? refusals?.[keyOf({ kind, pod })] !== undefined : known.until > now;
+    if (kind !== 'evict' || isElsewhere) return [];
+    return [[uid, { message: known?.message ?? '', until: addDuration(now, RETRY) }] as const];
   });
-  return again.length === 0 ? undefined : { ...before, ...Object.fromEntries(again) };
+  return intents.length === 0 ? before : { ...before, ...Object.fromEntries(intents) };
 }
 
-/** Which evictions are not asked for again for a moment. */
+/** Which evictions are not asked for again for a moment. @param intents what the record has said since before these pods were tried */
 export function heldAfter(
   before: HeldEvictions | undefined,
   ended: readonly EndedPod<PodEnd>[],
   now: EpochMs,
+  intents: HeldEvictions = {},
 ): HeldEvictions {
   const held = ended.flatMap(({ end: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
     if (known !== undefined && known.until > now) return [[pod.uid, known] as const];
+    // as it was noted: the record needs no second write.
+    const intent = answer.kind === 'evicted' ? intents[pod.uid] : undefined;
+    if (intent !== undefined) return [[pod.uid, { ...intent, message: '' }] as const];
     const message = messageOf(answer);
     if (message === undefined || (answer.kind === 'refused' && !answer.isAsked)) return [];
     return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
@@ -254,7 +268,7 @@ export function leftAfter(before: number, ended: readonly EndedPod<PodEnd>[], no
   const answers = ended.map(({ answer }) => answer);
   const isChanged = answers.some(({ kind }) => kind === 'changed');
   const isCounted = isChanged || answers.some(({ kind }) => kind === 'blocked');
-  const isNone = !isCounted && answers.every(({ kind }) => kind !== 'held');
+  const isNone = !isCounted && answers.every(({ kind }) => kind !== 'held' && kind !== 'intended');
   const failures = isNone ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
   const asked = answers.map(answer => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
   const own = failures > PATIENT_AFTER ? PATIENT_RETRY : RETRY;
