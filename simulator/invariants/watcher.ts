@@ -15,6 +15,7 @@ import { CHECKS, CHECKS_OF_GENERATED_CLUSTERS } from './checks.ts';
 import type { BusEventSeen, Check, LastDenial, PortCall, Run, Violation } from './invariant.ts';
 import { watchDeadlines } from './deadline.ts';
 import { followReadable } from './last-readable.ts';
+import { isTerminationReadable } from './termination-oracle.ts';
 import { createMirror } from './mirror.ts';
 
 /** Violations that are kept; more add nothing. */
@@ -75,7 +76,7 @@ export function createInvariantWatcher({
   const violations: Violation[] = [];
   const runs = new WeakMap<Lifetime, Run>();
   const mirror = createMirror(core);
-  const readable = followReadable(mirror, () => scheduler.now(), quietSince);
+  const readable = followReadable({ mirror, now: () => scheduler.now(), quietSince }, isTerminationReadable);
   watchDeadlines(mirror, readable.versions);
   const denials = createDenials(mirror, () => scheduler.now(), refusedUntil);
   const context = {
