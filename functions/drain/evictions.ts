@@ -61,7 +61,7 @@ export async function carryOutPass(
     {
       ends: acts.filter(act => act.kind !== 'warn'),
       unchanged: true,
-      held: active.heldEvictions,
+      heldEvictions: active.heldEvictions,
       now,
       tries,
       refusals: record.refusals,

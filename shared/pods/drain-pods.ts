@@ -68,7 +68,7 @@ export interface PodsToEnd<End extends PodEnd> {
   readonly ends: readonly End[];
   /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
   readonly unchanged: boolean;
-  readonly held: HeldEvictions | undefined;
+  readonly heldEvictions: HeldEvictions | undefined;
   /** When it was looked at: each retry counts from then, or two runs would set two timers for one. */
   readonly now: EpochMs;
   readonly tries: Tries;
@@ -89,16 +89,16 @@ export interface PodsToEnd<End extends PodEnd> {
 /** Carries a plan out: every eviction and every deletion of it, each with its answer, in the order of the plan. */
 export async function endPods<End extends PodEnd>(
   deps: PodDeps & { readonly reporter: Reporter },
-  parts: PodsToEnd<End>,
+  wanted: PodsToEnd<End>,
 ): Promise<readonly EndedPod<End>[]> {
-  const { ends } = parts;
+  const { ends } = wanted;
   const answers = new Map<End, PodAnswer>();
   const carryOut = async (end: End): Promise<void> => {
-    const answer = await answerTo(deps, parts, end);
+    const answer = await answerTo(deps, wanted, end);
     answers.set(end, answer);
-    if (answer.kind === 'evicted' || answer.kind === 'deleted') await report(deps.reporter, end, parts.describe(end));
+    if (answer.kind === 'evicted' || answer.kind === 'deleted') await report(deps.reporter, end, wanted.describe(end));
   };
-  await oneByOne(batchesOf(parts), async batch => void (await inParallel(batch.map(carryOut))));
+  await oneByOne(batchesOf(wanted), async batch => void (await inParallel(batch.map(carryOut))));
   return ends.flatMap(end => {
     const answer = answers.get(end);
     return answer === undefined ? [] : [{ end, answer }];
@@ -130,11 +130,11 @@ const MESSAGE_CHARS = 300;
 
 async function answerTo<End extends PodEnd>(
   deps: PodDeps,
-  { unchanged, held, now, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
+  { unchanged, heldEvictions, now, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
   end: End,
 ): Promise<PodAnswer> {
   const { kind, pod } = end;
-  const known = kind === 'evict' ? held?.[pod.uid] : undefined;
+  const known = kind === 'evict' ? heldEvictions?.[pod.uid] : undefined;
   if (known !== undefined && known.until > now) {
     const { message, until } = known;
     if (message === '') return { kind: 'intended' };
@@ -220,7 +220,7 @@ export function heldAfter(
   now: EpochMs,
   intents: HeldEvictions = {},
 ): HeldEvictions {
-  const held = ended.flatMap(({ end: { kind, pod }, answer }) => {
+  const next = ended.flatMap(({ end: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
     if (known !== undefined && known.until > now) return [[pod.uid, known] as const];
@@ -231,7 +231,7 @@ export function heldAfter(
     if (message === undefined || (answer.kind === 'refused' && !answer.isAsked)) return [];
     return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
   });
-  return Object.fromEntries(held);
+  return Object.fromEntries(next);
 }
 
 /** Why the pod is still there; undefined: nothing forbids its end. */

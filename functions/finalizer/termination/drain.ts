@@ -94,7 +94,7 @@ export async function carryOut(
     {
       ends: steps.filter(step => step.kind !== 'wait'),
       unchanged: false,
-      held,
+      heldEvictions: held,
       now,
       tries: run.tries,
       refusals,
