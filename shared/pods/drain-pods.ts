@@ -195,19 +195,20 @@ function report(
 /**
  * What the record must say before these pods are tried: that a run asks for their evictions. Of two runs that look at once, only the one that
  * writes it asks (I11). The same value where it says so already.
+ *
+ * @param refusals those whose schedule says when they are tried
  */
 export function withIntents(
   before: HeldEvictions,
   ends: readonly { readonly kind: string; readonly pod: PodView }[],
   now: EpochMs,
-  refusals: Refusals | undefined,
+  refusals?: Refusals,
 ): HeldEvictions {
   const intents = ends.flatMap(({ kind, pod }) => {
     const { uid } = pod;
     const known = before[uid];
-    // What is refused follows a schedule of its own.
-    const isElsewhere = known === undefined ? refusals?.[keyOf({ kind, pod })] !== undefined : known.until > now;
-    if (kind !== 'evict' || isElsewhere) return [];
+    const isAsked = known !== undefined && known.until > now;
+    if (kind !== 'evict' || isAsked || refusals?.[keyOf({ kind, pod })] !== undefined) return [];
     return [[uid, { message: known?.message ?? '', until: addDuration(now, RETRY) }] as const];
   });
   return intents.length === 0 ? before : { ...before, ...Object.fromEntries(intents) };

@@ -46,10 +46,10 @@ export const drainNodes = {
         deadline: context.deadline?.time,
         protection: context.observed.protection.policy,
       });
-      const { heldEvictions: before = {}, refusals } = context.progress();
+      const { heldEvictions: before = {} } = context.progress();
       // To note first tries, too, would cost each termination a write for each round of its pods.
       const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
-      const intents = withIntents(before, again, context.now, refusals);
+      const intents = withIntents(before, again, context.now);
       if (intents !== before && !(await context.remember({ heldEvictions: intents }))) {
         isOthers = true;
         return;
