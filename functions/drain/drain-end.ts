@@ -90,7 +90,9 @@ export async function tidy(
   const { deps } = context;
   const { object, store } = observed;
   const loaded = await store.load();
-  const isIdle = loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0;
+  const isIdle =
+    loaded.kind === 'none' ||
+    (loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0);
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isFirstCallUnknown } from '../../../../functions/finalizer/termination/hook-times.ts';
+import { isFirstCallUnknown } from '../../../../functions/finalizer/termination/hook-progress.ts';
 import type { HookProgress } from '../../../../functions/finalizer/termination/record.ts';
 import { addDuration, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
 

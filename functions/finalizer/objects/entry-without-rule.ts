@@ -3,7 +3,6 @@
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
 import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -14,12 +13,11 @@ import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { seenIn } from '../rules/out-of-sight.ts';
+import { isAnswered } from './clean-up.ts';
+import type { WorkerAnswer } from './context.ts';
 import type { LedgerEntry } from './record.ts';
 
-/** What a worker answered by its event. */
-export type WorkerAnswer = HookAnswer & { readonly rule: string };
-
-interface Kept {
+interface KeptEntry {
   readonly subject: Subject;
   readonly record: TimedRecord<LedgerEntry>;
   readonly rule: string;
@@ -27,24 +25,18 @@ interface Kept {
   readonly because: string | undefined;
 }
 
-const CALLED: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
-
-/** Whether the entry waits for this answer. That the work is done counts also when it comes too late to be waited for. */
-export const isAnswered = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
-  CALLED.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
-
 /** Between two looks: nobody watches a kind without a rule (I5). */
 const CHECK = minutes(5);
 const SAID_EVERY = hours(24);
 
 /** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
 export async function keepWithoutRule(
-  parts: FinalizerContext,
-  kept: Kept,
+  context: FinalizerContext,
+  kept: KeptEntry,
   answer: WorkerAnswer | undefined,
 ): Promise<void> {
   const { subject, record, rule, because } = kept;
-  const { deps } = parts;
+  const { deps } = context;
   await updateRecord(`${subject.kind} ${subject.name}`, record, async (loaded): Promise<Turn> => {
     if (loaded.kind !== 'known') return DONE;
     const time = deps.clock.now();
@@ -53,23 +45,28 @@ export async function keepWithoutRule(
     if (because === undefined || entry.phase === 'orphaned') {
       return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
     }
-    return keep(parts, { ...kept, subject: loaded.stored.subject, because }, entry, time);
+    return keep(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
   });
 }
 
-type Stuck = Kept & { readonly because: string };
+type EntryWithoutRule = KeptEntry & { readonly because: string };
 
-async function keep(parts: FinalizerContext, kept: Stuck, entry: LedgerEntry, now: EpochMs): Promise<Turn> {
+async function keep(
+  context: FinalizerContext,
+  kept: EntryWithoutRule,
+  entry: LedgerEntry,
+  now: EpochMs,
+): Promise<Turn> {
   const { record, subject } = kept;
-  const object = await observed(parts.deps, subject);
+  const object = await observed(context.deps, subject);
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
-  if (object !== 'notKnown' && !isHeld) return end(parts, kept, entry, object);
+  if (object !== 'notKnown' && !isHeld) return end(context, kept, entry, object);
   const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
   const said = entry.withoutRule;
   const isNews =
     said === undefined || (deleting && !said.deleting) || isDue(now, addDuration(said.saidTime, SAID_EVERY));
   // Said first: a run that dies in between says it again (I9).
-  if (isNews) await say(parts.reporter, kept, entry, deleting);
+  if (isNews) await say(context.reporter, kept, entry, deleting);
   const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting } } : entry;
   return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }
@@ -92,7 +89,7 @@ async function observed(
 /** The finalizer is off: a person took it, or the object is gone. */
 async function end(
   { reporter, deps }: FinalizerContext,
-  { record, subject, rule, because }: Stuck,
+  { record, subject, rule, because }: EntryWithoutRule,
   entry: LedgerEntry,
   object: KubernetesObject | undefined,
 ): Promise<Turn> {
@@ -112,7 +109,7 @@ async function end(
 
 function say(
   reporter: Reporter,
-  { subject, rule, because }: Stuck,
+  { subject, rule, because }: EntryWithoutRule,
   entry: LedgerEntry,
   deleting: boolean,
 ): Promise<void> {
