@@ -47,9 +47,8 @@ export interface PassResult {
 export async function carryOutPass(
   { deps, reporter }: DrainContext,
   observed: ObservedDrain,
-  active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'>,
+  active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'> & { readonly intents?: HeldEvictions | undefined },
   { acts }: DrainPass,
-  intents?: HeldEvictions,
 ): Promise<PassResult> {
   const { now, object: node, record, tries, mode, limits, rules } = observed;
   const { name } = node.metadata;
@@ -79,7 +78,7 @@ export async function carryOutPass(
     drained: going.length,
     left: leftAfter(active.refusals, ended, now),
     isSaidAgain,
-    heldEvictions: heldAfter(active.heldEvictions, ended, now, intents),
+    heldEvictions: heldAfter(active.heldEvictions, ended, now, active.intents),
     goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
   };
 }
@@ -175,7 +174,7 @@ export async function drainNoted(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { reporter } = context;
-  const result = await carryOutPass(context, observed, active, pass, noted.heldEvictions);
+  const result = await carryOutPass(context, observed, { ...active, intents: noted.heldEvictions }, pass);
   const { left, warned, heldEvictions, isSaidAgain, goneBy } = result;
   const notices = noticesOf(pass, left.texts);
   const reported = await sayNew(reporter, observed, notices, { before: active.reported, isSaidAgain });
