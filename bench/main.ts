@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   scale: async () => (await import('./scale.ts')).scale,
   'scale-storm': async () => (await import('./scale.ts')).scaleStorm,
   terminate: async () => (await import('./terminate.ts')).terminate,
+  growth: async () => (await import('./growth.ts')).growth,
   soak: async () => (await import('./soak.ts')).soak,
 };
 /** What runs without a name. */
