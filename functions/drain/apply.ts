@@ -21,7 +21,7 @@ import { applyCustom } from './custom-request.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
 import { tellAnswers } from './drain-completed.ts';
 import { close, finish, tidy } from './drain-end.ts';
-import { drain, notedBefore } from './evictions.ts';
+import { drain, drainNoted, notedBefore } from './evictions.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
 import { isWaiting } from './phase.ts';
@@ -210,15 +210,13 @@ async function prepare(
   );
   if (changed.kind !== 'ok') return notChanged(observed, changed);
   const { resourceVersion: nodeVersion } = changed;
-  const prepared = { ...active, hold, nodeVersion, ...(pass && notedBefore(active, pass, observed)) };
-  const record = { ...observed.record, active: prepared };
+  const prepared = { ...active, hold, nodeVersion };
+  const noted = pass && notedBefore(active, pass, observed);
+  const record = { ...observed.record, active: { ...prepared, ...noted } };
   const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
-  if (pass === undefined || pass.acts.length === 0) return ONWARD;
-  return drain(
-    context,
-    { kind: 'drain', active: prepared, pass, isStuck: false, until: undefined },
-    after(observed, record),
-  );
+  if (pass === undefined || noted === undefined || pass.acts.length === 0) return ONWARD;
+  const decision = { kind: 'drain', active: prepared, pass, isStuck: false, until: undefined } as const;
+  return drainNoted(context, decision, noted, after(observed, record));
 }

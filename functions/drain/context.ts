@@ -1,4 +1,4 @@
-/** What the effects of a drain share: the look that they stand on, how a turn ends, and how it is reported. */
+/** What one run of a drain has, how each of its turns writes the record, and how a change that is refused ends a turn. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
@@ -50,7 +50,7 @@ export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: Epo
 export const saveForNow = (observed: ObservedDrain, value: DrainRecord) =>
   save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), false);
 
-/** The look of a turn that wrote this by `saveForNow` and goes on. */
+/** What is observed once a turn has written this by `saveForNow`. */
 export const after = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
   ...observed,
   record,

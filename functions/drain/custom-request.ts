@@ -1,4 +1,4 @@
-/** Carries out what was decided of a custom drain. */
+/** Asks a controller for the drain by a custom resource: notes it down, makes it, waits for it, gives it up. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration } from '../../shared/domain/time.ts';

@@ -11,6 +11,7 @@ import {
   heldAfter,
   leftAfter,
   nameOf,
+  withIntents,
   type EndedPod,
   type HeldEvictions,
   type PodsLeft,
@@ -46,7 +47,7 @@ export interface PassResult {
 export async function carryOutPass(
   { deps, reporter }: DrainContext,
   observed: ObservedDrain,
-  active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'>,
+  active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'> & { readonly intents?: HeldEvictions | undefined },
   { acts }: DrainPass,
 ): Promise<PassResult> {
   const { now, object: node, record, tries, mode, limits, rules } = observed;
@@ -59,7 +60,7 @@ export async function carryOutPass(
     {
       ends: acts.filter(act => act.kind !== 'warn'),
       unchanged: true,
-      held: active.heldEvictions,
+      heldEvictions: active.heldEvictions,
       now,
       tries,
       refusals: record.refusals,
@@ -77,7 +78,7 @@ export async function carryOutPass(
     drained: going.length,
     left: leftAfter(active.refusals, ended, now),
     isSaidAgain,
-    heldEvictions: heldAfter(active.heldEvictions, ended, now),
+    heldEvictions: heldAfter(active.heldEvictions, ended, now, active.intents),
     goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
   };
 }
@@ -144,30 +145,37 @@ async function warn(
   });
 }
 
-/** What the record says of pods before anything happens to them. */
-export function notedBefore(
-  active: ActiveDrain,
-  pass: DrainPass,
-  { now }: ObservedDrain,
-): Pick<ActiveDrain, 'tried' | 'returns'> {
-  return { tried: withTried(active, pass), returns: withReturned(active.returns, pass.returned, now) };
+type Noted = Pick<ActiveDrain, 'tried' | 'returns' | 'heldEvictions'>;
+
+/** What the record says of pods before anything happens to them. Of two runs that look at once, only the one that writes it goes on. */
+export function notedBefore(active: ActiveDrain, pass: DrainPass, { now, record }: ObservedDrain): Noted {
+  return {
+    tried: withTried(active, pass),
+    returns: withReturned(active.returns, pass.returned, now),
+    heldEvictions: withIntents(active.heldEvictions, pass.acts, now, record.refusals),
+  };
+}
+
+/** Notes down which pods are about to go, and lets them go. */
+export async function drain(context: DrainContext, decision: Of<'drain'>, observed: ObservedDrain): Promise<Turn> {
+  const { active, pass } = decision;
+  const noted = notedBefore(active, pass, observed);
+  const isNew = (['tried', 'returns', 'heldEvictions'] as const).some(key => noted[key] !== active[key]);
+  if (!isNew) return drainNoted(context, decision, noted, observed);
+  const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
+  return saved.written ? drainNoted(context, decision, noted, observed) : saved;
 }
 
 /** Carries one pass out, says what holds the pods that are left, and waits for what comes next. */
-export async function drain(
+export async function drainNoted(
   context: DrainContext,
   { active, pass, isStuck, until: due }: Of<'drain'>,
+  noted: Noted,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { reporter } = context;
-  // The preparation has noted it already.
-  const isNoted = observed.record.active === active;
-  const noted = isNoted ? active : notedBefore(active, pass, observed);
-  if (noted.tried !== active.tried || noted.returns !== active.returns) {
-    const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
-    if (!saved.written) return saved;
-  }
-  const { left, warned, heldEvictions, isSaidAgain, goneBy } = await carryOutPass(context, observed, active, pass);
+  const result = await carryOutPass(context, observed, { ...active, intents: noted.heldEvictions }, pass);
+  const { left, warned, heldEvictions, isSaidAgain, goneBy } = result;
   const notices = noticesOf(pass, left.texts);
   const reported = await sayNew(reporter, observed, notices, { before: active.reported, isSaidAgain });
   const next: ActiveDrain = {

@@ -1,4 +1,4 @@
-/** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
+/** Reads what the drains of a node rest on: the Node and their record, and while something is to be done its pods and what is in force. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
@@ -65,8 +65,6 @@ export interface ObservedDrain extends DrainObservation {
   /** Text of the template of the custom drain. */
   readonly template: string | undefined;
 }
-
-/** `gone`: the Node, and its drains were not closed. */
 
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
@@ -178,7 +176,7 @@ async function loadInForce(
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();
 
-/** Settings that are in force for many looks are compiled once. */
+/** Compiles settings once, for however many turns they are in force. */
 function compiled(settings: DrainSettings): DrainRules {
   const known = compilations.get(settings);
   if (known !== undefined) return known;
