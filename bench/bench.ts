@@ -7,6 +7,8 @@ export interface BenchContext {
   readonly quick: boolean;
   /** On a real kube-apiserver instead of the embedded one. */
   readonly controlPlane: boolean;
+  /** How long a run takes whose length is its point; default: what the bench is about. */
+  readonly minutes?: number | undefined;
   readonly progress: Progress;
 }
 

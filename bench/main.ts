@@ -1,7 +1,7 @@
-/** `npm run bench [-- NAME… --quick --control-plane]`: runs benches one after the other, prints a table, writes `bench/results`. */
+/** `npm run bench [-- NAME… --quick --control-plane --minutes N]`: runs benches one after the other, prints a table, writes `bench/results`. */
 import { parseArgs } from 'node:util';
 import { messageOf } from '../shared/errors.ts';
-import type { Bench, BenchOutcome } from './bench.ts';
+import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import { createProgress } from '../cli/progress.ts';
 import { readEnvironment, readRun, writeRun } from './report/results.ts';
 import { isKept } from './report/row.ts';
@@ -18,7 +18,11 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   scale: async () => (await import('./scale.ts')).scale,
   'scale-storm': async () => (await import('./scale.ts')).scaleStorm,
   terminate: async () => (await import('./terminate.ts')).terminate,
+  growth: async () => (await import('./growth.ts')).growth,
+  soak: async () => (await import('./soak.ts')).soak,
 };
+/** What runs without a name. */
+const USUAL = Object.keys(BENCHES).filter(name => name !== 'soak');
 
 const ALL_KEPT = 0;
 const MISSED_OR_FAILED = 1;
@@ -66,7 +70,7 @@ async function main(): Promise<number> {
 
 interface Command {
   readonly names: readonly string[];
-  readonly options: { readonly quick: boolean; readonly controlPlane: boolean };
+  readonly options: Pick<BenchContext, 'quick' | 'controlPlane' | 'minutes'>;
 }
 
 /** What is wrong with the command line, as text. */
@@ -74,10 +78,16 @@ function parseCommand(): Command | string {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { quick: { type: 'boolean', default: false }, 'control-plane': { type: 'boolean', default: false } },
+      options: {
+        quick: { type: 'boolean', default: false },
+        'control-plane': { type: 'boolean', default: false },
+        minutes: { type: 'string' },
+      },
     });
-    const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
-    return { names, options: { quick: values.quick, controlPlane: values['control-plane'] } };
+    const names = positionals.length > 0 ? positionals : USUAL;
+    const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
+    if (minutes !== undefined && !(minutes > 0)) return '--minutes is a number above 0';
+    return { names, options: { quick: values.quick, controlPlane: values['control-plane'], minutes } };
   } catch (error) {
     return messageOf(error);
   }
@@ -86,7 +96,7 @@ function parseCommand(): Command | string {
 function refuse(problem: string): number {
   const names = Object.keys(BENCHES).join(', ');
   process.stderr.write(
-    `${problem}\n\nnpm run bench [-- NAME… --quick --control-plane]\nNames: ${names}; all without one.\n`,
+    `${problem}\n\nnpm run bench [-- NAME… --quick --control-plane --minutes N]\nNames: ${names}; all but soak without one.\n`,
   );
   return USAGE;
 }

@@ -2,15 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import { bundle } from './measure/bundle.ts';
-import { askOnce, startMeasuredProcess } from './measure/measured-process.ts';
-import { usageSchema } from './measure/usage-schema.ts';
+import { makePass, PASS_PROCESS, startLargeCluster, type Pass } from './measure/large-cluster.ts';
+import { startMeasuredProcess } from './measure/measured-process.ts';
 import { atMost, numberRow } from './report/row.ts';
 
-const CLUSTER_PROCESS = join(import.meta.dirname, 'memory', 'cluster-process.ts');
-const PASS_PROCESS = join(import.meta.dirname, 'memory', 'pass-process.ts');
 const PEAK_RSS_BYTES_MAX = 256 * 1024 ** 2;
 /**
  * By itself, Node lets garbage lie for as long as the machine has room, so that the peak would tell of the machine. With this limit for
@@ -18,10 +15,6 @@ const PEAK_RSS_BYTES_MAX = 256 * 1024 ** 2;
  */
 const NODE_FLAGS = ['--max-old-space-size=192', '--max-semi-space-size=8'];
 const ROOMY_FLAGS = ['--max-old-space-size=2048', '--max-semi-space-size=8'];
-
-const clusterSchema = z.object({ url: z.string(), nodeBytes: z.number() });
-const passSchema = z.object({ passMs: z.number(), decision: z.string(), idle: usageSchema, usage: usageSchema });
-type Pass = z.infer<typeof passSchema>;
 
 export const memory: Bench = {
   summary: 'memory of a repair pass over a large cluster',
@@ -37,13 +30,10 @@ async function runMemory({ quick, progress }: BenchContext): Promise<BenchOutcom
     const program = join(folder, 'pass.mjs');
     await bundle(PASS_PROCESS, program);
     const measure = async (round: number, whole: boolean): Promise<Pass> => {
-      await using cluster = startMeasuredProcess(CLUSTER_PROCESS, { nodeFlags: ['--max-old-space-size=4096'] });
       progress.say(`memory: ${size.nodes} nodes`, { done: round, of: rounds + 1 });
-      const { url } = await cluster.ask('start', clusterSchema, size);
-      const nodeFlags = whole ? ROOMY_FLAGS : NODE_FLAGS;
-      const pass = await askOnce(program, 'pass', passSchema, { argument: { url, whole }, nodeFlags });
-      if (pass.decision !== 'repair') throw new Error(`the pass ends with ${pass.decision}, not with a repair`);
-      return pass;
+      await using cluster = await startLargeCluster({ ...size, firstPool: size.nodes / 20 });
+      await using repair = startMeasuredProcess(program, { nodeFlags: whole ? ROOMY_FLAGS : NODE_FLAGS });
+      return await makePass(repair, cluster, whole);
     };
     const passes: Pass[] = [];
     for (let round = 0; round < rounds; round += 1) passes.push(await measure(round, false));

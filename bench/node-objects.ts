@@ -54,6 +54,8 @@ export function nodeManifest(index: number): KubernetesManifest {
     kind: 'Node',
     metadata: {
       name,
+      // No illness is older than its Node.
+      creationTimestamp: toTimestamp(CREATION_TIME),
       labels: {
         'beta.kubernetes.io/arch': 'arm64',
         'beta.kubernetes.io/os': 'linux',

@@ -1,6 +1,6 @@
 /**
- * Repair as clusters and storms grow: how late a due node's NodeClaim is deleted, what a pass over its pool reads, how long a storm
- * takes, and how often a blocked pool is looked at.
+ * Repair as clusters and storms grow: how long a pass over 10,000 nodes takes on the function's share of a processor, how late a due node's
+ * NodeClaim is deleted, what a pass over its pool reads, how long a storm takes, and how often a blocked pool is looked at.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
@@ -9,13 +9,16 @@ import { atMost, numberRow, ratioRow, type Row } from './report/row.ts';
 import { passesPerBurst, type BurstPlan } from './scale/bursts.ts';
 import { readsOfPass, type PassReads } from './scale/pass.ts';
 import { startStack, type ScaleStack } from './scale/stack.ts';
+import { measureThrottled, throttledRows, type ThrottledPlan } from './scale/throttled-pass.ts';
+import { measureWakeUps, wakeUpRows, type WakeUpPlan } from './scale/wake-ups.ts';
 
-const LATENESS_MAX_MS = 150;
-/** A Node and its NodeClaim, and the few policies. */
-const OBJECTS_PER_NODE_MAX = 2.1;
+/** The Nodes of the pool with their NodeClaims, then all Nodes of the cluster, and the few policies. */
+const OBJECTS_PER_NODE_MAX = 3.1;
 const STORM_MAX_MS = 60_000;
 const PASSES_PER_BURST_MAX = 1;
 
+/** As Nodes of EKS have it that many images were pulled to. */
+const NODE_BYTES = 20_000;
 const TOLERATION_SECONDS = 60;
 /** Between the last node that breaks and the time when all are due: their timers are armed by then. */
 const LEAD_MS = 2000;
@@ -29,6 +32,8 @@ interface Plan {
   readonly atOnce: number;
   readonly rounds: number;
   readonly warmUpRounds: number;
+  readonly throttled: ThrottledPlan;
+  readonly wakeUps: WakeUpPlan;
   readonly storm: { readonly nodes: number; readonly ill: number; readonly leadMs: number };
   readonly burst: BurstPlan;
 }
@@ -38,6 +43,21 @@ const FULL: Plan = {
   atOnce: 10,
   rounds: 10,
   warmUpRounds: 3,
+  throttled: {
+    clusters: [
+      { nodes: 10_000, firstPool: 5000, nodeBytes: NODE_BYTES },
+      { nodes: 10_000, firstPool: 10_000, nodeBytes: NODE_BYTES },
+    ],
+    rounds: 3,
+  },
+  wakeUps: {
+    clusters: [
+      { nodes: 100, firstPool: 100, nodeBytes: NODE_BYTES },
+      { nodes: 5000, firstPool: 100, nodeBytes: NODE_BYTES },
+    ],
+    rounds: 15,
+    warmUpRounds: 3,
+  },
   storm: { nodes: 5000, ill: 1000, leadMs: 45_000 },
   burst: { nodes: 2000, ill: 1000, bursts: 5, changes: 50 },
 };
@@ -46,13 +66,23 @@ const QUICK: Plan = {
   atOnce: 10,
   rounds: 2,
   warmUpRounds: 1,
+  throttled: { clusters: [{ nodes: 400, firstPool: 200, nodeBytes: NODE_BYTES }], rounds: 1 },
+  wakeUps: {
+    clusters: [
+      { nodes: 50, firstPool: 50, nodeBytes: NODE_BYTES },
+      { nodes: 200, firstPool: 50, nodeBytes: NODE_BYTES },
+    ],
+    rounds: 2,
+    warmUpRounds: 1,
+  },
   storm: { nodes: 200, ill: 60, leadMs: 6000 },
   burst: { nodes: 100, ill: 50, bursts: 2, changes: 10 },
 };
 
 /** Each of the two ends within ten minutes. */
 export const scale: Bench = {
-  summary: 'repair of one node and of ten in pools of growing size, and what a pass reads',
+  summary:
+    'a throttled pass over 10,000 nodes, repair of one node and of ten in pools of growing size, what a pass reads',
   runsOnControlPlane: false,
   run: runScale,
 };
@@ -63,21 +93,34 @@ export const scaleStorm: Bench = {
 };
 
 async function runScale({ quick, progress }: BenchContext): Promise<BenchOutcome> {
-  const { sizes, atOnce, rounds, warmUpRounds } = quick ? QUICK : FULL;
+  const { sizes, atOnce, rounds, warmUpRounds, throttled, wakeUps } = quick ? QUICK : FULL;
   const [small, large] = sizes;
+  progress.say('scale: throttled passes');
+  const throttledPasses = await measureThrottled(throttled, (done, of) =>
+    progress.say('scale: throttled passes', { done, of }),
+  );
+  progress.say('scale: wake-ups');
+  const sinceWakeUp = await measureWakeUps(wakeUps);
   progress.say('scale: passes');
   const passes = await readsOfPasses(sizes);
   progress.say('scale: starting two clusters');
   const plan = { sizes, atOnce, rounds, warmUpRounds };
   const lateness = await measureLateness(plan, (done, of) => progress.say('scale: breaking nodes', { done, of }));
   return {
-    settings: { ...plan, tolerationSeconds: TOLERATION_SECONDS, leadMs: LEAD_MS },
+    settings: { ...plan, throttled, wakeUps, tolerationSeconds: TOLERATION_SECONDS, leadMs: LEAD_MS },
     rows: [
+      ...throttledRows(throttled.clusters, throttledPasses),
+      ...wakeUpRows(sinceWakeUp),
       ...latenessRows(`due to deleted, one`, { small, large }, lateness.one),
       ...latenessRows(`due to deleted, all of ${atOnce} at once`, { small, large }, lateness.many),
       ...passRows(passes),
     ],
-    samples: { lateness, passes },
+    samples: {
+      throttled: Object.fromEntries(throttledPasses),
+      sinceWakeUp: Object.fromEntries(sinceWakeUp),
+      lateness,
+      passes,
+    },
   };
 }
 
@@ -190,7 +233,7 @@ function samplerOf(stack: ScaleStack, start: number, count: number): () => Promi
 
 function latenessRows(name: string, { small, large }: { small: number; large: number }, lateness: Lateness): Row[] {
   const late = (nodes: number, ours: readonly number[]): Row =>
-    numberRow({ name: `${name}, ${nodes} nodes, p50`, unit: 'ms', ours, limit: atMost(LATENESS_MAX_MS) });
+    numberRow({ name: `${name}, ${nodes} nodes, p50`, unit: 'ms', ours });
   return [
     late(small, lateness.small),
     late(large, lateness.large),

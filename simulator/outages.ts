@@ -5,10 +5,13 @@ import type { RecordKey, RecordStore } from '../shared/ports/record-store.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { aroundCalls } from '../runtime/around-calls.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import { OUTAGE_PARTS, type OutagePart } from './scenario/scenario.ts';
+import type { OutagePart } from './scenario/scenario.ts';
+
+/** What disturbs as an outage does, though no call is refused: late messages, functions of an earlier version. */
+export type Disturbance = OutagePart | 'deliveries' | 'functions';
 
 export interface Outages {
-  begin(part: OutagePart, duration: DurationMs): void;
+  begin(part: Disturbance, duration: DurationMs): void;
   isOut(part: OutagePart): boolean;
   anyOut(): boolean;
   /** When the last outage ended; the start of time when there was none. */
@@ -27,17 +30,17 @@ export interface Outages {
 /** The records of objects and instances that a finalizer of ours stands for. */
 const LEDGER = ['object/', 'instance/'];
 
-const refusal = (part: OutagePart): RetryableError =>
+const refusal = (part: Disturbance): RetryableError =>
   new RetryableError(`connecting to the ${part}: connection refused`, { reason: 'ECONNREFUSED' });
 
 /** Outages of one part may overlap: it is back when the last one ends. */
 export function createOutages(scheduler: Scheduler): Outages {
   /** Outages that are on, by part: they may overlap. */
-  const running = new Map<OutagePart, number>();
+  const running = new Map<Disturbance, number>();
   const listeners: { part: OutagePart; action: (error: Error) => void }[] = [];
-  const waiting = new Map<OutagePart, (() => void)[]>();
-  const isOut = (part: OutagePart): boolean => (running.get(part) ?? 0) > 0;
-  const add = (part: OutagePart, change: number): void => {
+  const waiting = new Map<Disturbance, (() => void)[]>();
+  const isOut = (part: Disturbance): boolean => (running.get(part) ?? 0) > 0;
+  const add = (part: Disturbance, change: number): void => {
     running.set(part, (running.get(part) ?? 0) + change);
   };
   const guard: Outages['guard'] = (part, port) =>
@@ -50,7 +53,7 @@ export function createOutages(scheduler: Scheduler): Outages {
 
   return {
     isOut,
-    anyOut: () => OUTAGE_PARTS.some(isOut),
+    anyOut: () => [...running.keys()].some(isOut),
     lastEnd: () => lastEnd,
     begin(part, duration) {
       add(part, 1);

@@ -1,16 +1,17 @@
 /** What a simulation is made of, beside Curfew: cluster, cloud, store, what answers hooks, what breaks, and what is written down. */
 import { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
-import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import { createCleanupAnswers } from './cleanups.ts';
 import { createCloud } from './cloud.ts';
-import { withDueIndex } from './due-index.ts';
 import { createHookAnswers } from './hooks.ts';
+import { createLateness } from './operations.ts';
 import { createLaunches } from './launches.ts';
 import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
 import { createRefusals } from './refusals.ts';
 import type { Scenario } from './scenario/scenario.ts';
+import type { IndexedStore } from './due-index.ts';
+import { createTable } from './table.ts';
 import { createTrace } from './trace.ts';
 import { createWorld } from './world.ts';
 
@@ -31,6 +32,8 @@ export function createParts(scenario: Scenario, time: Scheduler) {
   const refusals = createRefusals(time, scenario.end);
   const watch = createInProcessClusterWatch(refusals.guard(core, 'forwarder', `${CURFEW_USER}forwarder`), time);
   refusals.onWatchRefused(isRefused => watch.endWatches(isRefused));
+  const isRestored = scenario.steps.some(({ action }) => action.kind === 'restore' && action.age !== undefined);
+  const table = createTable(time, isRestored);
   return {
     time,
     world,
@@ -38,10 +41,12 @@ export function createParts(scenario: Scenario, time: Scheduler) {
     watch,
     outages: createOutages(time),
     refusals,
-    store: withDueIndex(createMemoryRecordStore()),
+    table,
+    store: table as IndexedStore,
     cloud: createCloud(time, (providerID, state) => trace.addInstance(providerID, state)),
     reboot: createReboots(core, time),
     launches: createLaunches(),
+    lateness: createLateness(time),
     cleanups: createCleanupAnswers(),
     hooks: createHookAnswers(),
     trace,

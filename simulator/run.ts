@@ -19,6 +19,7 @@ import { recordObjects } from './object-history.ts';
 import { warningNotes } from './notes.ts';
 import type { Outages } from './outages.ts';
 import type { Refusals } from './refusals.ts';
+import { createOperations } from './operations.ts';
 import { createParts, CURFEW_USER, type SimulatedParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
 import { recordRules } from './rules-in-force.ts';
@@ -54,7 +55,7 @@ export interface RunOptions extends Replacements {
   readonly seed?: number;
   /** A mix by name or of one's own; default `none`. */
   readonly faults?: FaultMixName | FaultMix;
-  /** How long each call of a port takes, as outside of simulations; default: no time passes between a call and its answer. */
+  /** How long each call of a port takes, as outside of simulations; default: what the scenario says, else no time passes between a call and its answer. */
   readonly callDuration?: DurationMs;
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
@@ -104,6 +105,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const parts = options.parts?.(made) ?? made;
   const { world, core, cloud, launches, outages, refusals, cleanups, hooks, trace } = parts;
   const buried: BuriedMessage[] = [];
+  const deadLetters: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
   const invariants = createInvariantWatcher({
     core,
@@ -138,10 +140,11 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     invariants,
     onBuried(message) {
       buried.push(message);
+      deadLetters.push(message);
       trace.addBuried(message);
     },
     faults: injector && { injector, random },
-    callDuration: options.callDuration,
+    callDuration: options.callDuration ?? scenario.callDuration,
   });
 
   const heard: StepTargets['system'] = {
@@ -151,10 +154,31 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       return system.publish(envelope);
     },
   };
+  const operations = createOperations({
+    scheduler: time,
+    outages,
+    lateness: parts.lateness,
+    table: parts.table,
+    records: invariants.observeRecords(parts.store.records),
+    world,
+    system,
+    deadLetters,
+    onTableRestored: backup => invariants.tableRestored(backup),
+  });
   const refusedSteps: ScenarioFault[] = [];
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, launches, outages, refusals, cleanups, hooks, system: heard });
+      const problem = carryOut(step, {
+        world,
+        cloud,
+        launches,
+        outages,
+        refusals,
+        cleanups,
+        hooks,
+        system: heard,
+        operations,
+      });
       trace.addStep({ ...describeStep(step), problem });
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });

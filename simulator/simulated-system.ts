@@ -5,7 +5,7 @@ import type { Scheduler } from '../runtime/scheduler.ts';
 import { createSystem } from '../runtime/system.ts';
 import type { BuriedMessage, ForwarderPorts, SystemHooks, SystemParts } from '../runtime/system-parts.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
-import type { DurationMs } from '../shared/domain/time.ts';
+import { addDuration, type DurationMs } from '../shared/domain/time.ts';
 import { slowEnvironment, slowForwarder } from './call-duration.ts';
 import type { FaultInjector } from './faults/injector.ts';
 import { deliverWithFaults } from './faults/messages.ts';
@@ -43,7 +43,7 @@ export interface SimulatedRun {
 }
 
 export function createSimulatedSystem(
-  { core, watch, outages, refusals, store, cloud, reboot, cleanups, hooks, trace }: SimulatedParts,
+  { core, watch, outages, refusals, lateness, store, cloud, reboot, cleanups, hooks, trace }: SimulatedParts,
   { scenario, replacements, time, invariants, onBuried, faults, callDuration }: SimulatedRun,
 ): ReturnType<typeof createSystem> {
   const injector = faults?.injector;
@@ -111,9 +111,18 @@ export function createSimulatedSystem(
             : faultyForwarder(timed, context, skews, () => core.compact());
         return replacements.forwarder?.(seen) ?? seen;
       },
-      ...(injector && {
-        deliver: (_, delay, send) => deliverWithFaults(delay, send, injector, time),
-      }),
+      deliver(target, asked, send) {
+        const late = lateness.of(target);
+        const sendLater = (delay: DurationMs): void =>
+          late === 0
+            ? send(delay)
+            : void time.at(addDuration(time.now(), late), () => {
+                invariants.cameLate();
+                send(delay);
+              });
+        if (injector === undefined) sendLater(asked);
+        else deliverWithFaults(asked, sendLater, injector, time);
+      },
     },
   });
 }

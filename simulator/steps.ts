@@ -11,6 +11,7 @@ import type { Outages } from './outages.ts';
 import type { RecordedStep } from './trace.ts';
 import type { Refusals } from './refusals.ts';
 import { CLUSTER_NAME, type Refusal, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
+import type { Operations } from './operations.ts';
 import type { World } from './world.ts';
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
 
@@ -23,6 +24,7 @@ export interface StepTargets {
   readonly cleanups: CleanupAnswers;
   readonly hooks: HookAnswers;
   readonly system: Pick<System, 'publish' | 'restartForwarder'>;
+  readonly operations: Operations;
 }
 
 /** How the answer of a step begins that the API server refused. */
@@ -40,7 +42,7 @@ export function carryOut({ action }: Step, targets: StepTargets): string | undef
 
 function perform(
   action: StepAction,
-  { world, cloud, launches, outages, refusals, cleanups, hooks, system }: StepTargets,
+  { world, cloud, launches, outages, refusals, cleanups, hooks, system, operations }: StepTargets,
 ): string | undefined {
   switch (action.kind) {
     case 'apply':
@@ -86,6 +88,17 @@ function perform(
     case 'restart':
       system.restartForwarder();
       return undefined;
+    case 'delay':
+      operations.delay(action.function, action.for, action.by);
+      return undefined;
+    case 'redrive':
+      return operations.redrive(action.function) > 0 ? undefined : 'no effect: it has no dead letters';
+    case 'rollback':
+      operations.rollBack(action.for);
+      return undefined;
+    case 'restore':
+      operations.restoreTable(action.age);
+      return undefined;
   }
 }
 
@@ -124,6 +137,16 @@ function textOf(action: StepAction): string {
       return `outage of ${action.of} for ${action.for / 1000} s`;
     case 'restart':
       return `restart ${action.part}`;
+    case 'delay':
+      return `messages to ${action.function ?? 'all functions'} of the next ${action.for / 1000} s come ${action.by / 1000} s late`;
+    case 'redrive':
+      return `redrive the dead letters of ${action.function}`;
+    case 'rollback':
+      return `functions of the version before for ${action.for / 1000} s`;
+    case 'restore':
+      return action.age === undefined
+        ? `wipe the ${action.of}`
+        : `restore the ${action.of} of ${action.age / 1000} s ago`;
   }
 }
 
@@ -155,6 +178,14 @@ function aboutOf(action: StepAction): JsonObject | undefined {
       return { refuse: describeRefusal(action.refusal, action.for) };
     case 'restart':
       return { restart: action.part };
+    case 'delay':
+      return { delay: action.function ?? 'all', seconds: action.for / 1000, by: action.by / 1000 };
+    case 'redrive':
+      return { redrive: action.function };
+    case 'rollback':
+      return { rollback: 'functions', seconds: action.for / 1000 };
+    case 'restore':
+      return { restore: action.of, ...(action.age !== undefined && { age: action.age / 1000 }) };
   }
 }
 

@@ -32,6 +32,8 @@ export interface RecordedStep {
 
 export interface Trace {
   readonly entries: readonly TraceEntry[];
+  /** Lets the first so many go: a run that never ends keeps the last ones. */
+  forget(count: number): void;
   /** A write that the API server accepted. */
   addWrite(write: ObservedWrite, by: string): void;
   /** A call to the cloud, a rule's clean-up, or a hook. */
@@ -68,6 +70,7 @@ export function createTrace(now: () => EpochMs): Trace {
   };
   return {
     entries,
+    forget: count => void entries.splice(0, count),
     addWrite(write, by) {
       const { resource, ref } = write;
       if (resource.resource === 'events' && EVENT_GROUPS.includes(resource.group)) {

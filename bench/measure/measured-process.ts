@@ -20,6 +20,8 @@ export interface ProcessOptions {
   readonly nodeFlags?: readonly string[];
   /** Beside the parent's own environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Hears what it writes to its standard streams. */
+  readonly onOutput?: (text: string) => void;
 }
 
 const messageSchema = z.union([
@@ -37,7 +39,7 @@ const OUTPUT_LENGTH_MAX = 4000;
 
 /** Starts `script` under this very Node. */
 export function startMeasuredProcess(script: string, options: ProcessOptions = {}): MeasuredProcess {
-  const { args = [], nodeFlags = [], env = {} } = options;
+  const { args = [], nodeFlags = [], env = {}, onOutput = () => undefined } = options;
   const child = startChild(process.execPath, [...nodeFlags, script, ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...process.env, ...env },
@@ -48,7 +50,10 @@ export function startMeasuredProcess(script: string, options: ProcessOptions = {
 
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-OUTPUT_LENGTH_MAX)));
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-OUTPUT_LENGTH_MAX);
+      onOutput(text);
+    });
   }
   child.on('message', message => {
     const parsed = messageSchema.parse(message);

@@ -8,7 +8,7 @@ import { synthesize } from '../../cli/start/synthesize.ts';
 import { startMeasuredProcess, type MeasuredProcess } from '../measure/measured-process.ts';
 
 const CLUSTER = join(import.meta.dirname, 'cluster-process.ts');
-const CURFEW = join(import.meta.dirname, '..', 'react', 'curfew-process.ts');
+const CURFEW = join(import.meta.dirname, 'curfew-process.ts');
 /** The function is at rest when it asked nothing for so long. */
 const REST_MS = 3000;
 const REST_POLL_MS = 250;

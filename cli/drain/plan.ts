@@ -1,7 +1,6 @@
 /** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
 import {
   ALL_PODS,
-  type ActiveDrain,
   type DrainRules,
   type OutOfScope,
   type UnderWay,
@@ -77,14 +76,16 @@ export function planDrain(
   }
   const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
-  const active: ActiveDrain = { ...drain, requests: [], startTime: drain.since, warned: [], drained: 0, refusals: 0 };
   const situation: Situation = {
     observation,
     now,
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
-    rules: podRules(active, rules, { labels: node.labels, kubeletSilentSince: kubeletSilentSince(node.conditions) }),
+    rules: podRules({ ...drain, phase: { kind: 'draining' } }, rules, {
+      labels: node.labels,
+      kubeletSilentSince: kubeletSilentSince(node.conditions),
+    }),
   };
   return {
     node: node.name,

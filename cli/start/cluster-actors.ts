@@ -1,7 +1,8 @@
-/** What stands around Curfew in the local cluster: a scheduler, Karpenter, the kubelets of all nodes, the garbage collector of pods, the controller of PodDisruptionBudgets. */
+/** What stands around Curfew in the local cluster: a scheduler, Karpenter, the kubelets of all nodes, the garbage collector of pods, the controller of PodDisruptionBudgets, the end of Events. */
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import { startDisruption } from '../../simulator/actors/disruption.ts';
+import { startEventTtl } from '../../simulator/actors/event-ttl.ts';
 import { startKarpenter } from '../../simulator/actors/karpenter.ts';
 import { startKubelet } from '../../simulator/actors/kubelet.ts';
 import { startNodeDeletion } from '../../simulator/actors/node-deletion.ts';
@@ -31,6 +32,7 @@ export function startClusterActors(
     startPods,
     startOrphanedPods,
     startDisruption,
+    startEventTtl,
   ];
   for (const start of starts) start(world);
 }

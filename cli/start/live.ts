@@ -12,6 +12,7 @@ import { recordObjects } from '../../simulator/object-history.ts';
 import { recordRules } from '../../simulator/rules-in-force.ts';
 import { createTrace, formatLine } from '../../simulator/trace.ts';
 import { makePage } from '../page/html.ts';
+import { createLiveHistory } from './live-history.ts';
 import type { AuditLine } from './narrate.ts';
 
 export interface Live {
@@ -26,18 +27,16 @@ const SEND_EVERY_MS = 250;
 /** A reader that is so far behind is let go; its browser comes back by itself. */
 const MAX_BEHIND_BYTES = 32_000_000;
 
-/** Follows the cluster from now on. */
-export function followCluster(core: ApiServerCore, clock: { now(): EpochMs }): Live {
-  const start = clock.now();
+/** Some hours of a quiet cluster, and minutes of a busy one. */
+const KEPT_LINES = 5000;
+
+/** Follows the cluster from now on. @param keptLines that a new reader gets at least, as far as there are so many */
+export function followCluster(core: ApiServerCore, clock: { now(): EpochMs }, keptLines: number = KEPT_LINES): Live {
   const trace = createTrace(() => clock.now());
-  const header: JsonObject = {
-    t: toIsoText(start),
-    kind: 'trace',
-    version: TRACE_VERSION,
-    source: 'live',
-    name: 'this machine',
-    start: toIsoText(start),
-    end: toIsoText(start),
+  const history = createLiveHistory(trace, clock.now(), keptLines);
+  const header = (): JsonObject => {
+    const start = toIsoText(history.start);
+    return { t: start, kind: 'trace', version: TRACE_VERSION, source: 'live', name: 'this machine', start, end: start };
   };
   recordObjects(core, trace, { objects: [] });
   recordRules(core, trace);
@@ -68,10 +67,10 @@ export function followCluster(core: ApiServerCore, clock: { now(): EpochMs }): L
         if (request.url === '/') return end(response, 200, page, 'text/html; charset=utf-8');
         if (request.url !== '/events') return end(response, 404, 'there is / and /events\n');
         response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' });
-        let sent = 0;
-        response.write(`data: ${JSON.stringify(header)}\n\n`);
+        let sent = history.forgotten;
+        response.write([header(), ...history.begin()].map(line => `data: ${JSON.stringify(line)}\n\n`).join(''));
         const send = (): void => {
-          const news = trace.entries.slice(sent);
+          const news = trace.entries.slice(sent - history.forgotten);
           sent += news.length;
           if (news.length > 0) response.write(news.map(entry => `data: ${formatLine(entry)}\n\n`).join(''));
           if (response.writableLength > MAX_BEHIND_BYTES) response.destroy();
@@ -82,6 +81,7 @@ export function followCluster(core: ApiServerCore, clock: { now(): EpochMs }): L
       });
       const timer = setInterval(() => {
         for (const send of readers) send();
+        history.shorten();
       }, SEND_EVERY_MS);
       timer.unref();
       server.listen(0, HOST);

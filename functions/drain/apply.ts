@@ -1,112 +1,121 @@
 /** Carries out what was decided of a node's drains, one turn each. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
+import { addDuration, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
-import { again, DONE, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
-import { applyCustom } from './apply-custom.ts';
-import { carryOutPass } from './carry-out-pass.ts';
-import type { DrainDecision, Preparation } from './decision.ts';
-import { answer, cancel, close, finish, tidy } from './end.ts';
-import { tellAnswers } from './messages.ts';
-import type { ActiveDrain, FinishedDrain } from './record.ts';
-import { answerNode, disownCordon, prepareNode } from './node.ts';
-import type { ObservedDrain } from './observe.ts';
-import { withReturned, type DrainPass } from './pod-plan.ts';
-import { formatScope } from './pods.ts';
-import { withTried } from './progress.ts';
-import { noticesOf, saidStuck, sayNew } from './report.ts';
+import { DONE, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import {
   after,
   nodeOf,
   notChanged,
   orLater,
   report,
-  safely,
   save,
   saveForNow,
-  saveUntil,
   shownOn,
   tryChange,
   type NotMade,
   type DrainContext,
 } from './context.ts';
+import { applyCustom } from './custom-request.ts';
+import type { DrainDecision, Preparation } from './decision.ts';
+import { tellAnswers } from './drain-completed.ts';
+import { close, finish, tidy } from './drain-end.ts';
+import { drain, drainNoted, notedBefore } from './evictions.ts';
+import { answerNode, disownCordon, prepareNode } from './node.ts';
+import type { ObservedDrain } from './observe.ts';
+import { isWaiting } from './phase.ts';
+import { formatScope } from './pods.ts';
+import type { ActiveDrain } from './record.ts';
+import { sayNew } from './report.ts';
+import { answer, cancel } from './request-end.ts';
+import type { FinishedDrain } from './request-record.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Carries a decision out: the Node first, then who asked, then the record. `again` where somebody else wrote meanwhile. */
-export async function apply(parts: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
-  const { run } = parts;
+export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
+  const { run } = context;
   switch (decision.kind) {
     case 'rest':
       if (decision.until === undefined) return observed.store.release();
       return save(observed, decision.record, decision.until);
     case 'tidy':
-      return tidy(parts, decision, observed);
+      return tidy(context, decision, observed);
     case 'hide': {
-      const shown = await shownOn(parts, observed, 'nothing', '');
+      const shown = await shownOn(context, observed, 'nothing', '');
       return shown === undefined || isRefusal(shown) ? notChanged(observed, shown) : ONWARD;
     }
     case 'disownCordon': {
-      const changed = await tryChange(parts, observed, 'finish', () => disownCordon(parts.deps, observed.object));
+      const changed = await tryChange(context, observed, 'finish', () => disownCordon(context.deps, observed.object));
       return changed.kind === 'ok' ? ONWARD : notChanged(observed, changed);
     }
     case 'answer':
-      return answer(parts, decision, observed);
-    case 'take': {
-      if (decision.answers !== undefined) {
-        const told = await replaced(parts, decision.answers, observed);
-        if (told.kind !== 'ok') return notChanged(observed, told, true);
-      }
-      const saved = await saveForNow(observed, decision.record);
-      if (!saved.written) return saved;
-      await reportTaken(parts, decision, observed);
-      return ONWARD;
-    }
+      return answer(context, decision, observed);
+    case 'take':
+      return take(context, decision, observed);
     case 'cancel':
-      return cancel(parts, decision, observed);
-    case 'hold': {
-      const said = `${decision.reason} ${decision.message}`;
-      // Said first: a run that dies in between says it again, and once the record has it nobody does.
-      if (observed.record.reported !== said) {
-        await report(parts, observed, {
-          ...(decision.reason === EVENT_REASONS.kindNotServed
-            ? { decision: 'wait', reason: EVENT_REASONS.kindNotServed }
-            : { decision: 'hold', reason: EVENT_REASONS.drainHeld }),
-          message: decision.message,
-          event: { type: 'Warning' },
-        });
-      }
-      const held = { ...observed.record, reported: said, heldSince: observed.record.heldSince ?? observed.now };
-      return save(observed, held, addDuration(observed.now, RUN_ENDS_WITHIN));
-    }
+      return cancel(context, decision, observed);
+    case 'hold':
+      return hold(context, decision, observed);
     case 'note': {
       const saved = await saveForNow(observed, decision.record);
       return saved.written ? ONWARD : saved;
     }
     case 'begin':
-      return begin(parts, decision, observed);
+      return begin(context, decision, observed);
     case 'start': {
       const saved = await saveForNow(observed, decision.record);
       if (!saved.written) return saved;
-      await reportStarted(parts, decision.active, observed);
+      await reportStarted(context, decision.active, observed);
       return ONWARD;
     }
     case 'queue':
-      return queue(parts, decision, observed);
+      return queue(context, decision, observed);
     case 'prepare':
-      return prepare(parts, decision, observed);
+      return prepare(context, decision, observed);
     case 'drain':
-      return drain(parts, decision, observed);
+      return drain(context, decision, observed);
     case 'finish':
-      return finish(parts, decision, observed);
+      return finish(context, decision, observed);
     case 'close':
-      return isAnothers(run, decision, observed) ? DONE : close(parts, decision, observed);
+      return isAnothers(run, decision, observed) ? DONE : close(context, decision, observed);
+    case 'noteResource':
     case 'createResource':
     case 'awaitResource':
     case 'fallBack':
-      return applyCustom(parts, decision, observed);
+      return applyCustom(context, decision, observed);
+    default:
+      return decision satisfies never;
   }
+}
+
+async function take(context: DrainContext, decision: Of<'take'>, observed: ObservedDrain): Promise<Turn> {
+  if (decision.replaced.length > 0) {
+    const told = await replaced(context, decision.replaced, observed);
+    if (told.kind !== 'ok') return notChanged(observed, told, true);
+  }
+  const saved = await saveForNow(observed, decision.record);
+  if (!saved.written) return saved;
+  await reportTaken(context, decision, observed);
+  return ONWARD;
+}
+
+/** Says once what holds the drain. */
+async function hold(context: DrainContext, decision: Of<'hold'>, observed: ObservedDrain): Promise<Turn> {
+  const said = `${decision.reason} ${decision.message}`;
+  // Said first: a run that dies in between says it again, and once the record has it nobody does.
+  if (observed.record.reported !== said) {
+    await report(context, observed, {
+      ...(decision.reason === EVENT_REASONS.kindNotServed
+        ? { decision: 'wait', reason: EVENT_REASONS.kindNotServed }
+        : { decision: 'hold', reason: EVENT_REASONS.drainHeld }),
+      message: decision.message,
+      event: { type: 'Warning' },
+    });
+  }
+  const record = { ...observed.record, reported: said, heldSince: observed.record.heldSince ?? observed.now };
+  return save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
 }
 
 /** Another run ended the drain a moment ago and is about to say so; should it have died, the timer that it set comes. */
@@ -115,29 +124,29 @@ const isAnothers = ({ ended }: DrainContext['run'], { active }: Of<'close'>, { n
 
 /** Answers the requests that made room for newer ones, before the record forgets them. */
 async function replaced(
-  parts: DrainContext,
+  context: DrainContext,
   answers: readonly FinishedDrain[],
   observed: ObservedDrain,
 ): Promise<Exclude<NotMade, undefined> | { kind: 'ok' }> {
   const changed = orLater(
-    await tryChange(parts, observed, 'answer', () => answerNode(parts.deps, observed.object, answers)),
+    await tryChange(context, observed, 'answer', () => answerNode(context.deps, observed.object, answers)),
   );
   if (changed.kind !== 'ok') return changed;
-  await tellAnswers(parts.deps, nodeOf(observed), answers);
+  await tellAnswers(context.deps, nodeOf(observed), answers);
   for (const { id, status, reason, message } of answers) {
     const details = { id, status, repeated: false };
-    await report(parts, observed, { decision: 'answer', reason, message: `${status}: ${message}`, details });
+    await report(context, observed, { decision: 'answer', reason, message: `${status}: ${message}`, details });
   }
   return { kind: 'ok' };
 }
 
 async function reportTaken(
-  parts: DrainContext,
+  context: DrainContext,
   { request, how }: Pick<Of<'take'>, 'request' | 'how'>,
   observed: ObservedDrain,
 ): Promise<void> {
-  parts.run.taken = true;
-  await report(parts, observed, {
+  context.run.taken = true;
+  await report(context, observed, {
     decision: 'take',
     reason: how === 'joins' ? 'DrainJoined' : how === 'follows' ? 'DrainQueued' : 'DrainAsked',
     message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName || 'a HealthEvent'}`,
@@ -146,21 +155,21 @@ async function reportTaken(
 }
 
 async function begin(
-  parts: DrainContext,
-  { record, active, takes, next }: Of<'begin'>,
+  context: DrainContext,
+  { record, active, taken, next }: Of<'begin'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
-  if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, observed);
-  if (active.queue === undefined) await reportStarted(parts, active, observed);
-  return next === undefined ? ONWARD : prepare(parts, next, after(observed, record));
+  if (taken !== undefined) await reportTaken(context, { request: taken, how: 'next' }, observed);
+  if (!isWaiting(active)) await reportStarted(context, active, observed);
+  return next === undefined ? ONWARD : prepare(context, next, after(observed, record));
 }
 
-async function reportStarted(parts: DrainContext, active: ActiveDrain, observed: ObservedDrain): Promise<void> {
+async function reportStarted(context: DrainContext, active: ActiveDrain, observed: ObservedDrain): Promise<void> {
   const [first] = active.requests;
   const about = first === undefined ? '' : `: ${first.event.checkName || 'a HealthEvent'} from ${first.requestedBy}`;
-  await report(parts, observed, {
+  await report(context, observed, {
     decision: 'begin',
     reason: EVENT_REASONS.drainStarted,
     message: `drain ${active.id} of ${formatScope(active.scope)} has begun${about}`,
@@ -186,75 +195,28 @@ async function queue(
  * eviction if its pod changed. What a run that dies leaves undone, the next look does.
  */
 async function prepare(
-  parts: DrainContext,
+  context: DrainContext,
   { active, hold, showDraining, pass }: Preparation,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const { deps } = parts;
+  const { deps } = context;
   const message = `drain ${active.id} of ${formatScope(active.scope)}`;
   // One that waits for its turn is not in progress.
-  const shown = active.queue === undefined ? 'inProgress' : observed.node.shown;
-  const node = await shownOn(parts, observed, shown, message);
+  const shown = isWaiting(active) ? observed.node.shown : 'inProgress';
+  const node = await shownOn(context, observed, shown, message);
   if (node === undefined || isRefusal(node)) return notChanged(observed, node);
-  const changed = await tryChange(parts, observed, 'prepare', () =>
+  const changed = await tryChange(context, observed, 'prepare', () =>
     prepareNode(deps, node, { active, hold, showDraining }),
   );
   if (changed.kind !== 'ok') return notChanged(observed, changed);
   const { resourceVersion: nodeVersion } = changed;
-  const prepared = { ...active, hold, nodeVersion, ...(pass && notedBefore(active, pass, observed)) };
-  const record = { ...observed.record, active: prepared };
+  const prepared = { ...active, hold, nodeVersion };
+  const noted = pass && notedBefore(active, pass, observed);
+  const record = { ...observed.record, active: { ...prepared, ...noted } };
   const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
-  if (pass === undefined || pass.acts.length === 0) return ONWARD;
-  return drain(
-    parts,
-    { kind: 'drain', active: prepared, pass, isStuck: false, until: undefined },
-    after(observed, record),
-  );
-}
-
-/** What the record says of pods before anything happens to them. */
-function notedBefore(
-  active: ActiveDrain,
-  pass: DrainPass,
-  { now }: ObservedDrain,
-): Pick<ActiveDrain, 'tried' | 'returns'> {
-  const before = active.returns ?? [];
-  const returns = withReturned(before, pass.returned, now);
-  return { tried: withTried(active, pass), ...(returns !== before && { returns }) };
-}
-
-async function drain(
-  parts: DrainContext,
-  { active, pass, isStuck, until: due }: Of<'drain'>,
-  observed: ObservedDrain,
-): Promise<Turn> {
-  const { reporter } = parts;
-  // The preparation has noted it already.
-  const isNoted = observed.record.active === active;
-  const noted = isNoted ? {} : notedBefore(active, pass, observed);
-  if ((noted.tried ?? []).length > (active.tried ?? []).length || noted.returns !== undefined) {
-    const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
-    if (!saved.written) return saved;
-  }
-  const { left, warned, held, isSaidAgain, goneBy } = await carryOutPass(parts, observed, active, pass);
-  const notices = noticesOf(pass, left.texts);
-  const reported = await sayNew(reporter, observed, notices, { before: active.reported, isSaidAgain });
-  const { heldEvictions: _, ...rest } = active;
-  const next: ActiveDrain = {
-    ...(isStuck ? await saidStuck(parts, rest, notices, observed) : rest),
-    ...noted,
-    warned: [...active.warned, ...warned],
-    refusals: left.failures,
-    ...(held !== undefined && { heldEvictions: held }),
-    // Where nothing was ever said, the record stays as it is, and is not written again.
-    ...((reported !== '' || active.reported !== undefined) && { reported }),
-  };
-  const until = safely(observed, [pass.nextLook, left.retryTime, goneBy, due].reduce(earliest, undefined));
-  const saved = await saveUntil(observed, { ...observed.record, active: next }, until);
-  if (!saved.written) return saved;
-  if (left.isAtOnce) return again('a pod changed');
-  // A pod that was warned of may be due already.
-  return warned.length > 0 ? ONWARD : saved;
+  if (pass === undefined || noted === undefined || pass.acts.length === 0) return ONWARD;
+  const decision = { kind: 'drain', active: prepared, pass, isStuck: false, until: undefined } as const;
+  return drainNoted(context, decision, noted, after(observed, record));
 }

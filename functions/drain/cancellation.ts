@@ -1,13 +1,14 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
+import { isForced, toFinished } from './admission.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
 import { endOf, isFree, isStanding, remember } from './history.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest, FinishedDrain, Recovery } from './record.ts';
-import type { Incoming } from './incoming.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { endingBy, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
-import { isForced, toFinished } from './requests.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from './request-record.ts';
 
 export interface Cancelled {
   readonly record: DrainRecord;
@@ -16,7 +17,7 @@ export interface Cancelled {
   /** Nothing holds the node any more. */
   readonly releases: boolean;
   /** The message is answered for itself after that. */
-  readonly goesOn?: boolean;
+  readonly goesOn: boolean;
 }
 
 /** Which requests a message ends, and what is left; undefined: none. */
@@ -29,7 +30,7 @@ export function cancelledBy(
   const ends = (request: DrainRequest): boolean => isEnded({ ...request, fault: faultOf(request.event) });
   const waiting = requests.filter(ends);
   // One whose answer is already on its way ends as it was decided.
-  const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
+  const running = openRequests(record).filter(ends);
   const recovered = finished.filter(
     each => !each.recovered && (each.status !== 'Cancelled' || isStanding(each)) && isEnded(each),
   );
@@ -52,7 +53,7 @@ export function cancelledBy(
       finished: still,
       requests: requests.filter(each => !waiting.includes(each)),
       ...(nextActive !== undefined && {
-        active: isOver ? { ...nextActive, end: { ...outcome, time: now } } : nextActive,
+        active: isOver ? { ...nextActive, phase: endingBy(nextActive, outcome, now) } : nextActive,
       }),
     },
     answers,
@@ -62,20 +63,23 @@ export function cancelledBy(
   const isOurs = incoming.kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(next, node);
   const releases = isIdle && isFree(next) && (isOurs || isStale);
   const goesOn = incoming.kind === 'recovered' && incoming.asked !== undefined;
-  return { record: next, because: outcome.message, answers, releases, ...(goesOn && { goesOn }) };
+  return { record: next, because: outcome.message, answers, releases, goesOn };
 }
 
 /** What is over while the end of its drain is on its way is noted beside it, for that end keeps the node otherwise. */
 export function withLateEnds(seen: DrainObservation): DrainObservation {
   const { record, incoming } = seen;
   const { active, recoveries = [] } = record;
-  if (active?.end === undefined || incoming === undefined || incoming.kind === 'drain') return seen;
+  if (active?.phase.kind !== 'ending' || incoming === undefined || incoming.kind === 'drain') return seen;
   const isEnded = endedBy(incoming, recoveries);
-  const { over = [] } = active;
+  const { phase } = active;
+  const { over } = phase;
   const late = active.requests
     .filter(request => !over.includes(request.id) && isEnded({ ...request, fault: faultOf(request.event) }))
     .map(({ id }) => id);
-  return late.length === 0 ? seen : { ...seen, record: { ...record, active: { ...active, over: [...over, ...late] } } };
+  if (late.length === 0) return seen;
+  const next = { ...active, phase: { ...phase, over: [...over, ...late] } };
+  return { ...seen, record: { ...record, active: next } };
 }
 
 /** What only these asked for, force or more pods, ends with them. */
@@ -117,7 +121,13 @@ function cancelledAhead(
     fault: { agent: '', componentClass: '', checkName: '', entities: [] },
     recovered: false,
   };
-  return { record: remember(record, [answer], node), because: answer.message, answers: [answer], releases: false };
+  return {
+    record: remember(record, [answer], node),
+    because: answer.message,
+    answers: [answer],
+    releases: false,
+    goesOn: false,
+  };
 }
 
 /** The reason of an end by a person who opened the node. */

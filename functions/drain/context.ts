@@ -1,4 +1,4 @@
-/** What the effects of a drain share: the look that they stand on, how a turn ends, and how it is reported. */
+/** What one run of a drain has, how each of its turns writes the record, and how a change that is refused ends a turn. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
@@ -8,10 +8,10 @@ import { causeOf, isRefusal, warn, type Change, type Refused } from '../../share
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
-import type { DrainRecord } from './record.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ShownDrain } from './observation.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
+import type { DrainRecord } from './record.ts';
 
 export interface DrainContext {
   readonly deps: DrainDeps;
@@ -50,7 +50,7 @@ export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: Epo
 export const saveForNow = (observed: ObservedDrain, value: DrainRecord) =>
   save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), false);
 
-/** The look of a turn that wrote this by `saveForNow` and goes on. */
+/** What is observed once a turn has written this by `saveForNow`. */
 export const after = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
   ...observed,
   record,
@@ -92,13 +92,13 @@ export const orLater = <Outcome>(changed: Outcome | Refused): Outcome | { readon
 
 /** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
 export async function shownOn(
-  parts: DrainContext,
+  context: DrainContext,
   observed: ObservedDrain,
   shown: ShownDrain,
   message: string,
 ): Promise<KubernetesObject | Refused | undefined> {
-  const node = await tryChange(parts, observed, 'show', () =>
-    showDrain(parts.deps, observed.object, shown, { message, now: observed.now }),
+  const node = await tryChange(context, observed, 'show', () =>
+    showDrain(context.deps, observed.object, shown, { message, now: observed.now }),
   );
   return isRefusal(node) && node.goesBack === undefined ? observed.object : node;
 }

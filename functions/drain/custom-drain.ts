@@ -3,48 +3,25 @@
  * controller to empty the node. It is made, waited for, and ends complete, failed or out of time. Pure; part of `decide`.
  */
 import type { CustomDrainSettings, DrainSettings } from '../../shared/domain/drain-settings.ts';
-import type {
-  GroupVersionKind,
-  JsonValue,
-  KubernetesObject,
-  ResourceType,
-} from '../../shared/domain/kubernetes-object.ts';
-import { notServed } from '../../shared/domain/not-served.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
+import type { JsonValue, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
+import { notServed } from '../../shared/domain/not-served.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { ActiveDrain, CustomProgress, DrainOutcome } from './record.ts';
+import type { FoundResource } from './observation.ts';
+import { notedResource } from './phase.ts';
 import type { DrainPass } from './pod-plan.ts';
-
-/** The custom resource as it was looked for. */
-export type SeenResource =
-  /** There is no custom drain. */
-  | { readonly kind: 'notAsked' }
-  /** Its CustomResourceDefinition is missing, or serves these versions, and not the one in which it is asked for. */
-  | { readonly kind: 'notServed'; readonly asked: GroupVersionKind; readonly versions: readonly string[] }
-  | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
-  | {
-      readonly kind: 'present';
-      readonly name: string;
-      readonly type: ResourceType;
-      readonly object: KubernetesObject;
-      /** Made for this drain. */
-      readonly ours: boolean;
-    };
+import type { ActiveDrain, CustomProgress } from './record.ts';
+import type { DrainOutcome } from './request-record.ts';
 
 export type CustomDecision =
-  /** To be noted down first, then created or adopted. */
-  | {
-      readonly kind: 'createResource';
-      readonly active: ActiveDrain;
-      readonly custom: CustomProgress;
-      readonly noted: boolean;
-    }
+  /** It is noted down first: nobody else's object is ever taken for ours, and ours is never forgotten. */
+  | { readonly kind: 'noteResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
+  | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | {
       readonly kind: 'awaitResource';
+      /** With what was seen of it. */
       readonly active: ActiveDrain;
-      /** What was seen of it. */
-      readonly custom: CustomProgress | undefined;
       readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
       readonly message: string;
       readonly until: EpochMs;
@@ -64,7 +41,7 @@ export interface CustomSituation {
   readonly now: EpochMs;
   readonly active: ActiveDrain;
   readonly settings: DrainSettings;
-  readonly resource: SeenResource;
+  readonly resource: FoundResource;
   /** Pods that are still there. */
   readonly pass: DrainPass;
 }
@@ -78,7 +55,7 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');
   const fails = (reason: string, message: string): CustomDecision =>
     fail(active, customDrain, { reason, message, left: stillThere(pass) });
-  const { custom } = active;
+  const custom = notedResource(active);
   const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
@@ -104,7 +81,6 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
     return {
       kind: 'awaitResource',
       active,
-      custom,
       reason: 'ResourceNotServed',
       message,
       until: deadline,
@@ -115,11 +91,11 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
     if (custom?.uid === undefined) {
       const { name } = resource;
       const first = { ...(custom ?? firstOf(customDrain, name, now)), ...resource.type };
-      return { kind: 'createResource', active, custom: first, noted: custom !== undefined };
+      return { kind: custom === undefined ? 'noteResource' : 'createResource', active, resource: first };
     }
     if (custom.recreated >= RECREATIONS) return fails('ResourceRemoved', `${kind} ${resource.name} was removed again`);
     const { uid: _, seen: __, ...again } = { ...custom, ...resource.type };
-    return { kind: 'createResource', active, custom: { ...again, recreated: custom.recreated + 1 }, noted: false };
+    return { kind: 'noteResource', active, resource: { ...again, recreated: custom.recreated + 1 } };
   }
   const { uid, resourceVersion } = resource.object.metadata;
   const base: CustomProgress = { ...(custom ?? firstOf(customDrain, resource.name, now)), ...resource.type };
@@ -134,8 +110,7 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   }
   return {
     kind: 'awaitResource',
-    active,
-    custom: { ...base, uid, seen },
+    active: { ...active, phase: { kind: 'custom', resource: { ...base, uid, seen } } },
     reason: 'AwaitingCustomDrain',
     message: `waiting for ${customDrain.statusConditionType}=${customDrain.statusConditionStatus} of ${kind} ${resource.name}`,
     until: earliest(deadline, beat) ?? deadline,

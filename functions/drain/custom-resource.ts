@@ -10,7 +10,8 @@ import { apiVersionOf, type ObjectRef, type ResourceType } from '../../shared/do
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { SeenResource } from './custom-drain.ts';
+import type { FoundResource } from './observation.ts';
+import { notedResource } from './phase.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 
 interface Deps {
@@ -30,15 +31,15 @@ export async function findResource(
   settings: CustomDrainSettings | undefined,
   active: ActiveDrain | undefined,
   nodeName: string,
-): Promise<SeenResource> {
+): Promise<FoundResource> {
   if (settings === undefined || active === undefined) return { kind: 'notAsked' };
   const { apiGroup: group, version, kind, resource, namespace } = settings;
-  const { custom } = active;
+  const custom = notedResource(active);
   if (custom === undefined) {
     const asked = { group, version, kind };
     const type = resource === undefined ? await kubernetes.resolve(asked) : { group, version, resource };
     if (type === undefined) return { kind: 'notServed', asked, versions: await kubernetes.versionsOf(asked) };
-    return await lookIn(
+    return await findIn(
       { kubernetes },
       type,
       { kind, namespace, name: drainResourceName(nodeName, active.id) },
@@ -46,18 +47,18 @@ export async function findResource(
     );
   }
   const known = { group: custom.group, version: custom.version, resource: custom.resource };
-  const seen = await lookIn({ kubernetes }, known, custom, active);
+  const seen = await findIn({ kubernetes }, known, custom, active);
   const isRenamed = custom.group === group && custom.kind === kind && custom.version !== version;
   if (seen.kind === 'present' || !isRenamed) return seen;
-  return await lookIn({ kubernetes }, { ...known, version }, custom, active);
+  return await findIn({ kubernetes }, { ...known, version }, custom, active);
 }
 
-async function lookIn(
+async function findIn(
   { kubernetes }: Deps,
   type: ResourceType,
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
-): Promise<SeenResource> {
+): Promise<FoundResource> {
   const found = await lookFor(kubernetes, { type, namespace, name }, markOf(active), kind);
   return found.kind === 'notServed' ? { ...found, asked: { ...type, kind } } : { ...found, name, type };
 }
@@ -125,10 +126,11 @@ export async function resourceOf(
   { kubernetes }: Deps,
   active: ActiveDrain | undefined,
 ): Promise<MadeResource | undefined> {
-  if (active?.custom === undefined) return undefined;
-  const { group, version, resource, kind, namespace, name } = active.custom;
+  const noted = active && notedResource(active);
+  if (active === undefined || noted === undefined) return undefined;
+  const { group, version, resource, kind, namespace, name } = noted;
   const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
-  const uid = active.custom.uid ?? (await uidOfMarked(kubernetes, ref, markOf(active)));
+  const uid = noted.uid ?? (await uidOfMarked(kubernetes, ref, markOf(active)));
   const apiVersion = apiVersionOf({ group, version });
   return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
 }

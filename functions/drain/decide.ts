@@ -4,22 +4,23 @@
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
-import { QUARANTINE_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import { admit, begin } from './admission.ts';
 import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './cancellation.ts';
 import { decideCustom } from './custom-drain.ts';
 import type { DrainDecision } from './decision.ts';
 import { forget, isFree, released } from './history.ts';
+import { holdOfActive, holdOfBegin } from './holds.ts';
 import { rememberEnds, withEnds } from './late-events.ts';
-import type { ActiveDrain, DrainOutcome } from './record.ts';
-import type { Incoming } from './incoming.ts';
 import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { openPhaseOf } from './phase.ts';
 import { planPass, type DrainPass } from './pod-plan.ts';
 import type { DrainPodRules } from './pods.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress, withoutHold, counted } from './progress.ts';
-import { decideQueued, holdOfQueue, unreadableLimits } from './queue.ts';
-import { admit, begin } from './requests.ts';
+import { decideQueued } from './queue.ts';
+import type { ActiveDrain } from './record.ts';
+import type { DrainOutcome } from './request-record.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
@@ -34,56 +35,52 @@ export function decide(seen: DrainObservation): DrainDecision {
   if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return idle(observation);
-    const held = holdOfBegin(observation);
-    if (held !== undefined) return held;
+    const hold = holdOfBegin(observation);
+    if (hold !== undefined) return hold;
     return rules === undefined ? rest(observation) : beginAndPrepare(observation, rules);
   }
-  if (active.end !== undefined) return { kind: 'close', active, outcome: active.end };
   return decideActive(observation, counted(active, observation.pods));
 }
 
-function decideActive(observation: DrainObservation, before: ActiveDrain): DrainDecision {
-  const { now, node, rules, mode } = observation;
-  const ended = takenBack(before, node);
+function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
+  const { now, node, rules, record } = observation;
+  const { phase } = active;
+  if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
+  const ended = takenBack(active, node);
   if (ended !== undefined)
-    return finish(ended.reason === UNCORDONED ? withWaiting(before, observation) : before, ended);
-  // What has begun goes on, whatever the mode is by now: one that waits for its turn has not.
-  const held =
-    outOfSight(observation) ??
-    holdOf(rules, before.queue === undefined ? 'Enforce' : mode) ??
-    holdOfQueue(observation, before);
-  if (held !== undefined || rules === undefined) return held ?? rest(observation);
-  if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
-  if (before.queue !== undefined) return decideQueued(observation, before);
-  if (before.custom !== undefined && rules.settings.customDrain === undefined)
-    return { kind: 'fallBack', active: before, because: NO_CUSTOM_DRAIN };
-  const { limits } = observation;
-  const deleteTime = addDuration(sinceOf(before), rules.settings.deleteAfterTimeout);
-  const timed = until(before, deleteTime);
-  const isOfCustom = isCustomDrain(timed, rules, node);
-  const isCustom = isOfCustom && timed.fellBack === undefined;
-  const pass = planPass({
-    now,
-    pods: observation.pods,
-    rules: podRules(timed, rules, node),
-    protection: observation.protection,
-    protectionOverridden: observation.protectionOverridden,
-    evictionGracePeriod: rules.settings.evictionGracePeriod,
-    deleteTime,
-    warned: timed.warned,
-    active: timed,
-    forcedBy: forcedBy(timed, limits, isOfCustom),
-  });
-  const active = withProgress(timed, pass, now);
-  const showDraining = isCustom || !pass.drained;
+    return finish(ended.reason === UNCORDONED ? withWaiting(active, observation) : active, ended);
+  const hold = holdOfActive(observation, active);
+  if (hold !== undefined || rules === undefined) return hold ?? rest(observation);
+  if (record.heldSince !== undefined) return { kind: 'note', record: withoutHold(record, now) };
+  switch (phase.kind) {
+    case 'waiting':
+      return decideQueued(observation, active, phase);
+    case 'custom':
+      if (rules.settings.customDrain === undefined) return { kind: 'fallBack', active, because: NO_CUSTOM_DRAIN };
+      return decideBegun(observation, active, rules);
+    case 'draining':
+    case 'fallback':
+      return decideBegun(observation, active, rules);
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** What comes next for a drain that does not wait: its node is prepared, then its pods go, or the custom resource is waited for. */
+function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: DrainRules): DrainDecision {
+  const { now, node, limits } = observation;
+  const isOfCustom = isCustomDrain(before, rules, node);
+  const isDelegated = isOfCustom && before.phase.kind !== 'fallback';
+  const { active, pass } = planned(observation, before, rules, isOfCustom);
+  const showDraining = isDelegated || !pass.drained;
   if (!isPrepared(observation, active, showDraining)) {
     const hold = active.hold ?? holdFor(active, node);
-    return { kind: 'prepare', active, hold, showDraining, pass: isCustom ? undefined : pass };
+    return { kind: 'prepare', active, hold, showDraining, pass: isDelegated ? undefined : pass };
   }
   const isStuck = isDue(now, stuckTime(active, limits) ?? NEVER);
   const next = nextByDeadline(active, limits, now);
   const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, pass);
-  if (isCustom) {
+  if (isDelegated) {
     const decision = decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
     if (decision.kind === 'finish') return decision;
     if (over !== undefined) return finish(active, over);
@@ -92,6 +89,31 @@ function decideActive(observation: DrainObservation, before: ActiveDrain): Drain
   }
   if (pass.drained) return finish(active, succeeded(active, pass), pass);
   return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
+}
+
+/** What happens to the pods of the node now, and the drain with what follows of that for the record. */
+function planned(
+  { now, node, pods, protection, protectionOverridden, limits }: DrainObservation,
+  before: ActiveDrain,
+  rules: DrainRules,
+  isCustom: boolean,
+): { readonly active: ActiveDrain; readonly pass: DrainPass } {
+  const { deleteAfterTimeout, evictionGracePeriod } = rules.settings;
+  const deleteTime = addDuration(sinceOf(before), deleteAfterTimeout);
+  const active = withDeleteTime(before, deleteTime);
+  const pass = planPass({
+    now,
+    pods,
+    rules: podRules(active, rules, node),
+    protection,
+    protectionOverridden,
+    evictionGracePeriod,
+    deleteTime,
+    warned: active.warned,
+    active,
+    forcedBy: forcedBy(active, limits, isCustom),
+  });
+  return { active: withProgress(active, pass, now), pass };
 }
 
 /** Uncordoning also takes back the requests that wait: they would cordon the node again at once. */
@@ -112,16 +134,17 @@ const NEVER = toEpochMs(Number.MAX_SAFE_INTEGER);
 
 /** Whether the drain is, or was, its controller's: once it was asked for, whatever becomes of the node's labels. */
 export function isCustomDrain(
-  { custom, fellBack }: Pick<ActiveDrain, 'custom' | 'fellBack'>,
+  active: Pick<ActiveDrain, 'phase'>,
   rules: DrainRules,
   { labels }: Pick<DrainedNode, 'labels'>,
 ): boolean {
   if (rules.settings.customDrain === undefined) return false;
-  return custom !== undefined || fellBack !== undefined || rules.isCustom(labels);
+  const { kind } = openPhaseOf(active);
+  return kind === 'custom' || kind === 'fallback' || rules.isCustom(labels);
 }
 
 /** Owners are warned anew of an instant that has come nearer. */
-function until(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
+function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
   const isSooner = active.deleteTime !== undefined && deleteTime < active.deleteTime;
   return { ...active, deleteTime, ...(isSooner && { warned: [] }) };
 }
@@ -137,20 +160,20 @@ function take(
   const taken = { ...observation, record: admission.record };
   if (rules === undefined || holdOfBegin(taken) !== undefined) return admission;
   const begun = beginAndPrepare(taken, rules);
-  return begun.kind === 'begin' ? { ...begun, takes: admission.request } : admission;
+  return begun.kind === 'begin' ? { ...begun, taken: admission.request } : admission;
 }
 
 /** The preparation stands on the same look: its own writes, and the preconditions of each, find out what changes in between. */
 function beginAndPrepare(observation: DrainObservation, rules: DrainRules): DrainDecision {
   const begun = begin(observation, rules);
   if (begun.kind !== 'begin') return begun;
-  const next = decideActive({ ...observation, record: begun.record }, begun.active);
-  return next.kind === 'prepare' ? { ...begun, next } : begun;
+  const decision = decideActive({ ...observation, record: begun.record }, begun.active);
+  return { ...begun, taken: undefined, next: decision.kind === 'prepare' ? decision : undefined };
 }
 
 /** Which pods are the drain's, and how each goes. */
 export function podRules(
-  active: ActiveDrain,
+  active: Pick<ActiveDrain, 'scope' | 'force' | 'phase'>,
   rules: DrainRules,
   node: Pick<DrainedNode, 'labels' | 'kubeletSilentSince'>,
 ): DrainPodRules {
@@ -198,44 +221,6 @@ function tidy(observation: DrainObservation): DrainDecision {
 /** Whether the node is to be uncordoned: the cordon is ours, and nothing that it was drained for keeps it. */
 const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
   isCordonKnown(record, node) && isFree(record);
-
-/** What keeps the next drain from beginning. */
-function holdOfBegin(observation: DrainObservation): DrainDecision | undefined {
-  const { rules, mode, limits, record } = observation;
-  const held = outOfSight(observation) ?? holdOf(rules, mode);
-  if (held !== undefined) return held;
-  return policyUnknown(observation) ?? unreadableLimits(limits, record.requests) ?? coverageUnknown(observation);
-}
-
-function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
-  if (rules === undefined) {
-    const message =
-      'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
-    return { kind: 'hold', reason: 'NoConfiguration', message };
-  }
-  if (mode === 'Enforce') return undefined;
-  return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
-}
-
-/** Nobody can say whether the drain is only observed, nor which pods are protected (I6): it stands still, and so do its time-outs. */
-function outOfSight({ outOfSight: message }: DrainObservation): DrainDecision | undefined {
-  return message === undefined ? undefined : { kind: 'hold', reason: 'KindNotServed', message };
-}
-
-/** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */
-function policyUnknown({ unreadable }: DrainObservation): DrainDecision | undefined {
-  if (unreadable === undefined) return undefined;
-  const message = `${unreadable}; whether it holds drains is not known: nothing begins until it can be read`;
-  return { kind: 'hold', reason: 'UnreadablePolicy', message };
-}
-
-function coverageUnknown({ node, record }: DrainObservation): DrainDecision | undefined {
-  const isUnknown =
-    node.quarantine === 'unreadable' && record.requests.every(({ quarantine }) => quarantine === 'AlreadyQuarantined');
-  if (!isUnknown) return undefined;
-  const message = `the annotation ${QUARANTINE_ANNOTATION} cannot be read: whether an earlier drain covers this one is unknown`;
-  return { kind: 'hold', reason: 'UnreadableQuarantine', message };
-}
 
 /** What a message that ends something means here; undefined: nothing. */
 function endOf(

@@ -1,16 +1,9 @@
 /** What can be decided of a node's drains. */
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { CustomDecision } from './custom-drain.ts';
-import type {
-  ActiveDrain,
-  DrainOutcome,
-  DrainRecord,
-  DrainRequest,
-  DrainStatus,
-  FinishedDrain,
-  Hold,
-} from './record.ts';
 import type { DrainPass } from './pod-plan.ts';
+import type { ActiveDrain, DrainRecord, EndingPhase, Hold } from './record.ts';
+import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from './request-record.ts';
 
 /** What becomes of a request. */
 export type Admission =
@@ -19,10 +12,8 @@ export type Admission =
       readonly kind: 'answer';
       readonly record: DrainRecord;
       readonly answer: FinishedDrain;
-      /** It ended before, and a repeated request is answered again. */
-      readonly repeated: boolean;
-      /** It is older than `maxEventAge`. */
-      readonly isOld?: true;
+      /** `repeated`: it ended before, and is answered again; `tooOld`: it is older than `maxEventAge`. */
+      readonly novelty: 'new' | 'repeated' | 'tooOld';
     }
   | {
       readonly kind: 'take';
@@ -30,7 +21,7 @@ export type Admission =
       readonly request: DrainRequest;
       readonly how: 'next' | 'joins' | 'follows';
       /** How requests end that gave their place up for this one. */
-      readonly answers?: readonly FinishedDrain[];
+      readonly replaced: readonly FinishedDrain[];
     };
 
 /**
@@ -65,7 +56,7 @@ export type DrainDecision =
       /** Nothing holds the node any more: our cordon and our state come off. */
       readonly releases: boolean;
       /** The message is answered for itself after that. */
-      readonly goesOn?: boolean;
+      readonly goesOn: boolean;
     }
   /** Something has to be mended, or a policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
@@ -75,10 +66,10 @@ export type DrainDecision =
       readonly kind: 'begin';
       readonly record: DrainRecord;
       readonly active: ActiveDrain;
-      /** The message in hand: taken by this, unless it was before. */
-      readonly takes?: DrainRequest;
-      /** What follows at once, by the same look. */
-      readonly next?: Preparation;
+      /** The message in hand, where this takes it. */
+      readonly taken: DrainRequest | undefined;
+      /** What follows at once, by the same look; undefined: the drain waits for its turn, or is prepared already. */
+      readonly next: Preparation | undefined;
     }
   | Preparation
   /** Its turn has come: it counts from now. */
@@ -103,7 +94,7 @@ export type DrainDecision =
       readonly pass: DrainPass | undefined;
     }
   /** Decided before: the node, the custom resource and all who asked learn of it. */
-  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly outcome: DrainOutcome };
+  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly ending: EndingPhase };
 
 /** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
 export interface Preparation {

@@ -1,7 +1,6 @@
 /** What the command line reads of drains, and nothing else of this folder: the rules themselves, and how their records are read. */
 export { podRules } from './decide.ts';
-export { parseDrainRequested } from './messages.ts';
-export type { ActiveDrain } from './record.ts';
+export { parseDrainRequested } from './bus-event.ts';
 export { readAnswer, readUnderWay, requestedId, type Answer, type UnderWay } from './node-annotations.ts';
 export type { DrainRules } from './observation.ts';
 export { FULL, podDrainability, type OutOfScope } from './pods.ts';

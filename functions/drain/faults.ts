@@ -1,6 +1,6 @@
 /** Which fault an event is about, which recoveries end it, and what was said before what. Pure. */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import type { Fault, Recovery, Said } from './record.ts';
+import type { Fault, Recovery, Said } from './request-record.ts';
 
 /** Entities as `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
 export function faultOf({ agent, componentClass, checkName, entitiesImpacted, errorCode }: HealthEvent): Fault {
@@ -14,7 +14,7 @@ export const isSameCheck = (one: Fault, other: Fault): boolean =>
   one.agent === other.agent && one.componentClass === other.componentClass && one.checkName === other.checkName;
 
 /** More pairs of an entity and a code than these are not compared one by one: only a recovery that names them all ends such a fault. */
-const MAX_PARTS = 10_000;
+const MAX_PAIRS = 10_000;
 
 /**
  * Whether the ends together end `fault`, too. A recovery names entities and error codes of its check, an empty list naming all; what recovers
@@ -25,12 +25,12 @@ export function isOver(fault: Fault, ends: readonly Fault[]): boolean {
   // Nothing is named: the whole check, or any code in records of before.
   const entities = fault.entities.length === 0 ? [undefined] : fault.entities;
   const { codes = [] } = fault;
-  const parts = codes.length === 0 ? [undefined] : codes;
+  const named = codes.length === 0 ? [undefined] : codes;
   const names = (end: Fault, entity: string | undefined, code: string | undefined): boolean =>
     namesOf(end.entities, entity) && (fault.codes === undefined || namesOf(end.codes ?? [], code));
-  if (ofCheck.some(end => entities.every(entity => parts.every(code => names(end, entity, code))))) return true;
-  if (ofCheck.length < 2 || entities.length * parts.length > MAX_PARTS) return false;
-  return entities.every(entity => parts.every(code => ofCheck.some(end => names(end, entity, code))));
+  if (ofCheck.some(end => entities.every(entity => named.every(code => names(end, entity, code))))) return true;
+  if (ofCheck.length < 2 || entities.length * named.length > MAX_PAIRS) return false;
+  return entities.every(entity => named.every(code => ofCheck.some(end => names(end, entity, code))));
 }
 
 const namesOf = (named: readonly string[], one: string | undefined): boolean =>

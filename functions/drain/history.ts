@@ -6,10 +6,11 @@
 import { MESSAGE_LIFETIME } from '../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { isSaidBefore, isSameCheck } from './faults.ts';
-import type { AnsweredRequest, DrainRecord, FinishedDrain } from './record.ts';
 import type { DrainedNode } from './observation.ts';
 import { FULL } from './pods.ts';
-import { bytesOf, newestOf, toStored } from './record-size.ts';
+import { bytesOf, newestOf, toStoredAnswer } from './record-size.ts';
+import type { DrainRecord } from './record.ts';
+import type { AnsweredRequest, FinishedDrain } from './request-record.ts';
 
 /** What has ended is remembered at least as long as a message can wait before it comes. */
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;
@@ -141,7 +142,7 @@ function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain
 /** Ids that the Node lists stay before any others. */
 function fittingIds(ids: readonly AnsweredRequest[], node: NodeMarks): readonly AnsweredRequest[] {
   const [listed, others] = [ids.filter(({ id }) => isKept(id, node)), ids.filter(({ id }) => !isKept(id, node))];
-  const fitting = new Set(newestOf([...others, ...listed].map(toStored), ANSWERED).map(([id]) => id));
+  const fitting = new Set(newestOf([...others, ...listed].map(toStoredAnswer), ANSWERED).map(([id]) => id));
   return ids.filter(({ id }) => fitting.has(id));
 }
 

@@ -25,10 +25,10 @@ import {
   isSameCheck,
 } from './faults.ts';
 import { isStanding, REMEMBERED_FOR } from './history.ts';
-import type { DrainOutcome, DrainRecord, DrainRequest, Fault, Recovery, Said } from './record.ts';
-import type { Incoming } from './incoming.ts';
-import type { DrainObservation, DrainedNode } from './observation.ts';
+import type { Incoming, DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';
+import type { DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest, Fault, Recovery, Said } from './request-record.ts';
 
 /** Each entity of each check may have one of its own. Of JSON: the newest always fits, since no longer message is read. */
 const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };

@@ -7,10 +7,10 @@ import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { endOf } from './history.ts';
-import type { ActiveDrain, DrainRecord, Hold } from './record.ts';
-import type { Incoming } from './incoming.ts';
-import type { DrainedNode, DrainObservation } from './observation.ts';
+import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
+import { openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
+import type { ActiveDrain, DrainRecord, Hold } from './record.ts';
 
 export interface UnderWay {
   readonly id: string;
@@ -32,7 +32,8 @@ export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
 
 /** The annotation's value. */
 export function describeUnderWay(active: ActiveDrain): string {
-  const { id, scope, force, queue, requests } = active;
+  const { id, scope, force, requests } = active;
+  const phase = openPhaseOf(active);
   const allPods = requests.every(each => each.allPods === true);
   const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
   return JSON.stringify({
@@ -41,7 +42,7 @@ export function describeUnderWay(active: ActiveDrain): string {
     ...entities,
     ...(force && { force }),
     ...(allPods && { allPods }),
-    ...(queue?.takes === false && { waits: true }),
+    ...(phase.kind === 'waiting' && !phase.takes && { waits: true }),
   });
 }
 
@@ -80,8 +81,7 @@ export function requestOnNode(
   record: DrainRecord,
 ): Incoming | undefined {
   const { active, requests } = record;
-  const running = active === undefined || active.end !== undefined ? [] : active.requests;
-  const open = [...requests, ...running];
+  const open = [...requests, ...openRequests(record)];
   const withdrawn = open.find(({ id, requestedBy }) => requestedBy === NODE_ANNOTATION && id !== requested);
   if (withdrawn !== undefined) return { kind: 'withdrawn', id: withdrawn.id };
   if (requested === undefined) return undefined;

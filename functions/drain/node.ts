@@ -8,9 +8,10 @@ import { readConditions, type NodeCondition } from '../../shared/domain/node.ts'
 import { DRAIN_STATES, isDrainState, REMEDIATING, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { ActiveDrain, DrainStatus, FinishedDrain, Hold } from './record.ts';
 import { requestedId, describeUnderWay } from './node-annotations.ts';
 import type { ShownDrain } from './observation.ts';
+import type { ActiveDrain, Hold } from './record.ts';
+import type { DrainStatus, FinishedDrain } from './request-record.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'patch'>;

@@ -1,12 +1,13 @@
-/** What `decide` of a drain looks at: the node, its pods, the rules in force, and our record. */
+/** What `decide` of a drain looks at: the message in hand, the node, its pods, the rules in force, and our record. */
 import type { LimitsInForce } from '../../shared/domain/drain-limits.ts';
 import type { DrainMode, DrainSettings } from '../../shared/domain/drain-settings.ts';
+import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import type { GroupVersionKind, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
-import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
-import type { SeenResource } from './custom-drain.ts';
-import type { DrainRecord, Fault } from './record.ts';
-import type { Incoming } from './incoming.ts';
+import { seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { DrainRecord } from './record.ts';
+import type { DrainRequest, Fault, Said } from './request-record.ts';
 
 /** The configuration in force, with its patterns compiled. */
 export interface DrainRules {
@@ -62,6 +63,51 @@ export interface Waiter {
   readonly since: EpochMs;
 }
 
+/** The most by which two clocks differ that write whole seconds. */
+export const CLOCKS_DIFFER = seconds(5);
+
+/** What a bus event means to the drains of its node. */
+export type Incoming =
+  /** `receivedTime`: first receipt, by which its age is judged; undefined: it has none. */
+  | {
+      readonly kind: 'drain';
+      readonly request: DrainRequest;
+      readonly receivedTime?: EpochMs | undefined;
+      /** A `DrainRequested`: who sent it waits for the answer. */
+      readonly isRequest?: true;
+    }
+  /** A monitor reports that a fault is over; nobody says that a quarantine is. */
+  | {
+      readonly kind: 'recovered';
+      readonly event: HealthEvent;
+      readonly said?: Said | undefined;
+      /** Somebody waits for the answer to it. */
+      readonly asked?: DrainRequest;
+    }
+  /** The quarantine of the whole node is over. */
+  | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Said | undefined }
+  /** A person took back the quarantine of this one event. */
+  | { readonly kind: 'cancelled'; readonly id: string }
+  /** A person took back the request on the Node. */
+  | { readonly kind: 'withdrawn'; readonly id: string };
+
+/** The custom resource as it was looked for. */
+export type FoundResource =
+  /** There is no custom drain. */
+  | { readonly kind: 'notAsked' }
+  /** Its CustomResourceDefinition is missing, or serves these versions, and not the one in which it is asked for. */
+  | { readonly kind: 'notServed'; readonly asked: GroupVersionKind; readonly versions: readonly string[] }
+  | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
+  | {
+      readonly kind: 'present';
+      readonly name: string;
+      readonly type: ResourceType;
+      readonly object: KubernetesObject;
+      /** Made for this drain. */
+      readonly ours: boolean;
+    };
+
+/** What `decide` looks at. */
 export interface DrainObservation {
   readonly now: EpochMs;
   readonly node: DrainedNode;
@@ -86,5 +132,5 @@ export interface DrainObservation {
   readonly pods: readonly PodView[];
   readonly protection: ProtectionPolicy;
   readonly protectionOverridden: boolean;
-  readonly resource: SeenResource;
+  readonly resource: FoundResource;
 }

@@ -1,22 +1,21 @@
-/** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
+/** Reads what the drains of a node rest on: the Node and their record, and while something is to be done its pods and what is in force. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
-import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
-import { ANNOTATIONS, NVSENTINEL, KARPENTER } from '../../shared/contract/names.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { kubeletSilentSince, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
+import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
@@ -29,16 +28,14 @@ import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
-import { isSentBefore } from './bus.ts';
+import { isSentBefore } from './bus-event.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
-import type { Incoming } from './incoming.ts';
-import { readAnswer, requestedId, requestOnNode } from './node-annotations.ts';
-import { readShownDrain } from './node.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { listedFaults, quarantineIds } from './quarantine-list.ts';
-import { DRAIN_CODEC } from './codec.ts';
-import { NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
+import { toDrainedNode } from './drained-node.ts';
+import { requestOnNode } from './node-annotations.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { isWaiting } from './phase.ts';
+import { DRAIN_CODEC, NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
@@ -68,8 +65,6 @@ export interface ObservedDrain extends DrainObservation {
   /** Text of the template of the custom drain. */
   readonly template: string | undefined;
 }
-
-/** `gone`: the Node, and its drains were not closed. */
 
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
@@ -115,7 +110,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       resource: { kind: 'notAsked' },
     } as const satisfies ObservedDrain;
     const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
-    return { kind: 'here', observation: isIdle ? base : await lookAround(deps, base) };
+    return { kind: 'here', observation: isIdle ? base : await withSurroundings(deps, base) };
   };
 }
 
@@ -130,7 +125,7 @@ async function assertGone({ kubernetes }: DrainDeps, { name, uid }: SoughtNode):
   throw new RetryableError(`the record of node ${name} was written by a newer version`, { reason: 'NewerRecord' });
 }
 
-async function lookAround(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
+async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
@@ -139,7 +134,7 @@ async function lookAround(deps: DrainDeps, base: ObservedDrain): Promise<Observe
   const isOfAllPods = asksForAllPods(base);
   const rules = isOfAllPods ? ALL_PODS : config.drain && compiled(config.drain);
   const { active } = record;
-  const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
+  const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, active, view.name)
@@ -181,36 +176,13 @@ async function loadInForce(
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();
 
-/** Settings that are in force for many looks are compiled once. */
+/** Compiles settings once, for however many turns they are in force. */
 function compiled(settings: DrainSettings): DrainRules {
   const known = compilations.get(settings);
   if (known !== undefined) return known;
   const rules = { settings, ...compileSettings(settings) };
   compilations.set(settings, rules);
   return rules;
-}
-
-function toDrainedNode(object: KubernetesObject): DrainedNode {
-  const { metadata, spec, status } = object;
-  const conditions = readConditions(status?.['conditions']);
-  const annotations = metadata.annotations ?? {};
-  const text = annotations[NVSENTINEL.quarantineAnnotation];
-  return {
-    name: metadata.name,
-    uid: metadata.uid,
-    kubeletSilentSince: kubeletSilentSince(conditions),
-    shown: readShownDrain(conditions),
-    labels: metadata.labels ?? {},
-    unschedulable: spec?.['unschedulable'] === true,
-    cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
-    quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
-    quarantineFaults: () => listedFaults(text),
-    released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
-    underWay: annotations[ANNOTATIONS.drainUnderWay],
-    requested: requestedId(annotations[ANNOTATIONS.drainRequested]),
-    answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
-    watched: isWatchedFor(object, 'drain'),
-  };
 }
 
 /** Protection ends there: before that whose the instance is must be certain, so all that may state it are read (I6). */

@@ -23,9 +23,9 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../shared/domain/time.ts';
-import { CLOCKS_DIFFER } from './incoming.ts';
-import type { ActiveDrain, Return } from './record.ts';
+import { CLOCKS_DIFFER } from './observation.ts';
 import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
+import type { ActiveDrain, Return } from './record.ts';
 
 export interface PassSituation {
   readonly now: EpochMs;
@@ -86,7 +86,7 @@ export interface DrainPass {
   /** No pod is waited for. */
   readonly drained: boolean;
   /** The earliest instant at which this changes by time alone. */
-  readonly nextLook: EpochMs | undefined;
+  readonly nextTime: EpochMs | undefined;
 }
 
 /** What is done with each pod of the node now, and when to look again. Pure. */
@@ -98,7 +98,7 @@ export function planPass(situation: PassSituation): DrainPass {
   const returned: PodView[] = [];
   const returnOf = createReturns(situation.active, now);
   let isLeft = false;
-  let nextLook: EpochMs | undefined;
+  let nextTime: EpochMs | undefined;
   for (const pod of inOrder(situation.pods)) {
     const drainability = podDrainability(pod, rules, now);
     if (drainability.kind === 'outOfScope') continue;
@@ -117,11 +117,11 @@ export function planPass(situation: PassSituation): DrainPass {
     if (counts) {
       isLeft = true;
       // The instant after: a pod is left behind strictly later.
-      if (drainability.until !== undefined) nextLook = earliest(nextLook, addDuration(drainability.until, AN_INSTANT));
+      if (drainability.until !== undefined) nextTime = earliest(nextTime, addDuration(drainability.until, AN_INSTANT));
     } else left.push({ pod, because: drainability.because });
     const forced = counts ? forcedEnd(pod, situation) : undefined;
     if (forced !== undefined) {
-      nextLook = earliest(nextLook, forced.next);
+      nextTime = earliest(nextTime, forced.next);
       if (forced.act !== undefined) {
         acts.push(forced.act);
         continue;
@@ -133,7 +133,7 @@ export function planPass(situation: PassSituation): DrainPass {
     }
     if (comesBack?.kind === 'waits') {
       if (counts) waits.push({ pod, because: 'ComesBack', until: comesBack.until });
-      nextLook = earliest(nextLook, comesBack.until);
+      nextTime = earliest(nextTime, comesBack.until);
       continue;
     }
     if (comesBack?.kind === 'due') returned.push(pod);
@@ -141,11 +141,11 @@ export function planPass(situation: PassSituation): DrainPass {
       if ('kind' in act) acts.push(act);
       else if (counts) {
         waits.push(act);
-        nextLook = earliest(nextLook, act.until);
+        nextTime = earliest(nextTime, act.until);
       }
     }
   }
-  return { acts, waits, left, returned, drained: !isLeft, nextLook };
+  return { acts, waits, left, returned, drained: !isLeft, nextTime };
 }
 
 const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 'warn';
@@ -156,8 +156,8 @@ function forcedEnd(
   { now, forcedBy, protection, protectionOverridden }: PassSituation,
 ): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
   if (forcedBy === undefined) return undefined;
-  const held = protectionOf(pod, protection);
-  const overrides = isActive(held, now) ? held : undefined;
+  const own = protectionOf(pod, protection);
+  const overrides = isActive(own, now) ? own : undefined;
   if (overrides !== undefined && !protectionOverridden) return undefined;
   const time = forceTime(pod, forcedBy);
   const next = time !== undefined && time > now ? time : undefined;
@@ -176,9 +176,9 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readon
   if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) {
     return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: deleteTime }];
   }
-  const held = protectionOf(pod, situation.protection);
-  const overrides = isActive(held, now) ? held : undefined;
-  const wait = protectedWait(held, now);
+  const own = protectionOf(pod, situation.protection);
+  const overrides = isActive(own, now) ? own : undefined;
+  const wait = protectedWait(own, now);
   if (wait !== undefined && !situation.protectionOverridden) return [{ pod, because: 'Protected', ...wait }];
   if (mode === 'Immediate') {
     const gracePeriodSeconds = evictionGracePeriod && wholeSeconds(evictionGracePeriod);
@@ -225,7 +225,7 @@ export type ReturnState =
   | { readonly kind: 'ignored' };
 
 /** How the pods of a node stand, that an act is planned for. */
-export function createReturns({ returns = [], startTime, tried = [] }: Drained, now: EpochMs) {
+export function createReturns({ returns, startTime, tried }: Drained, now: EpochMs) {
   const planned = new Map<string, number>();
   return (pod: Known): ReturnState => {
     const { creationTime } = pod;

@@ -17,8 +17,10 @@ import {
   type EpochMs,
   type DurationMs,
 } from '../../shared/domain/time.ts';
-import type { ActiveDrain, DrainOutcome, DrainRequest, DrainRecord } from './record.ts';
+import { notedResource, openPhaseOf } from './phase.ts';
 import type { DrainPass } from './pod-plan.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
 
 /** The last pods that are deleted by force have one second of grace, and Kubernetes writes whole seconds. */
 const LAST_PODS_GO = seconds(2);
@@ -27,9 +29,9 @@ const STUCK_AFTER = hours(4);
 const STUCK_AGAIN = hours(24);
 
 /** When the drain must be over; undefined: no policy says so. */
-function deadlineOf({ startTime, pausedFor, queue }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
-  if (typeof limits === 'string' || limits.deadline === undefined || queue !== undefined) return undefined;
-  return addDuration(addDuration(startTime, limits.deadline), pausedFor ?? toDurationMs(0));
+function deadlineOf({ startTime, pausedFor }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+  if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
+  return addDuration(addDuration(startTime, limits.deadline), pausedFor);
 }
 
 /** The instant by which unprotected pods are deleted; undefined: none is. Of a custom drain its controller alone decides. */
@@ -69,9 +71,9 @@ export function withProgress(active: ActiveDrain, { acts, waits }: DrainPass, no
 
 /** When it is said that the drain does not move; undefined: never, for it has a deadline. */
 export function stuckTime(active: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
-  if (deadlineOf(active, limits) !== undefined || active.queue !== undefined) return undefined;
-  const { progress, custom, startTime } = active;
-  const moved = custom?.seen?.since ?? progress?.time ?? startTime;
+  if (deadlineOf(active, limits) !== undefined) return undefined;
+  const { progress, startTime } = active;
+  const moved = notedResource(active)?.seen?.since ?? progress?.time ?? startTime;
   const said = progress?.saidTime;
   return said !== undefined && said >= moved ? addDuration(said, STUCK_AGAIN) : addDuration(moved, STUCK_AFTER);
 }
@@ -104,8 +106,9 @@ export function withoutHold(record: DrainRecord, now: EpochMs): DrainRecord {
   const requests = rest.requests.map(later);
   if (active === undefined) return { ...rest, requests };
   if (heldSince === undefined) return { ...rest, requests, active };
-  const since = latest(heldSince, active.queue?.since ?? active.startTime);
-  const pausedFor = toDurationMs((active.pausedFor ?? 0) + Math.max(0, now - since));
+  const phase = openPhaseOf(active);
+  const since = latest(heldSince, phase.kind === 'waiting' ? phase.since : active.startTime);
+  const pausedFor = toDurationMs(active.pausedFor + Math.max(0, now - since));
   return { ...rest, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
 }
 
@@ -116,7 +119,7 @@ function movedOn(time: EpochMs | undefined, heldSince: EpochMs | undefined, now:
 }
 
 /** The pods that the drain has set out to evict or delete, those of this pass among them. */
-export function withTried({ tried = [] }: ActiveDrain, { acts }: DrainPass): readonly string[] {
+export function withTried({ tried }: ActiveDrain, { acts }: DrainPass): readonly string[] {
   const known = new Set(tried);
   const more = acts.filter(act => act.kind !== 'warn' && !known.has(act.pod.uid)).map(({ pod }) => pod.uid);
   return more.length === 0 ? tried : [...tried, ...more];
@@ -130,9 +133,8 @@ export function counted(active: ActiveDrain, pods: readonly PodView[]): ActiveDr
   const terminating = new Map(pods.map(pod => [pod.uid, isTerminating(pod)]));
   const isThere = (uid: string): boolean => terminating.has(uid);
   const warned = active.warned.filter(isThere);
-  if (active.tried === undefined) return { ...active, warned };
   const tried = active.tried.filter(isThere);
-  const gone = (active.gone ?? 0) + active.tried.length - tried.length;
+  const gone = active.gone + active.tried.length - tried.length;
   const going = tried.filter(uid => terminating.get(uid)).length;
-  return { ...active, warned, tried, ...(gone > 0 && { gone }), drained: Math.max(active.drained, gone + going) };
+  return { ...active, warned, tried, gone, drained: Math.max(active.drained, gone + going) };
 }

@@ -17,10 +17,11 @@ import {
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import type { DrainDecision } from './decision.ts';
-import type { ActiveDrain, DrainOutcome, DrainRequest } from './record.ts';
 import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
 import { notOverdue } from './progress.ts';
+import type { ActiveDrain, OpenPhase } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
 
 /** Whether the drain of these requests waits until others are over. */
 export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): boolean {
@@ -31,6 +32,8 @@ export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[
 export const waitsForNobody = ({ requestedBy }: Pick<DrainRequest, 'requestedBy'>): boolean =>
   WAIT_FOR_NOBODY.includes(requestedBy);
 
+type Waiting = Extract<OpenPhase, { kind: 'waiting' }>;
+
 export type QueuePlace =
   /** A place is free, and the Node is marked for it next. */
   | { readonly kind: 'take' }
@@ -40,7 +43,7 @@ export type QueuePlace =
   | { readonly kind: 'wait'; readonly until: EpochMs; readonly message: string };
 
 /** At the head of the queue: should nobody tell it that a place is free. */
-const NEXT_LOOK = minutes(1);
+const ASKED_AGAIN_AFTER = minutes(1);
 /** For each one ahead: a thousand that wait read the pool a thousand times. */
 const LATER_FOR_EACH = seconds(5);
 
@@ -56,7 +59,7 @@ export function queuePlaceOf(
   if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
   const ahead = neighbours.waiting.filter(each => isBefore(each, { uid, since })).length;
   if (ahead < free) return { kind: 'take' };
-  const delay = toDurationMs(Math.max(NEXT_LOOK, (ahead - free) * LATER_FOR_EACH));
+  const delay = toDurationMs(Math.max(ASKED_AGAIN_AFTER, (ahead - free) * LATER_FOR_EACH));
   const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;
   const message = `the node is cordoned and waits for its turn: drain.maxConcurrent allows ${most} of the pool's nodes to be drained at the same time`;
   return { kind: 'wait', until: addDuration(now, delay), message };
@@ -74,50 +77,36 @@ export function nextOf(waiting: readonly Waiter[], draining: number, places: num
 }
 
 /** When a drain that waits has waited as long as it may; undefined: there is no deadline. */
-function waitsUntil({ queue, pausedFor }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
-  if (queue === undefined || typeof limits === 'string' || limits.deadline === undefined) return undefined;
-  return addDuration(addDuration(queue.since, limits.deadline), pausedFor ?? toDurationMs(0));
+function waitsUntil(since: EpochMs, { pausedFor }: ActiveDrain, limits: DrainLimits): EpochMs | undefined {
+  return limits.deadline && addDuration(addDuration(since, limits.deadline), pausedFor);
 }
 
-/** How a drain ends whose turn did not come; undefined: it may go on waiting. */
-function waitedTooLong(active: ActiveDrain, limits: LimitsInForce, now: EpochMs): DrainOutcome | undefined {
-  const until = waitsUntil(active, limits);
-  if (until === undefined || !isDue(now, until)) return undefined;
-  const message = 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time';
-  return { status: 'Failed', reason: 'DrainWaitedTooLong', message, left: [] };
-}
-
-/** Nothing begins where nobody can say how many drains are allowed, but what waits for nobody. */
-export function unreadableLimits(limits: LimitsInForce, requests: readonly DrainRequest[]): DrainDecision | undefined {
-  if (typeof limits !== 'string' || requests.some(waitsForNobody)) return undefined;
-  return { kind: 'hold', reason: 'UnreadableLimits', message: limits };
-}
-
-/** The same of a drain that waits for its turn. One that has begun goes on. */
-export const holdOfQueue = (
-  { limits }: DrainObservation,
-  { queue, requests }: ActiveDrain,
-): DrainDecision | undefined => (queue === undefined ? undefined : unreadableLimits(limits, requests));
+/** How a drain ends whose turn did not come. */
+const WAITED_TOO_LONG: DrainOutcome = {
+  status: 'Failed',
+  reason: 'DrainWaitedTooLong',
+  message: 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time',
+  left: [],
+};
 
 /** The drain waits, cordoned, until fewer nodes of its pool are drained. */
-export function decideQueued(observation: DrainObservation, active: ActiveDrain): DrainDecision {
+export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
   const { now, node, limits, neighbours, record, rules } = observation;
-  const { queue, ...rest } = active;
-  if (queue === undefined) throw new RangeError('the drain does not wait');
   const timeout = rules?.settings.deleteAfterTimeout;
   const requests = timeout ? active.requests.map(each => notOverdue(each, timeout, now)) : active.requests;
-  const begun: ActiveDrain = { ...rest, requests, startTime: now };
+  const begun: ActiveDrain = { ...active, phase: { kind: 'draining' }, requests, startTime: now };
   const start: DrainDecision = { kind: 'start', record: { ...record, active: begun }, active: begun };
   if (typeof limits === 'string' || limits.maxConcurrent === undefined || !mustWait(limits, active.requests))
     return start;
-  const tooLong = waitedTooLong(active, limits, now);
-  if (tooLong !== undefined) return { kind: 'finish', active, outcome: tooLong, pass: undefined };
+  const latestTime = waitsUntil(phase.since, active, limits);
+  if (latestTime !== undefined && isDue(now, latestTime))
+    return { kind: 'finish', active, outcome: WAITED_TOO_LONG, pass: undefined };
   if (!isPrepared(observation, active, false)) {
     const hold = active.hold ?? holdFor(active, node);
     return { kind: 'prepare', active, hold, showDraining: false, pass: undefined };
   }
   if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
-  const self = { uid: node.uid, since: sinceOf(active), takes: queue.takes };
+  const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };
   const place = queuePlaceOf(self, neighbours, limits.maxConcurrent, now);
   switch (place.kind) {
     case 'begin':
@@ -126,11 +115,13 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain)
     case 'giveBack':
       return {
         kind: 'note',
-        record: { ...record, active: { ...active, queue: { ...queue, takes: place.kind === 'take' } } },
+        record: { ...record, active: { ...active, phase: { ...phase, takes: place.kind === 'take' } } },
       };
     case 'wait': {
-      const until = earliest(place.until, waitsUntil(active, limits)) ?? place.until;
+      const until = earliest(place.until, latestTime) ?? place.until;
       return { kind: 'queue', active, message: place.message, until };
     }
+    default:
+      return place satisfies never;
   }
 }

@@ -11,12 +11,13 @@ import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wa
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply } from './apply.ts';
-import { beginsNothing, readBusEvent, type NodeMessage } from './bus.ts';
+import { readBusEvent, type NodeMessage } from './bus-event.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
-import { answerGone, closeGone } from './end.ts';
-import type { Incoming } from './incoming.ts';
+import { answerGone, closeGone } from './drain-end.ts';
+import type { Incoming } from './observation.ts';
 import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
+import { beginsNothing } from './request-end.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
 import type { RunMemory } from './context.ts';
 import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
@@ -38,7 +39,7 @@ interface RunContext extends Rules {
 
 /** @param rules mistakes put in place of the real rules, for proofs only */
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
-  const parts: RunContext = {
+  const context: RunContext = {
     deps,
     reporter: createReporter(OWNER, deps),
     settings: settingsRounds(deps),
@@ -47,25 +48,25 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
     ...rules,
   };
   const timers: readonly WakeUpRoute[] = [
-    parts.settings,
-    parts.drains,
+    context.settings,
+    context.drains,
     ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
     ofKind('Node', wakeUp => {
       const { name, uid } = wakeUp.subject;
-      return reconcileNode(parts, { name, uid }, undefined, wakeUp);
+      return reconcileNode(context, { name, uid }, undefined, wakeUp);
     }),
   ];
   return async message => {
     switch (message.kind) {
       case 'busEvent': {
         const read = readBusEvent(message);
-        if (read !== undefined) await reconcileRequest(parts, read);
+        if (read !== undefined) await reconcileRequest(context, read);
         return;
       }
       case 'wakeUp':
         return routeWakeUp(timers, message);
       case 'clusterEvent':
-        return reconcileClusterEvent(parts, message.event);
+        return reconcileClusterEvent(context, message.event);
       case 'customResource':
         return wakeDrainOf(deps, message.event.subject.name);
       case 'tick':
@@ -76,12 +77,12 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(context: RunContext, event: ClusterEvent): Promise<void> {
   const { subject, hints } = event;
-  const { deps } = parts;
+  const { deps } = context;
   switch (subject.kind) {
     case 'Node':
-      await reconcileNode(parts, {
+      await reconcileNode(context, {
         name: subject.name,
         uid: subject.uid,
         // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
@@ -91,18 +92,18 @@ async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Pr
       });
       return;
     case 'Pod':
-      if (hints.nodeName !== undefined) await reconcileNode(parts, { name: hints.nodeName, uid: undefined });
+      if (hints.nodeName !== undefined) await reconcileNode(context, { name: hints.nodeName, uid: undefined });
       return;
     case 'PodDisruptionBudget':
-      return parts.drains.request(undefined);
+      return context.drains.request(undefined);
     case 'NodeLifecyclePolicy':
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
       if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
       else await keepPolicy(deps, KEEPER, subject);
       if (subject.kind === 'NodeLifecyclePolicy')
-        await reportDrainFaults(deps, parts.reporter, subject, isRepublished(event));
-      return parts.settings.changed(event);
+        await reportDrainFaults(deps, context.reporter, subject, isRepublished(event));
+      return context.settings.changed(event);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':
@@ -115,22 +116,22 @@ async function reconcileClusterEvent(parts: RunContext, event: ClusterEvent): Pr
 const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
-async function reconcileRequest(parts: RunContext, message: NodeMessage): Promise<void> {
+async function reconcileRequest(context: RunContext, message: NodeMessage): Promise<void> {
   const { nodeName, nodeUid, sentTime, incoming } = message;
-  if ((await beginsNothing(parts, message)) || incoming.kind === 'notQuarantined') return;
-  const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid, sentTime }, incoming);
+  if ((await beginsNothing(context, message)) || incoming.kind === 'notQuarantined') return;
+  const isTaken = await reconcileNode(context, { name: nodeName, uid: nodeUid, sentTime }, incoming);
   if (isTaken || incoming.kind !== 'drain') return;
-  await answerGone(parts, { name: nodeName, uid: nodeUid }, incoming.request);
+  await answerGone(context, { name: nodeName, uid: nodeUid }, incoming.request);
 }
 
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
-  parts: RunContext,
+  context: RunContext,
   first: SoughtNode,
   incoming?: Incoming,
   wakeUp?: UsedWakeUp,
 ): Promise<boolean> {
-  const { deps, reporter } = parts;
+  const { deps, reporter } = context;
   const observe = createObserver(deps, wakeUp);
   const run: RunMemory = { taken: incoming === undefined, ended: undefined };
   let isHere = false;
@@ -143,10 +144,10 @@ async function reconcileNode(
       // I10: from now on this node is meant, not its name.
       if (found.kind === 'here') target = { name: target.name, uid: found.observation.object.metadata.uid };
       if (found.kind === 'here') return { kind: 'here', observation: found.observation };
-      if (found.kind === 'gone') await closeGone(parts, target, found);
+      if (found.kind === 'gone') await closeGone(context, target, found);
       return { kind: 'over' };
     },
-    decide: observed => parts.decide(observed),
+    decide: observed => context.decide(observed),
     apply: (decision, observed) => apply({ deps, reporter, run }, decision, observed),
   };
   await settle(concern);

@@ -1,6 +1,6 @@
 /** What keeps the record of a node's drains below the 400 KB of an item, whatever its monitors send and its pods are. Pure. */
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { ActiveDrain, AnsweredRequest, DrainRecord, DrainStatus } from './record.ts';
+import type { AnsweredRequest, DrainOutcome, DrainStatus } from './request-record.ts';
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -22,8 +22,31 @@ const MAX_PODS = 1000;
 const FEW_ENDS = { count: 100, maxBytes: 65_536 };
 const FEW_IDS = { count: 1000, maxBytes: 16_384 };
 
+type StoredAnswer = readonly [string, DrainStatus, EpochMs];
+
+/** As it is written down: short, for there are thousands. */
+export const toStoredAnswer = ({ id, status, endTime }: AnsweredRequest): StoredAnswer => [id, status, endTime];
+
+interface Reporting {
+  readonly reported?: string;
+}
+
+interface CutDrain extends Reporting {
+  readonly warned: readonly string[];
+  readonly tried?: readonly string[];
+  readonly end?: DrainOutcome;
+}
+
+/** A record as it is stored, with what can be cut of it. */
+interface CutRecord extends Reporting {
+  readonly active?: CutDrain;
+  readonly finished: readonly DrainOutcome[];
+  readonly answered?: readonly StoredAnswer[];
+  readonly recoveries?: readonly unknown[];
+}
+
 /** What a record can do without, least missed first; never a request. */
-const SPARED: readonly ((record: DrainRecord) => DrainRecord)[] = [
+const SPARED: readonly ((record: CutRecord) => CutRecord)[] = [
   // Said again.
   record => withoutReported(withActive(record, withoutReported)),
   record => ({ ...record, finished: record.finished.map(each => ({ ...each, left: [] })) }),
@@ -40,17 +63,17 @@ const SPARED: readonly ((record: DrainRecord) => DrainRecord)[] = [
   record => ({ ...record, finished: newestOf(record.finished, FEW_ENDS) }),
 ];
 
-function withoutReported<Part extends { readonly reported?: string }>(part: Part): Omit<Part, 'reported'> {
+function withoutReported<Part extends Reporting>(part: Part): Omit<Part, 'reported'> {
   const { reported: _, ...rest } = part;
   return rest;
 }
 
-function withActive(record: DrainRecord, change: (active: ActiveDrain) => ActiveDrain): DrainRecord {
+function withActive(record: CutRecord, change: (active: CutDrain) => CutDrain): CutRecord {
   return record.active === undefined ? record : { ...record, active: change(record.active) };
 }
 
 /** The record as it fits into an item, as JSON: what is written is what was measured. Undefined values are null, so that what is read equals it. */
-export function toFittingJson(record: DrainRecord): string {
+export function fittingJson(record: CutRecord): string {
   let fitting = record;
   let json = toJson(fitting);
   for (const spare of SPARED) {
@@ -61,14 +84,4 @@ export function toFittingJson(record: DrainRecord): string {
   return json;
 }
 
-/** As it is written down: short, for there are thousands. */
-export const toStored = ({ id, status, endTime }: AnsweredRequest): readonly [string, DrainStatus, EpochMs] => [
-  id,
-  status,
-  endTime,
-];
-
-function toJson({ answered, ...record }: DrainRecord): string {
-  const ids = answered?.map(toStored);
-  return JSON.stringify({ ...record, ...(ids && { answered: ids }) }, (_, part: unknown) => part ?? null);
-}
+const toJson = (record: CutRecord): string => JSON.stringify(record, (_, part: unknown) => part ?? null);

@@ -4,11 +4,11 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
-
-import type { ActiveDrain } from './record.ts';
-import type { ObservedDrain } from './observe.ts';
-import type { DrainPass, PodWait } from './pod-plan.ts';
 import type { DrainContext } from './context.ts';
+import type { ObservedDrain } from './observe.ts';
+import { notedResource } from './phase.ts';
+import type { DrainPass, PodWait } from './pod-plan.ts';
+import type { ActiveDrain } from './record.ts';
 
 export interface Notice {
   readonly type: 'Normal' | 'Warning';
@@ -33,11 +33,11 @@ export function noticesOf({ waits, left }: DrainPass, refusals: readonly string[
     const message = `Waiting for following pods to finish: [${names}] in namespace: [${namespaces}] or they will be force deleted on: ${toTimestamp(first.until)}`;
     notices.push({ type: 'Normal', reason: EVENT_REASONS.waitingBeforeForceDelete, message });
   }
-  const held = of('Protected').map(
+  const protectedPods = of('Protected').map(
     ({ pod, until }) => `${nameOf(pod)} is protected${until === undefined ? '' : ` until ${toTimestamp(until)}`}`,
   );
   const unknown = waits.flatMap(each => (each.because === 'Unknown' ? [each.message] : []));
-  const blockers = [...held, ...unknown, ...refusals];
+  const blockers = [...protectedPods, ...unknown, ...refusals];
   if (blockers.length > 0) {
     const message = `pods are left that must not go: ${listed(blockers)}`;
     notices.push({ type: 'Warning', reason: EVENT_REASONS.failedDraining, message });
@@ -67,7 +67,7 @@ export async function saidStuck(
   observed: ObservedDrain,
 ): Promise<ActiveDrain> {
   const { progress = { pods: 0, time: active.startTime } } = active;
-  const since = active.custom?.seen?.since ?? progress.time;
+  const since = notedResource(active)?.seen?.since ?? progress.time;
   const blocked = notices.map(({ message }) => message).join('; ');
   const hours = Math.floor(durationBetween(since, observed.now) / 3_600_000);
   const message = `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;

@@ -4,10 +4,12 @@
  * becomes one wider request. Pure; part of `admission`.
  */
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, DrainRequest } from './record.ts';
+import { isWaiting } from './phase.ts';
 import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { waitsForNobody } from './queue.ts';
 import { bytesOf } from './record-size.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
 
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
@@ -97,10 +99,10 @@ function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Dem
   };
 }
 
-const wantedOfActive = ({ scope, force, requests, queue }: ActiveDrain): Demand => ({
-  scope,
-  force,
-  waitsForNobody: queue === undefined || requests.some(waitsForNobody),
+const wantedOfActive = (active: ActiveDrain): Demand => ({
+  scope: active.scope,
+  force: active.force,
+  waitsForNobody: !isWaiting(active) || active.requests.some(waitsForNobody),
 });
 
 /** What a template shows of it beside its fault is cut where room is short. */

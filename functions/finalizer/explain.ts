@@ -3,7 +3,7 @@ export { ORPHAN_CHECK } from './orphans/decide.ts';
 export { ORPHAN_CODEC } from './orphans/record.ts';
 export { LEDGER_CODEC } from './objects/record.ts';
 export { TERMINATING_CONDITION } from './termination/conditions.ts';
-export { hookTimeoutTime } from './termination/hook-times.ts';
+export { hookTimeoutTime } from './termination/hook-progress.ts';
 export { planDrain, type PodStep } from './termination/drain-plan.ts';
 export { hasBegun, TERMINATION_CODEC, type HookProgress, type KeptSettings } from './termination/record.ts';
 export { effectiveTermination } from './termination/settings.ts';

@@ -4,7 +4,6 @@ import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
-import { addDuration } from '../../shared/domain/time.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
@@ -17,19 +16,20 @@ import { TERMINATION } from './termination/settings.ts';
 import { createClaimHints } from './termination/claim-hints.ts';
 import { decide } from './termination/decide.ts';
 import { reportTerminationFaults } from './faults.ts';
-import { claimUnderWay, LEFT_CHECK } from './termination/hook-owner.ts';
+import { closeNodeRecord } from './termination/end.ts';
 import { checkForOrphans } from './orphans/wake-ups.ts';
 import { forgetOrphan } from './orphans/forget-request.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
-import { openNodeRecord, targetOfNode } from './termination/observe.ts';
+import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, keepPool } from './termination/known-pools.ts';
-import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
-import { decideRule, takeSlot } from './objects/decide.ts';
+import { reconcileTarget } from './termination/reconcile.ts';
+import { takeSlot } from './objects/call-queue.ts';
+import { decide as decideObject } from './objects/decide.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
 import { ruleRounds } from './rules/wake-ups.ts';
-import type { TerminationContext } from './termination/context.ts';
+import type { TargetContext, TerminationContext } from './termination/context.ts';
 import { TERMINATION_STEPS } from './termination/terminate.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { settingsRounds, terminationRounds } from './wake-ups.ts';
@@ -42,17 +42,17 @@ const KEEPER = { owner: OWNER, readers: [TERMINATION, PROTECTION] } as const;
 export interface Rules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
-  readonly decideRule: typeof decideRule;
+  readonly decideObject: typeof decideObject;
   readonly takeSlot: typeof takeSlot;
 }
 
-type RunDeps = TargetContext &
-  Pick<Rules, 'decideRule' | 'takeSlot'> &
+type ReconcileContext = TargetContext &
+  Pick<Rules, 'decideObject' | 'takeSlot'> &
   Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
-  const parts: RunDeps = {
+  const context: ReconcileContext = {
     deps,
     reporter: createReporter(OWNER, deps),
     holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
@@ -62,38 +62,38 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
     rules: ruleRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
-    decideRule,
+    decideObject,
     takeSlot,
     ...rules,
   };
   const timers: readonly WakeUpRoute[] = [
-    parts.settings,
-    parts.terminations,
-    parts.rules,
+    context.settings,
+    context.terminations,
+    context.rules,
     { takes: isOrphanCheck, timerDue: () => checkForOrphans(deps) },
     { takes: isKnownPool, timerDue: wakeUp => keepPool(deps, wakeUp.subject.name, wakeUp) },
-    { takes: isInstance, timerDue: wakeUp => reconcileInstance(parts, wakeUp.subject.name, { wakeUp }) },
+    { takes: isInstance, timerDue: wakeUp => reconcileInstance(context, wakeUp.subject.name, { wakeUp }) },
     ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
     ofKind('NodeClaim', wakeUp => {
       const { name, uid } = wakeUp.subject;
-      return reconcileTarget(parts, { kind: 'NodeClaim', name, uid }, wakeUp);
+      return reconcileTarget(context, { kind: 'NodeClaim', name, uid }, wakeUp);
     }),
-    ofKind('Node', wakeUp => reconcileNode(parts, wakeUp.subject.name, { wakeUp })),
-    ofKind('FinalizerRule', wakeUp => reconcileRule(parts, wakeUp.subject.name, { wakeUp })),
+    ofKind('Node', wakeUp => reconcileNode(context, wakeUp.subject.name, { wakeUp })),
+    ofKind('FinalizerRule', wakeUp => reconcileRule(context, wakeUp.subject.name, { wakeUp })),
     // All other kinds are those of FinalizerRules.
-    { takes: () => true, timerDue: wakeUp => reconcileObject(parts, wakeUp.subject, wakeUp) },
+    { takes: () => true, timerDue: wakeUp => reconcileObject(context, wakeUp.subject, wakeUp) },
   ];
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
-        return reconcileClusterEvent(parts, message.event);
+        return reconcileClusterEvent(context, message.event);
       case 'wakeUp':
         return routeWakeUp(timers, message);
       case 'customResource':
-        return reconcileCustomResource(parts, message.event);
+        return reconcileCustomResource(context, message.event);
       case 'busEvent':
-        if (message.detailType === ORPHAN_FORGOTTEN) return forgetOrphan(parts, message.detail);
-        if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
+        if (message.detailType === ORPHAN_FORGOTTEN) return forgetOrphan(context, message.detail);
+        if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(context, message.detail);
         return;
       case 'tick':
         return;
@@ -103,42 +103,44 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
 
 /** The custom resource of a hook wakes its termination. */
 async function reconcileCustomResource(
-  parts: RunDeps,
+  context: ReconcileContext,
   { subject, hints }: Extract<InboxMessage, { kind: 'customResource' }>['event'],
 ): Promise<void> {
-  if (hints.hookKey !== undefined) return reconcileHook(parts, hints.hookKey);
-  return reconcileObject(parts, subject);
+  if (hints.hookKey !== undefined) return reconcileHook(context, hints.hookKey);
+  return reconcileObject(context, subject);
 }
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: RunDeps, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(context: ReconcileContext, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, changed, watch } = event;
   const { name, uid } = subject;
   const isRepeated = isRepublished(event);
   switch (subject.kind) {
     case 'NodeClaim':
-      await reconcileTarget(parts, { kind: 'NodeClaim', name, uid, onlyIfKnown: change === 'Deleted' }, undefined);
+      await reconcileTarget(context, { kind: 'NodeClaim', name, uid, onlyIfKnown: change === 'Deleted' }, undefined);
       return;
     case 'Node':
-      if (change === 'Deleted') return reconcileGoneNode(parts, subject);
-      return reconcileNode(parts, name, { onlyIfGoing: change === 'Modified' && changedOnly(changed, OF_GOING_NODES) });
+      if (change === 'Deleted') return reconcileGoneNode(context, subject);
+      return reconcileNode(context, name, {
+        onlyIfGoing: change === 'Modified' && changedOnly(changed, OF_GOING_NODES),
+      });
     case 'Pod':
     case 'VolumeAttachment':
-      return hints.nodeName === undefined ? undefined : reconcileNode(parts, hints.nodeName);
+      return hints.nodeName === undefined ? undefined : reconcileNode(context, hints.nodeName);
     case 'PodDisruptionBudget':
-      return parts.terminations.request(undefined);
+      return context.terminations.request(undefined);
     case 'FinalizerRule':
-      await reconcileRule(parts, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
-      return isRepeated ? undefined : reconcileOtherRules(parts, name);
+      await reconcileRule(context, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
+      return isRepeated ? undefined : reconcileOtherRules(context, name);
     case 'NodePool':
-      await reportTerminationFaults(parts, subject, isRepeated);
-      await keepPool(parts.deps, name);
-      return parts.settings.changed(event);
+      await reportTerminationFaults(context, subject, isRepeated);
+      await keepPool(context.deps, name);
+      return context.settings.changed(event);
     case 'NodeLifecyclePolicy':
-      await keepPolicy(parts.deps, KEEPER, subject);
-      await reportTerminationFaults(parts, subject, isRepeated);
-      return parts.settings.changed(event);
+      await keepPolicy(context.deps, KEEPER, subject);
+      await reportTerminationFaults(context, subject, isRepeated);
+      return context.settings.changed(event);
     case 'ConfigMap':
       return;
   }
@@ -164,36 +166,26 @@ interface NodeCause {
 }
 
 /** @param missing UID of the NodeClaim that an earlier look took it for, and that was not there */
-async function reconcileNode(parts: RunDeps, name: string, cause: NodeCause = {}, missing?: string): Promise<void> {
+async function reconcileNode(
+  context: ReconcileContext,
+  name: string,
+  cause: NodeCause = {},
+  missing?: string,
+): Promise<void> {
   const { wakeUp, onlyIfGoing = false } = cause;
-  const target = await targetOfNode(parts.deps, parts.hints, { name, onlyIfGoing });
+  const target = await targetOfNode(context.deps, context.hints, { name, onlyIfGoing });
   const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
-  const isKnown = target === undefined || (await reconcileTarget(parts, target, isOwn ? wakeUp : undefined));
+  const isKnown = target === undefined || (await reconcileTarget(context, target, isOwn ? wakeUp : undefined));
   // Its NodeClaim went since it was found: the Node is a subject of its own from now on.
   if (!isKnown && target.kind === 'NodeClaim' && target.uid !== missing) {
-    return reconcileNode(parts, name, cause, target.uid);
+    return reconcileNode(context, name, cause, target.uid);
   }
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.
-  if (wakeUp !== undefined && !isOwn) await closeNodeRecord(parts.deps, wakeUp.subject.uid);
-}
-
-async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
-  if (uid === undefined) return;
-  const record = openNodeRecord(deps, uid);
-  const loaded = await record.load();
-  if (loaded.kind !== 'known') return;
-  const { hooksOf } = loaded.value;
-  if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
-    await record.closeGone();
-    return;
-  }
-  const { subject } = loaded.stored;
-  const wakeTime = addDuration(deps.clock.now(), LEFT_CHECK);
-  await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
+  if (wakeUp !== undefined && !isOwn) await closeNodeRecord(context.deps, wakeUp.subject.uid);
 }
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
-async function reconcileGoneNode(parts: RunDeps, { name, uid }: ClusterEvent['subject']): Promise<void> {
-  await reconcileTarget(parts, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
-  await parts.terminations.request(undefined);
+async function reconcileGoneNode(context: ReconcileContext, { name, uid }: ClusterEvent['subject']): Promise<void> {
+  await reconcileTarget(context, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
+  await context.terminations.request(undefined);
 }

@@ -7,28 +7,30 @@ import { listNodes } from '../../shared/cluster/lists.ts';
 import { openNodeRecord, type TerminationSubject } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
-import { reconcileTarget, type TargetContext } from './termination/reconcile.ts';
+import type { TargetContext } from './termination/context.ts';
+import { reconcileTarget } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './objects/record.ts';
-import { reconcileObject, type ObjectContext } from './objects/reconcile.ts';
+import type { ObjectContext } from './objects/context.ts';
+import { reconcileObject } from './objects/reconcile.ts';
 
 /** The custom resource of a hook changed. @param key of its call */
-export async function reconcileHook(parts: TargetContext, key: string): Promise<void> {
+export async function reconcileHook(context: TargetContext, key: string): Promise<void> {
   const [uid = ''] = key.split('/');
   const nothing = new Map<string, HookAnswer>();
-  if (!(await reconcileOwn(parts, uid, nothing))) await reconcileHeirs(parts, uid, nothing);
+  if (!(await reconcileOwn(context, uid, nothing))) await reconcileHeirs(context, uid, nothing);
 }
 
 /** Looks at the termination of this object. False: there is none. */
 async function reconcileOwn(
-  parts: TargetContext,
+  context: TargetContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
   for (const kind of KINDS) {
-    const loaded = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    const loaded = await openRecord(context.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
     if (loaded.kind !== 'known' || loaded.value.orphanedTime !== undefined) continue;
-    const target = await callerOf(parts, loaded.value, { kind, name: loaded.stored.subject.name, uid });
-    await reconcileTarget(parts, target, undefined, answers);
+    const target = await callerOf(context, loaded.value, { kind, name: loaded.stored.subject.name, uid });
+    await reconcileTarget(context, target, undefined, answers);
     return true;
   }
   return false;
@@ -36,12 +38,12 @@ async function reconcileOwn(
 
 /** The same for the Nodes that this NodeClaim, which went, has left with its hooks. */
 async function reconcileHeirs(
-  parts: TargetContext,
+  context: TargetContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
-  const heirs = await heirsOf(parts, uid);
-  await oneByOne(heirs, async heir => void (await reconcileTarget(parts, heir, undefined, answers)));
+  const heirs = await heirsOf(context, uid);
+  await oneByOne(heirs, async heir => void (await reconcileTarget(context, heir, undefined, answers)));
   return heirs.length > 0;
 }
 
@@ -74,7 +76,7 @@ const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly TerminationSubje
  * its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
  */
 export async function reconcileAnswer(
-  parts: TargetContext & ObjectContext,
+  context: TargetContext & ObjectContext,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { key } = detail;
@@ -84,13 +86,13 @@ export async function reconcileAnswer(
   }
   const answer = hookAnswerOf(detail, 'the worker');
   const answers = new Map([[name, answer]]);
-  if (await reconcileOwn(parts, uid, answers)) return;
-  const loaded = await openRecord(parts.deps, LEDGER_CODEC, `object/${uid}`).load();
+  if (await reconcileOwn(context, uid, answers)) return;
+  const loaded = await openRecord(context.deps, LEDGER_CODEC, `object/${uid}`).load();
   if (loaded.kind === 'known') {
-    return reconcileObject(parts, loaded.stored.subject, undefined, { ...answer, rule: name });
+    return reconcileObject(context, loaded.stored.subject, undefined, { ...answer, rule: name });
   }
-  if (await reconcileHeirs(parts, uid, answers)) return;
-  await parts.reporter.report({
+  if (await reconcileHeirs(context, uid, answers)) return;
+  await context.reporter.report({
     about: { apiVersion: '', kind: 'TerminationHook', metadata: { name, uid } },
     decision: 'ignore',
     reason: 'NothingWaits',

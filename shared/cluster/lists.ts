@@ -9,11 +9,17 @@ import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
 import { objectsOf, type Reading } from '../ports/read-answer.ts';
 
+/** Of field managers. */
+const NOTES = ['managedFields'];
+
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
 /** Matching Nodes, with all that `readNode` reads, and the taints. */
 export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.Node, query, { project: projectNode }), { notServed: 'notKnown' });
+  return objectsOf(
+    await kubernetes.list(RESOURCES.Node, query, { project: projectNode, unread: ['images', ...NOTES] }),
+    { notServed: 'notKnown' },
+  );
 }
 
 /** Matching NodeClaims, with all that `readNodeClaim` reads. */
@@ -22,12 +28,17 @@ export async function listNodeClaims(
   reading: Reading,
   query: ListQuery = {},
 ): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.NodeClaim, query, { project: projectNodeClaim }), reading);
+  return objectsOf(
+    await kubernetes.list(RESOURCES.NodeClaim, query, { project: projectNodeClaim, unread: NOTES }),
+    reading,
+  );
 }
 
 /** Matching pods, with all that `readPod` reads. */
 export async function listPods({ kubernetes }: Deps, query: ListQuery): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.Pod, query, { project: projectPod }), { notServed: 'notKnown' });
+  return objectsOf(await kubernetes.list(RESOURCES.Pod, query, { project: projectPod, unread: NOTES }), {
+    notServed: 'notKnown',
+  });
 }
 
 /** What `readNode` reads, the taints, and the cordon. */

@@ -45,6 +45,8 @@ export type PodAnswer =
   | DeletionAnswer
   /** An eviction that was not granted a moment ago, and is not asked for again yet. */
   | { readonly kind: 'held'; readonly message: string; readonly until: EpochMs }
+  /** An eviction that a run asked for a moment ago; what was answered is not known here. */
+  | { readonly kind: 'intended' }
   /** 404: the pod has just gone, or the API server contradicts itself. The next look tells which. */
   | { readonly kind: 'noSuchPod'; readonly until: EpochMs }
   | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isAsked: boolean };
@@ -54,7 +56,10 @@ export interface EndedPod<End extends PodEnd> {
   readonly answer: PodAnswer;
 }
 
-/** Evictions that were not granted a moment ago, by UID of the pod: until when none of them is asked for again, and what is said. */
+/**
+ * Evictions that were asked for a moment ago, by UID of the pod: until when none of them is asked for again, and why it was not granted; empty:
+ * it was, or the run that asks has not noted the answer yet.
+ */
 export type HeldEvictions = Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
 
 export const heldEvictionsSchema = z.record(z.string(), z.object({ message: z.string(), until: instant }));
@@ -63,7 +68,7 @@ export interface PodsToEnd<End extends PodEnd> {
   readonly ends: readonly End[];
   /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
   readonly unchanged: boolean;
-  readonly held: HeldEvictions | undefined;
+  readonly heldEvictions: HeldEvictions | undefined;
   /** When it was looked at: each retry counts from then, or two runs would set two timers for one. */
   readonly now: EpochMs;
   readonly tries: Tries;
@@ -84,23 +89,23 @@ export interface PodsToEnd<End extends PodEnd> {
 /** Carries a plan out: every eviction and every deletion of it, each with its answer, in the order of the plan. */
 export async function endPods<End extends PodEnd>(
   deps: PodDeps & { readonly reporter: Reporter },
-  parts: PodsToEnd<End>,
+  wanted: PodsToEnd<End>,
 ): Promise<readonly EndedPod<End>[]> {
-  const { ends } = parts;
+  const { ends } = wanted;
   const answers = new Map<End, PodAnswer>();
   const carryOut = async (end: End): Promise<void> => {
-    const answer = await answerTo(deps, parts, end);
+    const answer = await answerTo(deps, wanted, end);
     answers.set(end, answer);
-    if (answer.kind === 'evicted' || answer.kind === 'deleted') await report(deps.reporter, end, parts.describe(end));
+    if (answer.kind === 'evicted' || answer.kind === 'deleted') await report(deps.reporter, end, wanted.describe(end));
   };
-  await oneByOne(batchesOf(parts), async batch => void (await inParallel(batch.map(carryOut))));
+  await oneByOne(batchesOf(wanted), async batch => void (await inParallel(batch.map(carryOut))));
   return ends.flatMap(end => {
     const answer = answers.get(end);
     return answer === undefined ? [] : [{ end, answer }];
   });
 }
 
-const keyOf = ({ kind, pod }: PodEnd): string => `${kind} pod ${pod.uid}`;
+const keyOf = ({ kind, pod }: { readonly kind: string; readonly pod: PodView }): string => `${kind} pod ${pod.uid}`;
 
 /**
  * A few at once: a node has about a hundred pods, and the API server has other clients. Where a permission was missing, the pod that was not tried for the longest time goes first, alone,
@@ -125,13 +130,14 @@ const MESSAGE_CHARS = 300;
 
 async function answerTo<End extends PodEnd>(
   deps: PodDeps,
-  { unchanged, held, now, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
+  { unchanged, heldEvictions, now, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
   end: End,
 ): Promise<PodAnswer> {
   const { kind, pod } = end;
-  const known = kind === 'evict' ? held?.[pod.uid] : undefined;
+  const known = kind === 'evict' ? heldEvictions?.[pod.uid] : undefined;
   if (known !== undefined && known.until > now) {
     const { message, until } = known;
+    if (message === '') return { kind: 'intended' };
     return message === NO_SUCH_POD ? { kind: 'noSuchPod', until } : { kind: 'held', message, until };
   }
   const { uid, annotations, labels, deletionTime } = pod;
@@ -187,37 +193,46 @@ function report(
 }
 
 /**
- * What the record must say before these pods are tried: that the evictions which were not granted are asked for once more. Of two runs that
- * look at once, only the one that writes it asks (I11). undefined: there are none.
+ * What the record must say before these pods are tried: that a run asks for their evictions. Of two runs that look at once, only the one that
+ * writes it asks (I11). The same value where it says so already.
+ *
+ * @param refusals those whose schedule says when they are tried
  */
-export function heldMeanwhile(
-  before: HeldEvictions | undefined,
+export function withIntents(
+  before: HeldEvictions,
   ends: readonly { readonly kind: string; readonly pod: PodView }[],
   now: EpochMs,
-): HeldEvictions | undefined {
-  const again = ends.flatMap(({ kind, pod: { uid } }) => {
-    const known = before?.[uid];
-    if (kind !== 'evict' || known === undefined || known.until > now) return [];
-    return [[uid, { ...known, until: addDuration(now, RETRY) }] as const];
+  refusals?: Refusals,
+): HeldEvictions {
+  const intents = ends.flatMap(({ kind, pod }) => {
+    const { uid } = pod;
+    const known = before[uid];
+    const isAsked = known !== undefined && known.until > now;
+    if (kind !== 'evict' || isAsked || refusals?.[keyOf({ kind, pod })] !== undefined) return [];
+    return [[uid, { message: known?.message ?? '', until: addDuration(now, RETRY) }] as const];
   });
-  return again.length === 0 ? undefined : { ...before, ...Object.fromEntries(again) };
+  return intents.length === 0 ? before : { ...before, ...Object.fromEntries(intents) };
 }
 
-/** Which evictions are not asked for again for a moment. */
+/** Which evictions are not asked for again for a moment. @param intents what the record has said since before these pods were tried */
 export function heldAfter(
   before: HeldEvictions | undefined,
   ended: readonly EndedPod<PodEnd>[],
   now: EpochMs,
-): HeldEvictions | undefined {
-  const held = ended.flatMap(({ end: { kind, pod }, answer }) => {
+  intents: HeldEvictions = {},
+): HeldEvictions {
+  const next = ended.flatMap(({ end: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
     if (known !== undefined && known.until > now) return [[pod.uid, known] as const];
+    // as it was noted: the record needs no second write.
+    const intent = answer.kind === 'evicted' ? intents[pod.uid] : undefined;
+    if (intent !== undefined) return [[pod.uid, { ...intent, message: '' }] as const];
     const message = messageOf(answer);
     if (message === undefined || (answer.kind === 'refused' && !answer.isAsked)) return [];
     return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
   });
-  return held.length === 0 ? undefined : Object.fromEntries(held);
+  return Object.fromEntries(next);
 }
 
 /** Why the pod is still there; undefined: nothing forbids its end. */
@@ -254,7 +269,7 @@ export function leftAfter(before: number, ended: readonly EndedPod<PodEnd>[], no
   const answers = ended.map(({ answer }) => answer);
   const isChanged = answers.some(({ kind }) => kind === 'changed');
   const isCounted = isChanged || answers.some(({ kind }) => kind === 'blocked');
-  const isNone = !isCounted && answers.every(({ kind }) => kind !== 'held');
+  const isNone = !isCounted && answers.every(({ kind }) => kind !== 'held' && kind !== 'intended');
   const failures = isNone ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
   const asked = answers.map(answer => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
   const own = failures > PATIENT_AFTER ? PATIENT_RETRY : RETRY;

@@ -27,10 +27,12 @@ export type ObjectProjection = (object: KubernetesObject) => KubernetesObject;
 
 export interface ListOptions {
   /**
-   * Applied to each object as soon as it has arrived, so that a long list of large objects takes the memory of what is kept. It
+   * Applied to each object as soon as it is parsed, so that a long list of large objects takes the memory of what is kept. It
    * keeps at least what identifies the object.
    */
-  readonly project?: ObjectProjection;
+  readonly project?: ObjectProjection | undefined;
+  /** Names of lists of objects that it does not look at: they may come empty, which saves parsing them. */
+  readonly unread?: readonly string[] | undefined;
 }
 
 /** Checked by the API server before it acts; a mismatch is `conflict` (I10). */

@@ -25,6 +25,7 @@ export type StartActor = (world: ActorWorld) => void;
 export const RESOURCE_TYPES = {
   nodes: { group: '', version: 'v1', resource: 'nodes' },
   pods: { group: '', version: 'v1', resource: 'pods' },
+  events: { group: '', version: 'v1', resource: 'events' },
   nodeclaims: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' },
   nodepools: { group: 'karpenter.sh', version: 'v1', resource: 'nodepools' },
   poddisruptionbudgets: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },

@@ -18,6 +18,8 @@ interface Known {
   readonly deadline?: Declared | undefined;
   /** From when on a hook that escalates may force. */
   readonly escalation?: number | undefined;
+  /** The first deletion of Node and NodeClaim. */
+  readonly deletion?: number | undefined;
 }
 
 /** What was known last of each object that is being deleted, by UID, and of each instance whose NodeClaim is, by providerID. */
@@ -47,13 +49,21 @@ export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | u
   const instance = providerIDOf(object) ?? '';
   const before = memory.get(uid) ?? memory.get(claimOf(object, mirror)?.metadata.uid ?? instance);
   const { deadline, escalation } = (deletionTimestamp === undefined ? undefined : before) ?? {};
-  const current = currentDeadline(object, mirror);
+  const claim = claimOf(object, mirror);
+  const ofBoth = deletionOf(object, claim);
+  // The Node may have gone meanwhile.
+  const kept = deletionTimestamp === undefined ? undefined : before?.deletion;
+  const deletion = kept === undefined || ofBoth === undefined ? ofBoth : Math.min(kept, ofBoth);
+  const current = currentDeadline(object, mirror, deletion);
   const isKept = deadline !== undefined && !isTakenBack(deadline.source, object, mirror);
   const next: Known = {
     deadline: (isKept ? nearer(deadline, current) : current) ?? deadline,
-    escalation: escalationOf(object, mirror) ?? escalation,
+    escalation: escalationOf(mirror, deletion) ?? escalation,
+    deletion,
   };
   if (deletionTimestamp !== undefined) memory.set(uid, next);
+  if (deletionTimestamp !== undefined && claim !== undefined && !memory.has(claim.metadata.uid))
+    memory.set(claim.metadata.uid, next);
   if (deletionTimestamp !== undefined && object.kind === 'NodeClaim' && instance !== '') memory.set(instance, next);
   const least = Math.min(next.deadline?.time ?? Infinity, next.escalation ?? Infinity);
   return least === Infinity ? undefined : least;
@@ -105,11 +115,10 @@ const periodOfPolicy = (policy: KubernetesObject): number | undefined =>
   millisecondsOf(dig(policy, 'spec', 'termination', 'terminationGracePeriod'));
 
 /** The annotation; else the deletion and the period of NodeClaim, NodePool or the shortest of any policy. */
-function currentDeadline(object: KubernetesObject, mirror: Mirror): Declared | undefined {
+function currentDeadline(object: KubernetesObject, mirror: Mirror, deletion: number | undefined): Declared | undefined {
   const claim = claimOf(object, mirror);
   const declared = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (declared !== undefined) return { time: declared, source: ANNOTATION };
-  const deletion = deletionOf(object, claim);
   if (deletion === undefined) return undefined;
   const ofClaim = millisecondsOf(dig(claim, 'spec', 'terminationGracePeriod'));
   if (ofClaim !== undefined) return { time: deletion + ofClaim, source: CLAIM };
@@ -141,8 +150,7 @@ function isTakenBack(source: string, object: KubernetesObject, mirror: Mirror): 
 }
 
 /** From when on a hook that escalates may force. */
-function escalationOf(object: KubernetesObject, mirror: Mirror): number | undefined {
-  const deletion = deletionOf(object, claimOf(object, mirror));
+function escalationOf(mirror: Mirror, deletion: number | undefined): number | undefined {
   const periods = policiesIn(mirror).flatMap(policy =>
     listOf(dig(policy, 'spec', 'termination', 'hooks'))
       .filter(hook => dig(hook, 'onTimeout') === 'Escalate')

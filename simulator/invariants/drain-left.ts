@@ -9,7 +9,7 @@ import { annotationOf, labelOf, nameOf } from './reading.ts';
 const MARKS: readonly string[] = ['curfew.dev/cordoned-by-drain', 'curfew.dev/drain', 'curfew.dev/watch-pods'];
 
 export function checkDrainLeft(
-  { mirror, now, quietSince, lastDenial, violate }: CheckContext,
+  { mirror, now, quietSince, lastDenial, memoryOf, violate }: CheckContext,
   requests: DrainRequests,
 ): () => void {
   /** By UID of the Node. */
@@ -22,7 +22,9 @@ export function checkDrainLeft(
     for (const [uid, node] of mirror.all('nodes')) {
       const mark = leftOn(node);
       const isOver = labelOf(node, STATE_LABEL) === undefined && node.metadata.deletionTimestamp === undefined;
-      if (mark === undefined || !isOver || requests.open(node.metadata.name, Infinity).length > 0) {
+      // What a node was drained for stands in the table alone, where no annotation of the Node asks.
+      const isForgotten = requests.open(node.metadata.name, 0).some(({ time }) => memoryOf(time) !== 'whole');
+      if (mark === undefined || !isOver || isForgotten || requests.open(node.metadata.name, Infinity).length > 0) {
         since.delete(uid);
         continue;
       }

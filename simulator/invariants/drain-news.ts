@@ -17,7 +17,7 @@ const isOver = ({ recovered, isUnordered }: DrainRequestSeen): boolean => recove
 const isCordoned = (node: KubernetesObject | undefined): boolean => dig(node, 'spec', 'unschedulable') === true;
 
 export function checkDrainNews(
-  { mirror, now, quietSince, lastDenial, violate }: CheckContext,
+  { mirror, now, quietSince, lastDenial, memoryOf, violate }: CheckContext,
   requests: DrainRequests,
 ): Required<Pick<Check, 'onWrite' | 'onAudit' | 'onBuried' | 'onMinute'>> {
   /** By name: since when nothing keeps the node any more. */
@@ -101,7 +101,8 @@ export function checkDrainNews(
         opened.delete(name);
         const quiet = quietSince();
         const isLeft = isCordoned(node) && annotationOf(node, CORDON) !== undefined && standing(name).length === 0;
-        const all = requests.open(name, 0);
+        // What a node is cordoned for stands in the table alone.
+        const all = requests.open(name, 0).filter(({ time }) => memoryOf(time) === 'whole');
         if (quiet === undefined || !isLeft || all.length === 0 || !all.every(isOver)) {
           free.delete(name);
           continue;

@@ -7,7 +7,7 @@ import type { HookPlan } from './termination-oracle.ts';
 export interface HookJournal {
   readonly onCall: (call: PortCall, run: Run) => void;
   /** Whether the termination of the instance may go on past the hook. */
-  readonly isOver: (instance: string | undefined, hook: HookPlan) => boolean;
+  readonly isOver: (instance: string | undefined, hook: HookPlan, run: Run) => boolean;
 }
 
 interface HookCallMade {
@@ -15,7 +15,14 @@ interface HookCallMade {
   readonly run: Run;
 }
 
-export function createHookJournal({ now, clockTolerance, mirror, objects, violate }: CheckContext): HookJournal {
+export function createHookJournal({
+  now,
+  clockTolerance,
+  mirror,
+  objects,
+  memoryOf,
+  violate,
+}: CheckContext): HookJournal {
   const calls = new Map<string, HookCallMade[]>();
   /** When a policy changed last: what a hook was let pass for may have been another version of it. */
   let editTime = -Infinity;
@@ -72,11 +79,13 @@ export function createHookJournal({ now, clockTolerance, mirror, objects, violat
       if (lastRecordWrite(run) < 0) violate('I4', `${run.by} calls hook ${name} before it noted that down`);
       const isNoted = (made: HookCallMade): boolean => {
         const answer = answerOf(made.call);
-        return (answer === 'succeeded' || answer === 'pending') && isStored(made);
+        return (
+          (answer === 'succeeded' || answer === 'pending') && isStored(made) && memoryOf(made.call.time) === 'whole'
+        );
       };
       if (earlier.some(isNoted)) violate('I4', `${run.by} calls hook ${name} of ${about} again, whose answer it has`);
     },
-    isOver(instance, { name, periodMs, onTimeout, conditionType }) {
+    isOver(instance, { name, periodMs, onTimeout, conditionType }, { startTime }) {
       const key = `${instance ?? ''}/${name}`;
       const since = noted.get(key) ?? Infinity;
       if (conditionType !== undefined && isDone(key, conditionType)) return true;
@@ -91,7 +100,8 @@ export function createHookJournal({ now, clockTolerance, mirror, objects, violat
       const made = calls.get(`${instance ?? ''}/${name}`) ?? [];
       if (made.some(({ call }) => answerOf(call) === 'succeeded')) return true;
       const [first] = made;
-      if (first === undefined) return false;
+      // It may have read another version of the policy, which had no such hook.
+      if (first === undefined) return editTime > startTime;
       const isElapsed = onTimeout === 'Proceed' && first.run.startTime + periodMs <= now() + clockTolerance + CLOCK_LAG;
       return isElapsed || editTime > first.run.startTime;
     },

@@ -84,6 +84,8 @@ export interface CheckContext {
   readonly refusedUntil: LastDenial;
   /** Since when nothing is disturbed: no fault, no outage, no refusal but of changes of one object (`lastDenial`). Undefined while something is. */
   readonly quietSince: () => EpochMs | undefined;
+  /** What the table has of that instant: all, what stood in an older backup, or nothing at all. */
+  readonly memoryOf: (time: number) => 'whole' | 'older' | 'none';
   readonly violate: (invariant: InvariantName, message: string) => void;
 }
 
@@ -105,6 +107,8 @@ export interface Check {
   readonly onBuried?: (by: FunctionName, reason: string, explanation: string) => void;
   readonly onRun?: (run: Run) => void;
   readonly onBusEvent?: (event: BusEventSeen) => void;
+  /** A message comes that was late by far. */
+  readonly onLateMessage?: () => void;
   /** A record of a function was stored, or removed (`nextWakeTime` undefined). */
   readonly onRecord?: (key: string, nextWakeTime: EpochMs | undefined) => void;
   /** Once a simulated minute, and at the end. */

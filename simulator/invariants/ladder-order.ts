@@ -34,7 +34,7 @@ interface Ladder {
 }
 
 export const checkLadder: MakeCheck = context => {
-  const { mirror, now, quietSince, clockTolerance, violate } = context;
+  const { mirror, now, quietSince, clockTolerance, memoryOf, violate } = context;
   const past = createLadderPast(context);
   const tolerance = clockTolerance + CLOCK_LAG;
   /** The list that the acts of an illness were taken from, by the UID of the node. */
@@ -73,7 +73,9 @@ export const checkLadder: MakeCheck = context => {
     const known = ladders.get(uid);
     const isEdited = known?.illness === illness && (known.isEdited || known.text !== text);
     ladders.set(uid, { text, illness, isEdited });
-    if (isEdited || patient?.isUnclear === true || patient?.wellSince !== undefined) return;
+    // Of what the table has forgotten the ladder begins again; how often a machine may be rebooted stands on the Node (`repair-bounds.ts`).
+    const isForgotten = before.some(({ calls }) => calls.some(({ time }) => memoryOf(time) !== 'whole'));
+    if (isForgotten || isEdited || patient?.isUnclear === true || patient?.wellSince !== undefined) return;
     const complain = (invariant: 'I3' | 'I4', why: string): void =>
       violate(invariant, `repair begins ${kind} of ${nameOf(node)}: ${why}`);
     const here = before.filter(each => each.illness === patient?.illness);

@@ -1,11 +1,10 @@
 /**
- * Policies as they are in force for terminations: one that cannot be read goes on as it was when it could be. An answer of its own, told from
- * what was stored: the function has certainly seen what stood undisturbed for as long as I5 allows.
+ * Policies as they are in force: one that cannot be read goes on as it was when it could be. An answer of its own, told from
+ * what was stored: a function has certainly seen what stood undisturbed for as long as I5 allows.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { LONGEST_DELAY, type PoliciesInForce } from './invariant.ts';
+import { LONGEST_DELAY, type CheckContext, type PoliciesInForce } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import { isTerminationReadable } from './termination-oracle.ts';
 
 /** The versions of which one is in force: the policy itself where it can be read. */
 export type VersionsInForce = (policy: KubernetesObject) => readonly KubernetesObject[];
@@ -25,11 +24,15 @@ interface Readable {
   readonly policiesInForce: PoliciesInForce;
 }
 
-/** Follows the versions of each policy. */
+/** What it follows, and by which time. */
+export interface Followed extends Pick<CheckContext, 'now' | 'quietSince'> {
+  readonly mirror: Pick<Mirror, 'follow'>;
+}
+
+/** Follows the versions of each policy from now on. @param isReadable what of a policy matters can be read */
 export function followReadable(
-  mirror: Pick<Mirror, 'follow'>,
-  now: () => number,
-  quietSince: () => number | undefined,
+  { mirror, now, quietSince }: Followed,
+  isReadable: (policy: KubernetesObject) => boolean,
 ): Readable {
   const known = new Map<string, Known>();
   /** Whether the function has certainly seen the version by now. */
@@ -38,10 +41,10 @@ export function followReadable(
   const settled = (before: Known): Pick<Known, 'versions' | 'isCertain'> =>
     isSeen(before) ? { versions: before.versions.slice(-1), isCertain: true } : before;
   mirror.follow((resource, uid, object) => {
-    if (resource !== 'nodelifecyclepolicies') return;
-    if (object === undefined) return void known.delete(uid);
+    // What is known of one that went stays: a run may have listed it before.
+    if (resource !== 'nodelifecyclepolicies' || object === undefined) return;
     const before = known.get(uid);
-    if (isTerminationReadable(object)) {
+    if (isReadable(object)) {
       const newest = before?.versions.at(-1)?.metadata.generation;
       if (before?.isStanding === true && newest === object.metadata.generation) return;
       const { versions, isCertain } = before === undefined ? { versions: [], isCertain: false } : settled(before);
@@ -52,7 +55,7 @@ export function followReadable(
     }
   });
   const knownOf = (policy: KubernetesObject): Known | undefined => {
-    const found = isTerminationReadable(policy) ? undefined : known.get(policy.metadata.uid);
+    const found = isReadable(policy) ? undefined : known.get(policy.metadata.uid);
     return found?.isStanding === true ? undefined : found;
   };
   return {

@@ -4,6 +4,8 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
+import type { Mirror } from './mirror.ts';
+import { claimOf } from './node-pool.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 
 /** A reboot that is not accepted is given up after so long; ms. */
@@ -39,7 +41,7 @@ export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastD
       if (quiet === undefined) return;
       for (const [uid, begin] of since) {
         const node = mirror.all('nodes').get(uid);
-        if (node === undefined || node.metadata.deletionTimestamp !== undefined) continue;
+        if (node === undefined || isTerminated(node, mirror)) continue;
         const end = Math.max(
           begin + Math.max(longest, longestDrain) + ACCEPTED_WITHIN + longest,
           quiet,
@@ -52,6 +54,10 @@ export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastD
     },
   };
 };
+
+/** It keeps its cordon to its end. */
+const isTerminated = (node: KubernetesObject, mirror: Mirror): boolean =>
+  [node, claimOf(node, mirror)].some(object => object?.metadata.deletionTimestamp !== undefined);
 
 /** Ours by a reason that begins so. */
 const isMaintained = (node: KubernetesObject): boolean =>

@@ -1,6 +1,6 @@
 /** Protections by policies as they are in force: of one that cannot be read the last version that could be. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { Mirror } from './mirror.ts';
+import { followReadable, type Followed } from './last-readable.ts';
 import { isProtectionReadable, protectionEnd, type ProtectionFacts } from './protection-oracle.ts';
 import { dig, isFrameReadable } from './reading.ts';
 
@@ -16,11 +16,11 @@ export const isReadable = (policy: KubernetesObject): boolean => {
 const isMeant = (policy: KubernetesObject): boolean => isReadable(policy) || dig(policy, 'spec', 'mode') !== 'Observe';
 
 /** Follows the policies from now on. */
-export function protectionInForce(mirror: Mirror): ProtectionInForce {
-  const lastReadable = lastReadablePolicies(mirror);
+export function protectionInForce(followed: Followed): ProtectionInForce {
+  const { versions } = followReadable(followed, isReadable);
   return facts => ({
     ...facts,
-    policies: facts.policies.map(policy => (isReadable(policy) ? policy : lastReadable(policy))).filter(isMeant),
+    policies: facts.policies.map(policy => versions(policy).at(-1) ?? policy).filter(isMeant),
   });
 }
 
@@ -32,13 +32,4 @@ export function protectionEndOf(
 ): number | undefined {
   const [one, other] = [protectionEnd(pod, facts), protectionEnd(pod, inForce(facts))];
   return one === undefined || other === undefined ? undefined : Math.min(one, other);
-}
-
-/** The newest version of a policy of which mode, selector and protection can be read; the policy itself where none could. */
-function lastReadablePolicies(mirror: Mirror): (policy: KubernetesObject) => KubernetesObject {
-  const readable = new Map<string, KubernetesObject>();
-  mirror.follow((resource, uid, object) => {
-    if (resource === 'nodelifecyclepolicies' && object !== undefined && isReadable(object)) readable.set(uid, object);
-  });
-  return policy => readable.get(policy.metadata.uid) ?? policy;
 }

@@ -31,7 +31,7 @@ export const checkProtection: MakeCheck = context => {
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
   const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
-  const inForce = protectionInForce(mirror);
+  const inForce = protectionInForce(context);
   /** By the rules as they stand, or where one of them cannot be read, by what was readable last. */
   const lastEnd = (pod: KubernetesObject, run: Run): number | undefined => {
     return protectionEndOf(pod, factsOfRun(run, context), inForce);

@@ -54,7 +54,7 @@ const failed = ({ outcome }: PortCall): boolean =>
   dig(outcome.error, 'name') === 'RetryableError' &&
   dig(outcome.error, 'reason') !== 'Forbidden';
 
-export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate }) => {
+export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf, violate }) => {
   const reboots = new Map<string, PortCall[]>();
   const deletions = new Map<string, PortCall[]>();
   const edits: number[] = [];
@@ -89,7 +89,8 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
   const onReboot = (node: KubernetesObject, call: PortCall): void => {
     const { uid } = node.metadata;
     // A lost answer may be that of a reboot: it counts. One that certainly came to nothing does not.
-    const before = (reboots.get(uid) ?? []).filter(mayHaveBeen);
+    // A node of which a backup has a record is known by that alone.
+    const before = (reboots.get(uid) ?? []).filter(each => mayHaveBeen(each) && memoryOf(each.time) !== 'older');
     reboots.set(uid, [...before, call]);
     const { attempts, within } = allowanceOf(node);
     const since = [...before.filter(({ time }) => time > now() - within + SLACK), call];
@@ -171,6 +172,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, violate 
     if (last?.run === run) return;
     known.set(reason, { message, time: now(), run, call });
     if (last?.message !== message || now() - last.time > HOUR - SLACK || !isRecorded(last)) return;
+    if (memoryOf(last.time) !== 'whole') return;
     if ((quietSince() ?? Infinity) > last.time) return;
     const name = textOf(dig(event, 'involvedObject', 'name')) ?? '';
     violate(

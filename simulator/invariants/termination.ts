@@ -32,7 +32,7 @@ export const checkTermination: MakeCheck = base => {
     const isKarpenters = object?.metadata.finalizers?.includes('karpenter.sh/termination') === true;
     if (resource === 'nodeclaims' && isDeleting && isKarpenters) karpenters.add(uid);
   });
-  const context: Judged = { ...base, karpenters, protections: protectionInForce(base.mirror) };
+  const context: Judged = { ...base, karpenters, protections: protectionInForce(base) };
   const hooks = createHookJournal(context);
   return {
     onCall(call, run) {
@@ -121,12 +121,14 @@ function leftToDo(
   const { mirror, now, clockTolerance, instanceState } = context;
   const [first] = objects;
   if (first === undefined) return undefined;
-  const isDue = objects.some(object => (deadlineOf(object, mirror) ?? Infinity) <= now() + clockTolerance);
-  if (isDue) return undefined;
   const instance = providerIDOf(first);
+  // The end of one is that of both.
+  const ending = instance === undefined ? objects : [...objects, ...objectsOf(instance, context).filter(isDeleted)];
+  const isDue = ending.some(object => (deadlineOf(object, mirror) ?? Infinity) <= now() + clockTolerance);
+  if (isDue) return undefined;
   for (const hook of planOf(first, run, context)) {
     const isBefore = POINTS.findIndex(point => point === hook.at) <= POINTS.indexOf(until);
-    if (isBefore && !hooks.isOver(instance, hook)) return `hook ${hook.name} has not done its work`;
+    if (isBefore && !hooks.isOver(instance, hook, run)) return `hook ${hook.name} has not done its work`;
   }
   const state = instance === undefined ? undefined : instanceState(instance);
   // Without an instance that runs nothing runs on the Node.
@@ -209,7 +211,9 @@ function complainAboutPod(call: PortCall, run: Run, context: Judged, hooks: Hook
   );
   if (earlier !== undefined) return violate('I2', `${run.by} evicts ${nameOf(pod)} before ${nameOf(earlier)} is gone`);
   if (deadline <= now() + clockTolerance) return;
-  const waiting = planOf(node, run, context).find(hook => hook.at === 'before-drain' && !hooks.isOver(instance, hook));
+  const waiting = planOf(node, run, context).find(
+    hook => hook.at === 'before-drain' && !hooks.isOver(instance, hook, run),
+  );
   if (waiting !== undefined)
     violate('I1', `${run.by} evicts ${nameOf(pod)} before hook ${waiting.name} has done its work`);
 }

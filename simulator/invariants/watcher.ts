@@ -15,6 +15,7 @@ import { CHECKS, CHECKS_OF_GENERATED_CLUSTERS } from './checks.ts';
 import type { BusEventSeen, Check, LastDenial, PortCall, Run, Violation } from './invariant.ts';
 import { watchDeadlines } from './deadline.ts';
 import { followReadable } from './last-readable.ts';
+import { isTerminationReadable } from './termination-oracle.ts';
 import { createMirror } from './mirror.ts';
 
 /** Violations that are kept; more add nothing. */
@@ -26,6 +27,9 @@ export interface InvariantWatcher {
   observe(ports: EnvironmentPorts, lifetime: Lifetime): EnvironmentPorts;
   observeRecords(records: RecordStore): RecordStore;
   published(event: BusEventSeen): void;
+  /** What the table was told after `backup` is forgotten; undefined: all. */
+  tableRestored(backup: EpochMs | undefined): void;
+  cameLate(): void;
   /** A call that an earlier watcher has judged. */
   remember(by: FunctionName, call: PortCall): void;
   runStarted(by: FunctionName, lifetime: Lifetime): void;
@@ -75,9 +79,11 @@ export function createInvariantWatcher({
   const violations: Violation[] = [];
   const runs = new WeakMap<Lifetime, Run>();
   const mirror = createMirror(core);
-  const readable = followReadable(mirror, () => scheduler.now(), quietSince);
+  const readable = followReadable({ mirror, now: () => scheduler.now(), quietSince }, isTerminationReadable);
   watchDeadlines(mirror, readable.versions);
   const denials = createDenials(mirror, () => scheduler.now(), refusedUntil);
+  /** What is forgotten, of which time. */
+  const losses: { readonly backup: EpochMs | undefined; readonly time: EpochMs }[] = [];
   const context = {
     now: () => scheduler.now(),
     mirror,
@@ -96,6 +102,11 @@ export function createInvariantWatcher({
     failsCleanup,
     clockTolerance,
     quietSince,
+    memoryOf(time: number): 'whole' | 'older' | 'none' {
+      const lost = losses.filter(loss => time > (loss.backup ?? -Infinity) && time <= loss.time);
+      if (lost.length === 0) return 'whole';
+      return lost.some(({ backup }) => backup === undefined) ? 'none' : 'older';
+    },
     violate(invariant: Violation['invariant'], message: string): void {
       if (violations.length < MAX_VIOLATIONS) violations.push({ invariant, time: scheduler.now(), message });
     },
@@ -168,6 +179,8 @@ export function createInvariantWatcher({
       runs.set(lifetime, run);
       tell(check => check.onRun?.(run));
     },
+    tableRestored: backup => void losses.push({ backup, time: scheduler.now() }),
+    cameLate: () => tell(check => check.onLateMessage?.()),
     published: event => tell(check => check.onBusEvent?.(event)),
     written: (write, by) => tell(check => check.onWrite?.(write, by)),
     audited: record => tell(check => check.onAudit?.(record)),

@@ -56,6 +56,7 @@ export function toScenario(
     file,
     start,
     end,
+    ...(spec.callDuration !== undefined && { callDuration: spec.callDuration }),
     config,
     templates,
     actors: new Set(spec.actors ?? ACTORS),
@@ -71,6 +72,7 @@ type StepDocument = NonNullable<ScenarioDocument['spec']['steps']>[number];
 
 function toAction(step: StepDocument): StepAction {
   const { apply, patch, delete: deletion, busEvent, cloud, condition, launch, cleanup, hook, refuse, outage } = step;
+  const { delay, redrive, rollback, restore } = step;
   if (apply !== undefined) return { kind: 'apply', manifest: apply };
   if (patch !== undefined) {
     const { merge, ...target } = patch;
@@ -97,5 +99,9 @@ function toAction(step: StepDocument): StepAction {
     return { kind: 'refuse', refusal: { ...requests, as }, for: duration };
   }
   if (outage !== undefined) return { kind: 'outage', of: outage.of, for: outage.for };
+  if (delay !== undefined) return { kind: 'delay', function: delay.function, for: delay.for, by: delay.by };
+  if (redrive !== undefined) return { kind: 'redrive', function: redrive };
+  if (rollback !== undefined) return { kind: 'rollback', for: rollback.for };
+  if (restore !== undefined) return { kind: 'restore', of: restore.of, age: restore.age };
   return { kind: 'restart', part: 'forwarder' };
 }

@@ -14,7 +14,7 @@ export function printScenario(scenario: PrintableScenario, comment: readonly str
 }
 
 function toDocument(scenario: PrintableScenario): JsonObject {
-  const { name, annotations, start, end, config, templates, actors, objects, steps } = scenario;
+  const { name, annotations, start, end, callDuration, config, templates, actors, objects, steps } = scenario;
   return {
     apiVersion: 'curfew.dev/v1alpha1',
     kind: 'Scenario',
@@ -22,6 +22,7 @@ function toDocument(scenario: PrintableScenario): JsonObject {
     spec: {
       start: toIsoText(start),
       duration: formatDuration(durationBetween(start, end)),
+      ...(callDuration !== undefined && { callDuration: formatDuration(callDuration) }),
       ...(config !== undefined && { config }),
       ...(Object.keys(templates).length > 0 && { templates }),
       ...(actors.size < ACTORS.length && { actors: [...actors] }),
@@ -81,6 +82,18 @@ function toStep(action: StepAction): JsonObject {
       return { outage: { of: action.of, for: formatDuration(action.for) } };
     case 'restart':
       return { restart: action.part };
+    case 'delay': {
+      const { function: of, for: duration, by } = action;
+      return {
+        delay: { ...(of !== undefined && { function: of }), for: formatDuration(duration), by: formatDuration(by) },
+      };
+    }
+    case 'redrive':
+      return { redrive: action.function };
+    case 'rollback':
+      return { rollback: { for: formatDuration(action.for) } };
+    case 'restore':
+      return { restore: { of: action.of, ...(action.age !== undefined && { age: formatDuration(action.age) }) } };
   }
 }
 

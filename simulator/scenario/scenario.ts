@@ -2,6 +2,7 @@
 import type { Confirmation } from '../../shared/domain/repair-policy.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import type { Part } from '../../shared/contract/permissions.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { InstanceState } from '../../shared/ports/instances.ts';
 
@@ -30,6 +31,8 @@ export interface Scenario {
   readonly file: string;
   readonly start: EpochMs;
   readonly end: EpochMs;
+  /** How long each call of Curfew's takes; undefined: no time at all. */
+  readonly callDuration?: DurationMs | undefined;
   readonly config: string | undefined;
   readonly templates: Readonly<Record<string, string>>;
   readonly actors: ReadonlySet<Actor>;
@@ -87,6 +90,9 @@ export const OUTAGE_PARTS = ['api', 'bus', 'store', 'ledger'] as const;
 /** Those that a whole cluster goes without for a while. */
 export const WHOLE_PARTS = ['api', 'bus', 'store'] as const satisfies readonly OutagePart[];
 export type OutagePart = (typeof OUTAGE_PARTS)[number];
+
+/** What can be restored from a backup. */
+export const RESTORABLE = ['table'] as const;
 
 export const REFUSABLE_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'evict'] as const;
 export type RefusableVerb = (typeof REFUSABLE_VERBS)[number];
@@ -154,7 +160,18 @@ export type StepAction =
       readonly for: DurationMs | undefined;
     }
   | { readonly kind: 'outage'; readonly of: OutagePart; readonly for: DurationMs }
-  | { readonly kind: 'restart'; readonly part: 'forwarder' };
+  | { readonly kind: 'restart'; readonly part: 'forwarder' }
+  | {
+      readonly kind: 'delay';
+      /** Whose inbox; undefined: all. */
+      readonly function: FunctionName | undefined;
+      readonly for: DurationMs;
+      readonly by: DurationMs;
+    }
+  | { readonly kind: 'redrive'; readonly function: FunctionName }
+  | { readonly kind: 'rollback'; readonly for: DurationMs }
+  /** With what the runbook has an operator do next. `age` of the backup; undefined: there is none, and nothing is left. */
+  | { readonly kind: 'restore'; readonly of: 'table'; readonly age: DurationMs | undefined };
 
 export interface Step {
   readonly time: EpochMs;

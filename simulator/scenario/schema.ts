@@ -14,6 +14,7 @@ import {
   LAUNCH_RESULTS,
   OUTAGE_PARTS,
   REFUSABLE_VERBS,
+  RESTORABLE,
   type Manifest,
 } from './scenario.ts';
 import {
@@ -116,6 +117,10 @@ export const STEP_ACTIONS = {
   refuse,
   outage: z.strictObject({ of: z.enum(OUTAGE_PARTS), for: duration }),
   restart: z.literal('forwarder'),
+  delay: z.strictObject({ function: z.enum(FUNCTION_NAMES).optional(), for: positiveDuration, by: positiveDuration }),
+  redrive: z.enum(FUNCTION_NAMES),
+  rollback: z.strictObject({ for: positiveDuration }),
+  restore: z.strictObject({ of: z.enum(RESTORABLE), age: positiveDuration.optional() }),
 };
 
 const step = z
@@ -157,6 +162,7 @@ const nodes = z.strictObject({
 const spec = {
   start: instant,
   duration,
+  callDuration: positiveDuration.optional(),
   config: z.string().optional(),
   templates: texts.optional(),
   actors: z.array(z.enum(ACTORS)).optional(),

@@ -67,6 +67,7 @@ export async function shrink(trial: Trial, failure: Failure, tryTrial: Try, maxR
         );
       }
     }
+    if (best.scenario.callDuration !== undefined) await accept(withScenario({ callDuration: undefined }));
     await reduce(best.scenario.steps, steps => accept(withScenario({ steps })));
     await reduce(best.scenario.objects, objects => accept(withScenario({ objects })));
     await reduce([...best.scenario.actors], actors => accept(withScenario({ actors: new Set(actors) })));
@@ -143,6 +144,6 @@ function sameManifest(body: JsonObject): ReturnType<typeof toManifest> {
 }
 
 function sizeOf({ scenario, faults }: Trial): string {
-  const { objects, steps, actors, start, end } = scenario;
-  return JSON.stringify([objects, steps, [...actors], end - start, faults]);
+  const { objects, steps, actors, start, end, callDuration } = scenario;
+  return JSON.stringify([objects, steps, [...actors], end - start, callDuration, faults]);
 }

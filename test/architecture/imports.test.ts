@@ -19,7 +19,7 @@ const errors = /^shared\/errors\.ts$/;
 const common = /^shared\/(lifecycle|policies|cluster|custom-resource|pods)\//;
 
 /** A record's schema is its type, and a type brings no schema into the rule. */
-const isRecordType = ({ isType, to }: Import): boolean => isType && to.endsWith('/record.ts');
+const isRecordType = ({ isType, to }: Import): boolean => isType && /[/-]record\.ts$/.test(to);
 
 /** A file of a concern's folder and all files of that folder that it reaches. */
 function ownFiles(file: string): readonly string[] {

@@ -32,7 +32,7 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\btoState: /,
     home: 'shared/lifecycle/record-codec.ts',
     also: {
-      'functions/drain/codec.ts': 'what is stored of drains must fit into an item',
+      'functions/drain/record.ts': 'what is stored of drains must fit into an item',
       'functions/finalizer/termination/record.ts':
         'what a termination waits for is a union, and stored as older versions read it',
     },

@@ -56,6 +56,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     now: () => toEpochMs(now),
     clockTolerance: 0 as CheckContext['clockTolerance'],
     quietSince: () => toEpochMs(START - 60 * MINUTE),
+    memoryOf: () => 'whole',
     lastDenial: () => -Infinity,
     violate: (invariant, message) => void found.push(`${invariant}: ${message}`),
   };

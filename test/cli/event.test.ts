@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { narrateEvent, narrateWrite } from '../../cli/start/narrate.ts';
 import { createTimeline } from '../../cli/start/timeline.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { readBusEvent } from '../../functions/drain/bus.ts';
+import { readBusEvent } from '../../functions/drain/bus-event.ts';
 import { clientEnvironment } from '../../packages/local-aws/src/client-environment.ts';
 import { startCloudFormation } from '../../packages/local-aws/src/cloudformation.ts';
 import { startEventBus, type LocalEventBus } from '../../packages/local-aws/src/event-bus.ts';

@@ -1,8 +1,12 @@
 /** The live page: on this machine, read only, for nobody else's pages. */
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createLiveHistory } from '../../cli/start/live-history.ts';
 import { followCluster } from '../../cli/start/live.ts';
+import { recordObjects } from '../../simulator/object-history.ts';
+import { createTrace } from '../../simulator/trace.ts';
 import { createCluster } from '../../simulator/world.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 
 const NOW = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
@@ -103,5 +107,69 @@ describe('the live page', () => {
   it('can only be read', async () => {
     expect((await ask('/', { method: 'POST' })).status).toBe(405);
     expect((await ask('/etc/passwd')).status).toBe(404);
+  });
+});
+
+describe('the history of the live page', () => {
+  const heard = (name: string) => ({
+    audit: true as const,
+    function: 'repair' as const,
+    decision: 'blocked',
+    reason: 'ZoneOutage',
+    message: '7 of 7',
+    kind: 'Node',
+    name,
+  });
+
+  it('forgets what happened long ago, and begins with how everything stands', () => {
+    const own = createCluster({ now: () => NOW });
+    const trace = createTrace(() => NOW);
+    const history = createLiveHistory(trace, NOW, 10);
+    recordObjects(own, trace, { objects: [] });
+    const node = { type: RESOURCES.Node, name: 'n1' };
+    own.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, spec: { providerID: 'aws:///a/i-1' } });
+    own.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } });
+    own.patch(node, { type: 'merge', body: { metadata: { labels: { a: 'b' } } } }, { user: 'admin' });
+    own.delete({ type: RESOURCES.Node, name: 'n2' }, { user: 'admin' });
+    for (let line = 0; line < 100; line += 1) {
+      trace.addAudit(heard(`n${line}`));
+      history.shorten();
+    }
+    expect(trace.entries.length).toBeLessThan(20);
+    expect(history.forgotten + trace.entries.length).toBeGreaterThan(100);
+    const nodes = history.begin().filter(({ resource }) => resource === 'nodes');
+    expect(nodes).toEqual([
+      expect.objectContaining({
+        name: 'n1',
+        object: expect.objectContaining({
+          spec: { providerID: 'aws:///a/i-1' },
+          metadata: expect.objectContaining({ labels: { a: 'b' } }),
+        }),
+      }),
+    ]);
+    expect(nodes[0]).not.toHaveProperty('change');
+  });
+
+  it('is sent to who comes late, with all that happened since', async () => {
+    const late = followCluster(core, { now: () => NOW }, 5);
+    const other = await late.listen();
+    const lines = async (enough: string): Promise<readonly string[]> => {
+      const { body } = await fetch(new URL('/events', other.url));
+      let text = '';
+      for await (const chunk of body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes(enough)) break;
+      }
+      return text.split('\n\n').filter(Boolean);
+    };
+    const reader = lines('"last"');
+    for (let line = 0; line < 50; line += 1) late.hear(heard(`h${line}`));
+    await vi.waitFor(async () => expect((await lines('"h49"')).some(line => line.includes('"h1"'))).toBe(false), 5000);
+    late.hear(heard('last'));
+    expect((await lines('"last"')).filter(line => line.includes('"n1"') && line.includes('"object"'))).not.toEqual([]);
+    const all = await reader;
+    for (let line = 0; line < 50; line += 1)
+      expect(all.filter(each => each.includes(`"name":"h${line}"`))).toHaveLength(1);
+    await other.close();
   });
 });

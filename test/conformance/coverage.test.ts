@@ -2,17 +2,15 @@
  * Every conformance line of a concern that is shipped is covered by a scenario (`metadata.annotations.conformance: "H1 H3"`) or by a
  * test whose title names the line, at its beginning or in parentheses.
  */
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
+import { exampleFiles, scenariosIn } from '../examples/files.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import { karpenterLines, nvsentinelLines, TABLE_ROWS } from './lines.ts';
 import { NOT_APPLICABLE } from './not-applicable.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const SCENARIOS = `${ROOT}examples/scenarios/`;
 
 /** Whose concern the lines are, by the letters of their id; a line of its own goes before. */
 const OWNERS: Readonly<Record<string, FunctionName>> = {
@@ -34,12 +32,9 @@ const ownerOf = (id: string): FunctionName | undefined => OWNERS[id] ?? OWNERS[i
 
 /** Scenario names by the ids that they carry. */
 function idsOfScenarios(): ReadonlyMap<string, readonly string[]> {
-  const catalog = clusterCatalog();
   const ids = new Map<string, readonly string[]>();
-  for (const file of readdirSync(SCENARIOS).filter(name => name.endsWith('.yaml'))) {
-    const parsed = parseScenarios(readFileSync(SCENARIOS + file, 'utf8'), SCENARIOS + file, catalog);
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-    for (const { name, annotations } of parsed.scenarios) {
+  for (const file of exampleFiles()) {
+    for (const { name, annotations } of scenariosIn(file)) {
       for (const id of annotations['conformance']?.split(/[\s,]+/) ?? []) ids.set(id, [...(ids.get(id) ?? []), name]);
     }
   }

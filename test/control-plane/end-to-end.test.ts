@@ -2,15 +2,12 @@
  * Curfew on kube-apiserver, end to end in real time: the scenarios annotated `real: "true"`, every part as its own identity with its
  * own permissions, kubelet, Karpenter and the cloud played by actors through the API. The trace is the API server's audit log.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleFiles, scenariosIn } from '../examples/files.ts';
 import { createLease, DEFAULT_LEASE_TIMINGS } from '../../forwarder/lease.ts';
 import { SILENT_LOG } from '../../forwarder/log.ts';
 import { formatEntry } from '../../simulator/expect.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CONFIG_MAP, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { PERMISSIONS, type Part } from '../../shared/contract/permissions.ts';
@@ -21,18 +18,10 @@ import { describeRefusal, unusedOf } from './end-to-end/permissions.ts';
 import { runOnCluster } from './end-to-end/run-on-cluster.ts';
 import { KARPENTER_CRDS } from './karpenter-crds.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDER = `${root}examples/scenarios/`;
-
 function realScenarios(): readonly Scenario[] {
-  const catalog = clusterCatalog();
-  return readdirSync(FOLDER)
-    .filter(name => name.endsWith('.yaml'))
-    .flatMap(name => {
-      const parsed = parseScenarios(readFileSync(`${FOLDER}${name}`, 'utf8'), `examples/scenarios/${name}`, catalog);
-      if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-      return parsed.scenarios.filter(({ annotations }) => annotations['real'] === 'true');
-    });
+  return exampleFiles()
+    .flatMap(file => scenariosIn(file))
+    .filter(({ annotations }) => annotations['real'] === 'true');
 }
 
 /** One of each concern: what a release does otherwise is in the contracts. */

@@ -1,7 +1,7 @@
 /** Example scenarios that do not hold to the second when calls take time, each with its reason. */
 
 const FIRST_TRIES =
-  'five runs at once ask for an eviction for the first time: with one in 10 s after that, ten in the first minute';
+  'five runs of a termination at once ask for an eviction for the first time: to note that would cost each termination a write for each round of its pods';
 const A_SECOND_EARLIER = 'a pod has a whole second less, so that its instance is ended a second earlier';
 
 export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {

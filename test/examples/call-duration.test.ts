@@ -2,22 +2,18 @@
  * Example scenarios again with calls that take time, as they do outside of simulations: each third file, or all with `CALL_DURATION_FILES=all`. What must happen at an instant may come a second
  * later, and two runs at once may say the same twice; else all holds, or is listed with its reason.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { addDuration, seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { evaluate, type FinalState, type Verdict } from '../../simulator/expect.ts';
 import { runScenario } from '../../simulator/run.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Expectation, Scenario } from '../../simulator/scenario/scenario.ts';
 import type { TraceEntry } from '../../simulator/trace.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
+import { exampleFiles, scenariosIn } from './files.ts';
 import { KNOWN_DIFFERENCES } from './call-duration-differences.ts';
 
 withoutStacks();
 
-const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
 const CALL_DURATION = toDurationMs(7);
 /** How much later something may come, and two runs at once may say the same. */
 const GRANULARITY = seconds(1);
@@ -25,10 +21,7 @@ const TIMEOUT_MS = 60_000;
 
 /** Of three files, `npm test` takes one: all of them take as long as two runs of `scenarios.test.ts`. */
 const EACH = process.env['CALL_DURATION_FILES'] === 'all' ? 1 : 3;
-const files = readdirSync(FOLDER)
-  .filter(name => name.endsWith('.yaml'))
-  .filter((_, index) => index % EACH === 0);
-const catalog = clusterCatalog();
+const files = exampleFiles().filter((_, index) => index % EACH === 0);
 const seen = new Set<string>();
 
 /** One that ends at a whole second ends later. What must not happen, or before an instant, stays. */
@@ -86,11 +79,8 @@ describe('examples/scenarios, with calls that take time', () => {
   it.each(files)(
     '%s',
     async file => {
-      const path = fileURLToPath(new URL(file, FOLDER));
-      const parsed = parseScenarios(readFileSync(path, 'utf8'), path, catalog);
-      if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
       const unexpected: string[] = [];
-      for (const scenario of parsed.scenarios) {
+      for (const scenario of scenariosIn(file)) {
         const name = `${file}#${scenario.name}`;
         const found = await complaints(scenario);
         if (!(name in KNOWN_DIFFERENCES)) unexpected.push(...found.map(each => `${scenario.name}: ${each}`));

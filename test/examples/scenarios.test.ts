@@ -1,24 +1,18 @@
 /** Every example scenario is valid and holds, and with the swarm they make use of every permission that is granted. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { formatFailures } from '../../simulator/report.ts';
 import { runScenario } from '../../simulator/run.ts';
 import { toFaultMix } from '../../simulator/swarm/faults.ts';
 import { trialOf } from '../../simulator/swarm/seed.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
 import type { TraceEntry } from '../../simulator/trace.ts';
 import { auditReference } from '../docs/observability.ts';
+import { exampleFiles, scenariosIn } from './files.ts';
 import { repeatedLines } from './repeated-lines.ts';
 import { allPermissions, describeUse, SELDOM_USED } from '../shared/contract/seldom-used.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
 
 withoutStacks();
 
-const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
-const catalog = clusterCatalog();
-const files = readdirSync(FOLDER).filter(name => name.endsWith('.yaml'));
 const used = new Set<string>();
 const onPermissionUsed = (part: string, permission: string): void => void used.add(describeUse(part, permission));
 const unused = (): readonly string[] => allPermissions().filter(permission => !used.has(permission));
@@ -35,13 +29,10 @@ function undocumented({ kind, line }: TraceEntry): readonly string[] {
 }
 
 describe('examples/scenarios', () => {
-  it.each(files)(
+  it.each(exampleFiles())(
     '%s',
     async file => {
-      const path = fileURLToPath(new URL(file, FOLDER));
-      const parsed = parseScenarios(readFileSync(path, 'utf8'), path, catalog);
-      if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-      for (const scenario of parsed.scenarios) {
+      for (const scenario of scenariosIn(file)) {
         expect(scenario.expectations.length).toBeGreaterThan(0);
         const result = await runScenario(scenario, { onPermissionUsed });
         expect(formatFailures(result)).toEqual([]);

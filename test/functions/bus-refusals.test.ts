@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { tellAnswers } from '../../functions/drain/messages.ts';
-import type { FinishedDrain } from '../../functions/drain/record.ts';
+import { tellAnswers } from '../../functions/drain/drain-completed.ts';
+import type { FinishedDrain } from '../../functions/drain/request-record.ts';
 import { cancelDrain } from '../../functions/repair/drain.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import { retryReason } from '../../shared/lambda/retry-reason.ts';

@@ -1,15 +1,10 @@
 /** Finds a mistake by an example scenario: the invariants notice it, or an expectation of the file that holds without the mistake. */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { scenariosIn } from '../examples/files.ts';
 import { invariant } from '../../shared/errors.ts';
 import { runScenario, type RunResult } from '../../simulator/run.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
 import { withFault } from './fault.ts';
 import type { Mutant } from './mutant.ts';
-
-const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
 
 /** Of the examples, none has as many: what goes round in circles is found within a second. */
 const ACTIONS_AT_ONCE = 1_000;
@@ -49,10 +44,7 @@ function run(scenario: Scenario, { fault, callDuration, mutation }: Mutant): Pro
 
 function read(reference: string): Scenario {
   const [file = '', name] = reference.split('#');
-  const path = fileURLToPath(new URL(file, FOLDER));
-  const parsed = parseScenarios(readFileSync(path, 'utf8'), path, clusterCatalog());
-  invariant(parsed.ok, `${file} is a valid file`);
-  const found = parsed.scenarios.find(scenario => scenario.name === name);
+  const found = scenariosIn(file).find(scenario => scenario.name === name);
   invariant(found !== undefined, `${file} has a scenario ${name ?? ''}`);
   return found;
 }

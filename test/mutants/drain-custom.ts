@@ -53,9 +53,8 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
     mutation: deciding((decision, seen) => {
       const isLost = seen.rules?.settings.customDrain !== undefined && !seen.rules.isCustom(seen.node.labels);
       const { active } = seen.record;
-      if (!isLost || active?.custom === undefined) return decision;
-      const { custom: _, ...rest } = active;
-      return decide({ ...seen, record: { ...seen.record, active: rest } });
+      if (!isLost || active?.phase.kind !== 'custom') return decision;
+      return decide({ ...seen, record: { ...seen.record, active: { ...active, phase: { kind: 'draining' } } } });
     }),
   },
   {

@@ -40,7 +40,7 @@ const remembering = (change: (record: DrainRecord, seen: DrainObservation) => Dr
   seeing(seen => ({ ...seen, record: change(seen.record, seen) }));
 
 const closingWithoutNews = (decision: DrainDecision): DrainDecision =>
-  decision.kind === 'close' ? { ...decision, active: { ...decision.active, over: [] } } : decision;
+  decision.kind === 'close' ? { ...decision, ending: { ...decision.ending, over: [] } } : decision;
 
 export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
   {

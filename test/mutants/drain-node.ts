@@ -2,11 +2,32 @@
 import type { Preparation } from '../../functions/drain/decision.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { deciding, seeing } from './drain-mutations.ts';
-import { annotated, isA, withKubernetes, withObjects, type Mutant } from './mutant.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import { annotated, isA, withKubernetes, withObjects, withPortsOfRun, type Mutant } from './mutant.ts';
 
 const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
 
 export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'drain-cannot-end-what-it-has-forgotten',
+    mistake: 'waits for the record of a drain that the table has lost',
+    breaks: ['I9'],
+    scenario: 'table-restored.yaml#a-drain-that-the-table-has-forgotten',
+    mutation: withPortsOfRun('drain', ({ records }) => {
+      let missed = 0;
+      return {
+        records: {
+          put: (record, version) => records.put(record, version),
+          delete: (key, version) => records.delete(key, version),
+          async get(key) {
+            const found = await records.get(key);
+            if (found === undefined && (missed += 1) > 1) throw new RetryableError('a drain has begun', {});
+            return found;
+          },
+        },
+      };
+    }),
+  },
   {
     name: 'drain-never-hides-its-conditions',
     mistake: 'leaves Drained on a node that was opened',

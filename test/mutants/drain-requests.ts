@@ -1,7 +1,8 @@
 /** Mistakes in what becomes of a request: its turn, its end, and errors on its way. */
-import type { DrainRequest, FinishedDrain } from '../../functions/drain/record.ts';
+import type { ActiveDrain } from '../../functions/drain/record.ts';
+import type { DrainRequest, FinishedDrain } from '../../functions/drain/request-record.ts';
 import { FULL } from '../../functions/drain/pods.ts';
-import { toFinished } from '../../functions/drain/requests.ts';
+import { toFinished } from '../../functions/drain/admission.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -9,9 +10,11 @@ import { deciding, seeing } from './drain-mutations.ts';
 import { firstListsFail } from './fault.ts';
 import { takenForNone, withKubernetes, withoutErrors, type Mutant } from './mutant.ts';
 
+const takesPlace = (active: ActiveDrain | undefined): boolean => active?.phase.kind === 'waiting' && active.phase.takes;
+
 /** Begins by what it saw before it marked its Node: shows only when the looks of two nodes meet. */
 export const BEGINS_WITHOUT_A_SECOND_LOOK: Mutation = seeing(seen =>
-  seen.record.active?.queue?.takes === true && seen.neighbours !== undefined
+  takesPlace(seen.record.active) && seen.neighbours !== undefined
     ? { ...seen, neighbours: { ...seen.neighbours, draining: 0 } }
     : seen,
 );
@@ -45,7 +48,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     scenario: 'drain-crowded.yaml#drain-crowded',
     mutation: deciding((decision, seen) =>
       decision.kind === 'take' && (seen.record.active?.requests.length ?? 0) >= 50
-        ? { kind: 'answer', answer: refusal(decision.request, seen.now), repeated: false, record: seen.record }
+        ? { kind: 'answer', answer: refusal(decision.request, seen.now), novelty: 'new', record: seen.record }
         : decision,
     ),
   },

@@ -1,6 +1,6 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
 import { decide } from '../../functions/finalizer/termination/decide.ts';
-import { decideRule } from '../../functions/finalizer/objects/decide.ts';
+import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
 import type { TerminationContext } from '../../functions/finalizer/termination/context.ts';
 import { hooksAt } from '../../functions/finalizer/termination/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
@@ -252,7 +252,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: `${RULES}#a-rule-in-conflict-cleans-up-what-carries-its-finalizer`,
     mutation: withFinalizerRules({
-      decideRule: seen => (seen.holdsNew ? decideRule(seen) : { kind: 'ignore' }),
+      decideObject: seen => (seen.holdsNew ? decideObject(seen) : { kind: 'ignore' }),
     }),
   },
   {
@@ -261,8 +261,8 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     breaks: ['I9', 'I1'],
     scenario: `${RULES}#what-is-released-unclean-is-in-the-ledger-first`,
     mutation: withFinalizerRules({
-      decideRule(seen) {
-        const decision = decideRule(seen);
+      decideObject(seen) {
+        const decision = decideObject(seen);
         return decision.kind === 'release' ? { kind: 'free' } : decision;
       },
     }),

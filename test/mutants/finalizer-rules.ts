@@ -1,5 +1,6 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
-import { decideRule, takeSlot } from '../../functions/finalizer/objects/decide.ts';
+import { takeSlot } from '../../functions/finalizer/objects/call-queue.ts';
+import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
 import { createReconciler } from '../../functions/finalizer/reconcile.ts';
 import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';
 import { isA, withFinalizerRules, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
@@ -75,7 +76,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     breaks: ['I1'],
     scenario: 'finalizer-rule.yaml#a-deadline-that-keeps',
     mutation: withFinalizerRules({
-      decideRule: seen => decideRule({ ...seen, rule: { ...seen.rule, onDeadline: 'Release' } }),
+      decideObject: seen => decideObject({ ...seen, rule: { ...seen.rule, onDeadline: 'Release' } }),
     }),
   },
   {
@@ -84,8 +85,8 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     breaks: ['I4', 'I1'],
     seed: 5,
     mutation: withFinalizerRules({
-      decideRule: seen => {
-        const decision = decideRule(seen);
+      decideObject: seen => {
+        const decision = decideObject(seen);
         return decision.kind === 'intend' ? { kind: 'call' } : decision;
       },
     }),
@@ -96,8 +97,8 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: 'finalizer-rule.yaml#a-failed-clean-up-keeps-the-finalizer',
     mutation: withFinalizerRules({
-      decideRule: seen => {
-        const decision = decideRule(seen);
+      decideObject: seen => {
+        const decision = decideObject(seen);
         const isSpent = decision.kind === 'intend' && (seen.entry?.attempts ?? 0) >= 2;
         return isSpent ? { kind: 'wait', until: addDuration(seen.now, hours(6)), overdue: false } : decision;
       },
@@ -109,8 +110,8 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     breaks: ['I1', 'I9'],
     scenario: 'finalizer-rule.yaml#a-finalizer-stripped-by-hand-is-noticed',
     mutation: withFinalizerRules({
-      decideRule(observation) {
-        const decision = decideRule(observation);
+      decideObject(observation) {
+        const decision = decideObject(observation);
         return decision.kind === 'orphan' ? { kind: 'close' } : decision;
       },
     }),

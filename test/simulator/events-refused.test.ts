@@ -1,22 +1,12 @@
 /** The API server takes no Event at all: each deletion, eviction and hold happens as it does else, and has its audit line (I2, I6). */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import { createEventRecorder } from '../../shared/adapters/kubernetes/event-recorder.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { runScenario } from '../../simulator/run.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { TraceEntry } from '../../simulator/trace.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
-
-const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
-
-function scenariosOf(file: string) {
-  const parsed = parseScenarios(readFileSync(new URL(file, FOLDER), 'utf8'), file, clusterCatalog());
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  return parsed.scenarios;
-}
+import { scenariosIn } from '../examples/files.ts';
 
 /** All functions, whose calls about Events all fail. @param lost the reasons of those Events */
 function withoutEvents(lost: Set<string>): Readonly<Partial<Record<FunctionName, ReconcilerFactory>>> {
@@ -61,7 +51,7 @@ describe('while no Event can be recorded, all is done and written down as before
   ])('%s, in %s', async (name, file, decisions, reasons) => {
     const lost = new Set<string>();
     const seen = new Set<unknown>();
-    for (const scenario of scenariosOf(file)) {
+    for (const scenario of scenariosIn(file)) {
       const usual = await runScenario(scenario);
       const silent = await runScenario(scenario, { reconcilers: withoutEvents(lost) });
       expect(told(silent.trace)).toEqual(told(usual.trace));

@@ -1,16 +1,13 @@
 /** An Event that could not be recorded is lost without a word to the caller: what lasts is said again until it is heard (I6). */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { RECONCILERS } from '../../runtime/functions.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { runScenario } from '../../simulator/run.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { TraceEntry } from '../../simulator/trace.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
+import { scenariosIn } from '../examples/files.ts';
 
-const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
 const REFUSALS: readonly string[] = [
   EVENT_REASONS.nodeChangeRefused,
   EVENT_REASONS.changeRefused,
@@ -22,12 +19,6 @@ function keyOf(line: TraceEntry['line']): string {
   const about: unknown = line['about'];
   const { kind, name } = isJsonObject(about) ? about : {};
   return [line['reason'], kind, name].map(String).join(' ');
-}
-
-function scenariosOf(file: string) {
-  const parsed = parseScenarios(readFileSync(new URL(file, FOLDER), 'utf8'), file, clusterCatalog());
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  return parsed.scenarios;
 }
 
 /** The function whose first Event of each refusal, about each object, is lost. */
@@ -61,7 +52,7 @@ describe('a refusal whose Event was lost is said again within the hour', () => {
   ])('%s, in %s', async (name, file) => {
     const lost: string[] = [];
     const said = new Set<string>();
-    for (const scenario of scenariosOf(file)) {
+    for (const scenario of scenariosIn(file)) {
       const { violations, trace } = await runScenario(scenario, { reconcilers: losing(name, lost) });
       const others = violations.filter(({ message }) => !isOfTheFirstHour(message));
       expect(others.map(({ message }) => `${scenario.name}: ${message}`)).toEqual([]);

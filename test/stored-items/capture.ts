@@ -3,17 +3,16 @@
  * looks at each record that is written, and picks as few instants as have every phase between them, in the smallest clusters that have it.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { exampleFiles, scenariosIn } from '../examples/files.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { addDuration, minutes, toIsoText } from '../../shared/domain/time.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import { withDueIndex } from '../../simulator/due-index.ts';
 import type { SimulatedParts } from '../../simulator/parts.ts';
 import { runScenario, type RunResult } from '../../simulator/run.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
 import { countOf, outcomeOf } from './outcome.ts';
 import { isDisturbed, snapshotOf } from './snapshot.ts';
 import { phasesOf, typeOf } from './phases.ts';
@@ -59,15 +58,10 @@ async function watchRecords(
 }
 
 function readScenarios(): readonly Scenario[] {
-  const catalog = clusterCatalog();
   return FOLDERS.flatMap(folder =>
-    readdirSync(folder)
-      .filter(file => file.endsWith('.yaml'))
-      .flatMap(file => {
-        const parsed = parseScenarios(readFileSync(new URL(file, folder), 'utf8'), file, catalog);
-        if (!parsed.ok) throw new Error(`${file} is not valid`);
-        return parsed.scenarios.map(each => ({ ...each, end: addDuration(each.end, RUNS_ON) }));
-      }),
+    exampleFiles(folder)
+      .flatMap(file => scenariosIn(file, folder))
+      .map(each => ({ ...each, end: addDuration(each.end, RUNS_ON) })),
   )
     .filter(({ objects }) => objects.length <= LARGEST_CLUSTER)
     .toSorted((a, b) => a.objects.length - b.objects.length);

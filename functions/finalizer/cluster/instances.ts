@@ -11,10 +11,10 @@ export function providerIDOf(object: KubernetesObject): string | undefined {
 }
 
 /** `notFoundYet`: EC2 knows no such instance, which says nothing while it is younger than `KNOWN_AFTER`. */
-export type SeenState = InstanceState | 'notFoundYet';
+export type KnownState = InstanceState | 'notFoundYet';
 
 /** `undefined`: the cloud knows no such instance. */
-export const isGone = (state: SeenState | undefined): boolean => state === undefined || state === 'terminated';
+export const isGone = (state: KnownState | undefined): boolean => state === undefined || state === 'terminated';
 
 /** Answers about a new instance come from a copy of EC2's data that may be behind (its API is eventually consistent). */
 const KNOWN_AFTER = minutes(5);

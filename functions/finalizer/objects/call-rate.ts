@@ -7,7 +7,7 @@ import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/life
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { endCall, type CallQueue, type takeSlot } from './decide.ts';
+import { endCall, type CallQueue, type takeSlot } from './call-queue.ts';
 import type { RuleInForce } from '../rules/rule-set.ts';
 
 /** Version 1 had no `running`. */

@@ -9,14 +9,20 @@ import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { setConditions } from '../cluster/set-condition.ts';
 import { LEDGER_CHECK, retryDelay } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
-import type { ObjectLook } from './observe.ts';
+import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
+
+const CALLED: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
+
+/** Whether the entry waits for this answer. That the work is done counts also when it comes too late to be waited for. */
+export const isAnswered = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
+  CALLED.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
 
 /** One call, with the same key each time; a call whose outcome is not known is a failure. */
 export async function callCleanUp(
   { deps }: FinalizerContext,
-  { inForce, object, subject }: ObjectLook,
+  { inForce, object, subject }: ObservedObject,
   attempts: number,
 ): Promise<HookAnswer> {
   const { cleanup } = inForce.rule;
@@ -43,8 +49,8 @@ export const FOLLOWED_BY = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** Stores an answer, whether it came from the call or by a worker's event. */
 export async function keepAnswer(
-  parts: FinalizerContext,
-  observed: ObjectLook,
+  context: FinalizerContext,
+  observed: ObservedObject,
   entry: LedgerEntry,
   answer: HookAnswer,
 ): Promise<Turn> {
@@ -63,7 +69,7 @@ export async function keepAnswer(
   const { longestBackoff } = observed.inForce.rule.rateLimit;
   const saved = await saveEntry(observed, next, addDuration(now, retryDelay(entry.attempts, longestBackoff)));
   if (!saved.written) return saved;
-  await degrade(parts, observed, entry.attempts, message);
+  await degrade(context, observed, entry.attempts, message);
   return again('the clean-up failed');
 }
 
@@ -73,7 +79,7 @@ const OF_ANY_KIND = { mayLackSubresource: true };
 
 async function degrade(
   { deps, reporter }: FinalizerContext,
-  observed: ObjectLook,
+  observed: ObservedObject,
   attempts: number,
   message: string,
 ): Promise<void> {
@@ -90,7 +96,7 @@ async function degrade(
 /** Takes our condition off once the clean-up has succeeded; one of somebody else stays. */
 export async function clearDegraded(
   { deps }: FinalizerContext,
-  { object, ref, observation }: ObjectLook,
+  { object, ref, observation }: ObservedObject,
 ): Promise<void> {
   const conditions = object?.status?.['conditions'];
   const isOurs =

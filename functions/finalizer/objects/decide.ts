@@ -10,7 +10,6 @@ import {
   isDue,
   minutes,
   seconds,
-  toDurationMs,
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
@@ -24,7 +23,7 @@ export interface Entry {
   readonly overdue?: boolean;
 }
 
-export interface RuleObservation {
+export interface ObjectObservation {
   readonly now: EpochMs;
   readonly rule: FinalizerRule;
   /** The rule itself is being deleted: living objects are set free. */
@@ -38,7 +37,7 @@ export interface RuleObservation {
   readonly holdsNew: boolean;
 }
 
-export type RuleDecision =
+export type ObjectDecision =
   | { readonly kind: 'ignore' }
   /** Put the finalizer on, the ledger first. */
   | { readonly kind: 'hold' }
@@ -69,7 +68,7 @@ const isUnderWay = ({ phase, slotTime }: Entry): boolean =>
  * The finalizer goes after the clean-up has succeeded, at the deadline of a rule with `onDeadline: Release`, or from
  * living objects of a rule that is deleted; nothing else releases it.
  */
-export function decideRule(observation: RuleObservation): RuleDecision {
+export function decide(observation: ObjectObservation): ObjectDecision {
   const { object, entry, rule, ruleEnds, now } = observation;
   if (object === 'hidden') {
     if (entry === undefined) return { kind: 'ignore' };
@@ -96,7 +95,7 @@ export function decideRule(observation: RuleObservation): RuleDecision {
   const end = rule.deadline === undefined ? undefined : addDuration(object.deletionTime, rule.deadline);
   const isOver = end !== undefined && isDue(now, end);
   if (isOver && rule.onDeadline === 'Release') return { kind: 'release', because: 'deadline' };
-  const wait = (until: EpochMs): RuleDecision => ({
+  const wait = (until: EpochMs): ObjectDecision => ({
     kind: 'wait',
     until: (isOver ? undefined : earliest(until, end)) ?? until,
     overdue: isOver,
@@ -126,41 +125,3 @@ export function retryDelay(attempts: number, longest: DurationMs = DEFAULT_RATE_
   const doubled = seconds(5 * 2 ** Math.min(Math.max(attempts - 1, 0), 20));
   return doubled < longest ? doubled : longest;
 }
-
-/** The calls of one rule. */
-export interface CallQueue {
-  /** Until when places are taken. */
-  readonly taken?: EpochMs;
-  /** Calls under way, by object: until when they may be. */
-  readonly running?: Readonly<Record<string, EpochMs>>;
-}
-
-/**
- * A place in a rule's queue: as many at once as may be under way, then one each interval. A place that has come takes up one of those that
- * may be under way; where all are, it is behind the others again.
- *
- * @param own whose place it is: a UID; `isPlaced`: its place has come
- */
-export function takeSlot(
-  { taken, running = {} }: CallQueue,
-  { uid: own, isPlaced }: { readonly uid: string; readonly isPlaced: boolean },
-  { perSecond, concurrent }: RateLimit,
-  now: EpochMs,
-): { readonly slot: EpochMs; readonly queue: CallQueue } {
-  const interval = toDurationMs(Math.ceil(1000 / perSecond));
-  const left = Object.fromEntries(Object.entries(running).filter(([uid, until]) => uid !== own && !isDue(now, until)));
-  const from = taken !== undefined && taken > now ? taken : now;
-  const early = addDuration(from, toDurationMs(-concurrent * interval));
-  const isFull = Object.keys(left).length >= concurrent;
-  const next = addDuration(from, interval);
-  const begun = { ...left, [own]: addDuration(now, RUN_ENDS_WITHIN) };
-  if (isPlaced && !isFull) return { slot: now, queue: { ...(taken !== undefined && { taken }), running: begun } };
-  const slot = isFull ? next : early > now ? early : now;
-  return { slot, queue: { taken: next, running: slot > now ? left : begun } };
-}
-
-/** The queue when a call has ended. */
-export const endCall = ({ running = {}, ...queue }: CallQueue, own: string): CallQueue => ({
-  ...queue,
-  running: Object.fromEntries(Object.entries(running).filter(([uid]) => uid !== own)),
-});

@@ -7,14 +7,14 @@ import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
-import type { ObjectLook } from './observe.ts';
+import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 import { isCarrying } from '../rules/rule-set.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */
-export async function putOn({ deps, reporter }: FinalizerContext, observed: ObjectLook): Promise<Turn> {
+export async function putOn({ deps, reporter }: FinalizerContext, observed: ObservedObject): Promise<Turn> {
   const { object, observation, entry, inForce, ref } = observed;
   if (object === undefined) return DONE;
   const { now, rule } = observation;
@@ -41,7 +41,7 @@ export async function putOn({ deps, reporter }: FinalizerContext, observed: Obje
 /** `ok` also when there is nothing to take off any more, or the object is gone. */
 export async function strip(
   { deps }: Pick<FinalizerContext, 'deps'>,
-  { ref, inForce }: ObjectLook,
+  { ref, inForce }: ObservedObject,
   object: KubernetesObject,
 ): Promise<'ok' | 'changed'> {
   // A condition may just have been taken off it.
@@ -56,7 +56,11 @@ export async function strip(
 }
 
 /** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
-export async function orphan({ reporter }: FinalizerContext, observed: ObjectLook, because: string): Promise<Saved> {
+export async function orphan(
+  { reporter }: FinalizerContext,
+  observed: ObservedObject,
+  because: string,
+): Promise<Saved> {
   const { observation, subject } = observed;
   const value: LedgerEntry = { ...nextEntry(observed), phase: 'orphaned', time: observation.now, message: because };
   // Said first: a run that dies in between says it again, and once the ledger has it nobody does.

@@ -8,11 +8,11 @@ import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time
 import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
 import type { Saved, TimedRecord, Wanted } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
-import type { ObjectLook } from './observe.ts';
+import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry, LedgerRecord, TimedEntry } from './record.ts';
 
 /** The entry as it stands, under the rule that is in force, without a place in its queue. */
-export function nextEntry({ inForce, observation, entry }: ObjectLook): LedgerEntry {
+export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
   const {
     slotTime: _,
     withoutRule: __,
@@ -27,7 +27,7 @@ export function nextEntry({ inForce, observation, entry }: ObjectLook): LedgerEn
 }
 
 /** Writes the entry of an object with the timer of its next look. */
-export function saveEntry({ record, subject }: ObjectLook, value: LedgerEntry, wakeTime: EpochMs): Promise<Saved> {
+export function saveEntry({ record, subject }: ObservedObject, value: LedgerEntry, wakeTime: EpochMs): Promise<Saved> {
   return record.save({ subject, value, wakeTime });
 }
 

@@ -5,13 +5,13 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import type { RuleObservation } from './decide.ts';
+import type { ObjectObservation } from './decide.ts';
 import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
 import { isCarrying, type RuleInForce } from '../rules/rule-set.ts';
 
-export interface ObjectLook {
-  readonly observation: RuleObservation;
+export interface ObservedObject {
+  readonly observation: ObjectObservation;
   readonly inForce: RuleInForce;
   readonly ref: ObjectRef;
   readonly object: KubernetesObject | undefined;
@@ -33,10 +33,10 @@ export interface SoughtObject {
 }
 
 /** One look. `over`: the entry is a newer version's. */
-export async function observeObject(
+export async function observe(
   { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
   sought: SoughtObject,
-): Promise<Observed<ObjectLook>> {
+): Promise<Observed<ObservedObject>> {
   const { subject, inForce, type, record, isKeepingRefused, ownAttempt } = sought;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
@@ -52,7 +52,7 @@ export async function observeObject(
   // The plural is what the rule's status says, which others may have written: the kind decides.
   const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
   if (served !== undefined && served.resource !== type.resource)
-    return observeObject({ kubernetes, clock }, { ...sought, type: served });
+    return observe({ kubernetes, clock }, { ...sought, type: served });
   const found = isOther ? 'hidden' : await seenIn({ kubernetes }, answer, rule);
   const object = found !== 'hidden' && found?.metadata.uid === subject.uid ? found : undefined;
   const deletion = object?.metadata.deletionTimestamp;
@@ -60,7 +60,7 @@ export async function observeObject(
     isHeld: isCarrying(object, inForce),
     deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
   };
-  const observation: RuleObservation = {
+  const observation: ObjectObservation = {
     now: clock.now(),
     rule,
     ruleEnds: inForce.object.metadata.deletionTimestamp !== undefined,

@@ -1,6 +1,7 @@
 /** What is said of an object of a rule: audit line, metric, and an Event where somebody should look. */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import type { ObjectLook } from './observe.ts';
+import type { ObservedObject } from './observe.ts';
 
 export interface ObjectReport {
   readonly decision: string;
@@ -17,7 +18,7 @@ export interface ObjectReport {
 /** About the object by its UID, whether it is still there or not. With `type` also as an Event. */
 export async function reportObject(
   reporter: Reporter,
-  { subject, inForce }: ObjectLook,
+  { subject, inForce }: ObservedObject,
   { decision, reason, message, type, attempts, isRepeated }: ObjectReport,
 ): Promise<void> {
   const { apiVersion, kind, name, namespace, uid } = subject;
@@ -34,5 +35,20 @@ export async function reportObject(
     metric: { name: reason },
     isRepeated,
     ...(type !== undefined && { event: { type } }),
+  });
+}
+
+/** Said before the entry is closed (I9). */
+export function reportLateSuccess(reporter: Reporter, observed: ObservedObject): Promise<void> {
+  const message = 'its clean-up is done after all: it is no possible orphan any more';
+  return reportObject(reporter, observed, { decision: 'close', reason: 'FinalizationSucceeded', message });
+}
+
+export function reportOverdue(reporter: Reporter, observed: ObservedObject): Promise<void> {
+  return reportObject(reporter, observed, {
+    decision: 'overdue',
+    reason: EVENT_REASONS.finalizationOverdue,
+    message: 'its deadline passed, and its rule says Keep',
+    type: 'Warning',
   });
 }

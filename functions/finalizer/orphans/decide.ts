@@ -43,7 +43,7 @@ export type OrphanDecision =
  * What was left behind is said once a day until it ends, is held again, or somebody has it forgotten. Where NodeClaims
  * are not served, nothing is said of an instance that only a list brought up (I6).
  */
-export function decideOrphan({ now, ends, heldBy, leftByObject, entry }: OrphanObservation): OrphanDecision {
+export function decide({ now, ends, heldBy, leftByObject, entry }: OrphanObservation): OrphanDecision {
   if (ends) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
   if (heldBy === 'NodeClaim' || (heldBy === 'Node' && !leftByObject)) {
     return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld' };

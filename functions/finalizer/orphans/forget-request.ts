@@ -9,11 +9,15 @@ import { openRecord, updateRecord, type TimedRecord } from '../../../shared/life
 import { LEDGER_CODEC, type LedgerEntry } from '../objects/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
+import { reportForgotten } from './report.ts';
 
 const detailSchema = z.object({ id: z.string().check(z.regex(/^(instance|object)\/.+$/)) });
 
 /** @param detail of the message. Throws `TerminalError` (`InvalidMessage`) for one without the id of an entry */
-export async function forgetOrphan(parts: FinalizerContext, detail: Readonly<Record<string, unknown>>): Promise<void> {
+export async function forgetOrphan(
+  context: FinalizerContext,
+  detail: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const parsed = detailSchema.safeParse(detail);
   if (!parsed.success) {
     throw new TerminalError(
@@ -23,24 +27,24 @@ export async function forgetOrphan(parts: FinalizerContext, detail: Readonly<Rec
   }
   const { id } = parsed.data;
   const isInstance = id.startsWith('instance/');
-  await (isInstance ? forgetInstance(parts, id) : forgetObject(parts, id));
+  await (isInstance ? forgetInstance(context, id) : forgetObject(context, id));
 }
 
 /** Its entry stays, and is silent, while the instance is there: the next check would find it again. */
-function forgetInstance(parts: FinalizerContext, id: string): Promise<void> {
-  return forget(parts, id, openRecord(parts.deps, ORPHAN_CODEC, id), {
+function forgetInstance(context: FinalizerContext, id: string): Promise<void> {
+  return forget(context, id, openRecord(context.deps, ORPHAN_CODEC, id), {
     isOrphan: () => true,
     apply: async (record: TimedRecord<OrphanEntry>, value, subject) =>
       record.save({
         subject,
         value: { ...value, forgotten: true },
-        wakeTime: addDuration(parts.deps.clock.now(), ORPHAN_CHECK),
+        wakeTime: addDuration(context.deps.clock.now(), ORPHAN_CHECK),
       }),
   });
 }
 
-function forgetObject(parts: FinalizerContext, id: string): Promise<void> {
-  return forget(parts, id, openRecord(parts.deps, LEDGER_CODEC, id), {
+function forgetObject(context: FinalizerContext, id: string): Promise<void> {
+  return forget(context, id, openRecord(context.deps, LEDGER_CODEC, id), {
     isOrphan: ({ phase }: LedgerEntry) => phase === 'orphaned',
     apply: record => record.closeGone(),
   });
@@ -65,19 +69,5 @@ async function forget<Value>(
     if (turn.kind === 'done') forgotten = subject;
     return turn;
   });
-  const { apiVersion, kind, name, namespace, uid } = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
-  await reporter.report({
-    about: {
-      apiVersion,
-      kind,
-      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
-    },
-    decision: forgotten === undefined ? 'ignore' : 'forget',
-    reason: forgotten === undefined ? 'NotInLedger' : 'OrphanForgotten',
-    message:
-      forgotten === undefined
-        ? `the ledger has no possible orphan ${id}: there is nothing to forget`
-        : `a person has seen to ${kind} ${name}: it is no possible orphan any more`,
-    details: { id },
-  });
+  await reportForgotten(reporter, id, forgotten);
 }

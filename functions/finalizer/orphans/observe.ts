@@ -1,8 +1,80 @@
-/** The instances that the cluster has: those that a NodeClaim or a Node names. Always live reads. */
-import { providerIDOf } from '../cluster/instances.ts';
+/** What is known of an instance that may have been left behind: its state, its entry in the ledger, and what of the cluster has it. Always live reads. */
+import { providerIDOf, isGone, isUnknownYet } from '../cluster/instances.ts';
 import type { TerminationDeps } from '../cluster/context.ts';
 import { projectNode, projectNodeClaim } from '../../../shared/cluster/lists.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
+import type { Observed } from '../../../shared/lifecycle/settle.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import type { InstanceState } from '../../../shared/ports/instances.ts';
+import type { HeldBy } from './decide.ts';
+import type { OrphanEntry } from './record.ts';
+
+/** The object that went in the middle of its termination and left the instance. */
+export type LeftBy = NonNullable<OrphanEntry['object']>;
+
+/** Who left the instance, and since when; where an object's termination has found it. */
+export interface LeftInstance {
+  readonly object: LeftBy;
+  readonly since: EpochMs;
+  readonly launchTime?: EpochMs | undefined;
+}
+
+/** undefined: there is no such instance. */
+type State = InstanceState | 'unknown' | undefined;
+
+export interface ObservedInstance {
+  readonly now: EpochMs;
+  readonly providerID: string;
+  readonly state: State;
+  /** It has ended or is about to. */
+  readonly ends: boolean;
+  readonly heldBy: HeldBy;
+  readonly object: LeftBy | undefined;
+  readonly leftByObject: boolean;
+  readonly record: TimedRecord<OrphanEntry>;
+  readonly entry: OrphanEntry | undefined;
+}
+
+/** One look. `over`: the entry is a newer version's. */
+export async function observe(
+  deps: TerminationDeps,
+  record: TimedRecord<OrphanEntry>,
+  { providerID, left }: { readonly providerID: string; readonly left: LeftInstance | undefined },
+): Promise<Observed<ObservedInstance>> {
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return { kind: 'over' };
+  const entry = loaded.kind === 'known' ? loaded.value : undefined;
+  const state = await stateOf(deps, providerID, left?.launchTime);
+  const ends = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
+  const heldBy = ends ? 'nothing' : await holderOf(deps, providerID);
+  const object = entry === undefined ? left?.object : entry.object;
+  const leftByObject = object !== undefined;
+  const now = deps.clock.now();
+  return {
+    kind: 'here',
+    observation: { now, providerID, state, ends, heldBy, object, leftByObject, record, entry },
+  };
+}
+
+/** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6); so may one that is too young to be known. */
+async function stateOf(
+  { instances, clock }: TerminationDeps,
+  providerID: string,
+  launchTime: EpochMs | undefined,
+): Promise<State> {
+  const found = await orRefused(instances.describe(providerID));
+  if (found === undefined) return isUnknownYet(launchTime, clock.now()) ? 'unknown' : undefined;
+  return 'cause' in found ? 'unknown' : found.state;
+}
+
+async function holderOf(deps: TerminationDeps, providerID: string): Promise<HeldBy> {
+  const held = await listHeldInstances(deps);
+  if (held === undefined) return 'unknown';
+  if (held.byClaims.has(providerID)) return 'NodeClaim';
+  return held.byNodes.has(providerID) ? 'Node' : 'nothing';
+}
 
 export interface HeldInstances {
   readonly byClaims: ReadonlySet<string | undefined>;

@@ -7,18 +7,12 @@ import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { closeRuleRecord, type RuleRecord } from './record.ts';
+import { closeRuleRecord } from './record.ts';
 import { setConditions, type Condition } from '../cluster/set-condition.ts';
 import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
+import type { ObservedRule } from './observe.ts';
 import { objectsOf } from './wake-ups.ts';
 import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
-
-/** A rule with its record. */
-export interface SeenRule {
-  readonly object: KubernetesObject;
-  readonly record: TimedRecord<RuleRecord>;
-}
 
 type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
 
@@ -50,7 +44,7 @@ const LISTED_MAX = 5;
  */
 export async function endWhenFree(
   deps: Deps,
-  { object, record }: SeenRule,
+  { object, record }: Pick<ObservedRule, 'object' | 'record'>,
   inForce: RuleInForce,
   isUnwatched: boolean,
 ): Promise<Turn> {
@@ -143,7 +137,10 @@ export function listed(objects: readonly KubernetesObject[]): string {
 }
 
 /** A rule that is being deleted, and that nothing waits for. */
-export async function endUnused({ kubernetes }: Deps, { object, record }: SeenRule): Promise<Turn> {
+export async function endUnused(
+  { kubernetes }: Deps,
+  { object, record }: Pick<ObservedRule, 'object' | 'record'>,
+): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;

@@ -16,10 +16,10 @@ import {
   endPods,
   forgetPods,
   heldAfter,
-  heldMeanwhile,
   leftAfter,
   listed,
   nameOf,
+  withIntents,
   type EndedPod,
   type HeldEvictions,
 } from '../../../shared/pods/drain-pods.ts';
@@ -46,9 +46,11 @@ export const drainNodes = {
         deadline: context.deadline?.time,
         protection: context.observed.protection.policy,
       });
-      const before = context.progress().heldEvictions;
-      const meanwhile = heldMeanwhile(before, plan.steps, context.now);
-      if (meanwhile !== undefined && !(await context.remember({ heldEvictions: meanwhile }))) {
+      const { heldEvictions: before = {} } = context.progress();
+      // To note first tries, too, would cost each termination a write for each round of its pods.
+      const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
+      const intents = withIntents(before, again, context.now);
+      if (intents !== before && !(await context.remember({ heldEvictions: intents }))) {
         isOthers = true;
         return;
       }
@@ -92,7 +94,7 @@ export async function carryOut(
     {
       ends: steps.filter(step => step.kind !== 'wait'),
       unchanged: false,
-      held,
+      heldEvictions: held,
       now,
       tries: run.tries,
       refusals,

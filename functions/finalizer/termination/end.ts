@@ -6,7 +6,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
-import { callsOf, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
+import { callsOf, claimUnderWay, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
@@ -21,7 +21,7 @@ type Gone = GoneSubject<TerminationRecord>;
  *
  * @returns those that are being deleted
  */
-export async function handOver(
+export async function leaveToNodes(
   { deps }: FinalizerContext,
   { value, subject }: Gone,
 ): Promise<readonly TerminationSubject[]> {
@@ -49,12 +49,12 @@ const isHeldBy = (
  */
 async function leaveTo(
   nodes: readonly KubernetesObject[],
-  held: TerminationRecord,
+  begun: TerminationRecord,
   claimUid: string | undefined,
   deps: TerminationDeps,
 ): Promise<void> {
-  const keyUid = held.keyUid ?? claimUid;
-  const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
+  const keyUid = begun.keyUid ?? claimUid;
+  const value: TerminationRecord = { ...begun, ...(keyUid !== undefined && { keyUid }) };
   for (const node of nodes) {
     const { name, uid } = node.metadata;
     const record = openNodeRecord(deps, uid);
@@ -118,7 +118,7 @@ export async function rest({ object, stored, record, now }: ObservedTermination)
  * it, it is a possible orphan, and the ledger of instances takes over.
  */
 export async function close(
-  parts: FinalizerContext,
+  context: FinalizerContext,
   { kind, name, uid }: TerminationSubject,
   gone: Gone,
 ): Promise<void> {
@@ -130,13 +130,13 @@ export async function close(
   const { providerID, orphanedTime, launchTime } = value;
   const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
-  const since = orphanedTime ?? parts.deps.clock.now();
+  const since = orphanedTime ?? context.deps.clock.now();
   // The ledger first: a run that dies in between finds the entry there.
   const isOrphan =
-    providerID !== undefined && (await reconcileInstance(parts, providerID, { left: { object, since, launchTime } }));
+    providerID !== undefined && (await reconcileInstance(context, providerID, { left: { object, since, launchTime } }));
   await record.closeGone();
   if (isOrphan || value.unheld === true) return;
-  await parts.reporter.report({
+  await context.reporter.report({
     about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
     decision: 'close',
     reason: 'SubjectGone',
@@ -174,3 +174,19 @@ export async function closeUnheld(
 
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
 const UNHELD_CHECK = minutes(5);
+
+/** The record of a Node for which a NodeClaim stands by now, or that is gone. It is kept while that NodeClaim calls the Node's hooks. */
+export async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
+  if (uid === undefined) return;
+  const record = openNodeRecord(deps, uid);
+  const loaded = await record.load();
+  if (loaded.kind !== 'known') return;
+  const { hooksOf } = loaded.value;
+  if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
+    await record.closeGone();
+    return;
+  }
+  const { subject } = loaded.stored;
+  const wakeTime = addDuration(deps.clock.now(), LEFT_CHECK);
+  await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
+}

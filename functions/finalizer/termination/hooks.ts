@@ -20,13 +20,12 @@ import {
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import type { ResourceAnswer } from './hook-progress.ts';
 import type { HookProgress } from './record.ts';
-import { reportHook } from './hook-reports.ts';
 import { followResource, keyOfHook, makeResource } from './hook-resource.ts';
 import { hookModeOf } from './hook-mode.ts';
 import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
-import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
+import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown, type ResourceAnswer } from './hook-progress.ts';
+import { reportHook } from './report.ts';
 import { hookLook, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** A hook that holds a termination is looked at this often: its policy may have changed. */

@@ -3,7 +3,7 @@
  * Karpenter ends it and we wait. An instance that several NodeClaims name is not ended with one of them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isGone, isUnknownYet, unknownUntil, type SeenState } from '../cluster/instances.ts';
+import { isGone, isUnknownYet, unknownUntil, type KnownState } from '../cluster/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
@@ -90,13 +90,13 @@ function waitForNews({ observed, now }: TerminationContext, providerID: string):
 export async function stateOf(
   { deps, observed, now }: TerminationContext,
   providerID: string,
-): Promise<SeenState | undefined> {
+): Promise<KnownState | undefined> {
   const found = await deps.instances.describe(providerID);
   return found === undefined && isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : found?.state;
 }
 
 /** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal. */
-export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<SeenState | undefined> {
+export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<KnownState | undefined> {
   const { forced } = context;
   try {
     return await stateOf(context, providerID);

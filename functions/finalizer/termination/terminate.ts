@@ -29,6 +29,7 @@ import type { ObservedTermination } from './observe.ts';
 import { begun, openProgress, type Progress } from './progress.ts';
 import {
   messageOfWait,
+  reportAnswers,
   reportBadTimestamp,
   reportFinish,
   reportForce,
@@ -37,13 +38,12 @@ import {
   reportWait,
   type Waiting,
 } from './report.ts';
-import { noticeStripped } from './stripped.ts';
+import { noticeStripped } from './stripped-nodes.ts';
 import type { RunMemory, TerminationContext } from './context.ts';
 import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
 import { hooksAt } from './hooks.ts';
-import { reportAnswers } from './hook-reports.ts';
 import { terminateInstance } from './instance.ts';
 import { unlessInstanceGone } from './missing-instance.ts';
 import { runUnlessRefused } from './refusals.ts';

@@ -16,6 +16,10 @@ const INIT_TIMEOUT_MS = 10_000;
 /** Leaves room for what is not JavaScript heap. */
 const HEAP_SHARE_OF_MEMORY = 0.9;
 
+/** For `node`: the heap of a function that has so much memory. */
+export const heapFlag = (memoryMiB: number): string =>
+  `--max-old-space-size=${Math.floor(memoryMiB * HEAP_SHARE_OF_MEMORY)}`;
+
 export type InvokeOutcome =
   | { readonly kind: 'answered'; readonly payload: string }
   /** The handler threw, or the bundle could not be loaded. */
@@ -119,8 +123,7 @@ const RIC = join(dirname(createRequire(import.meta.url).resolve('aws-lambda-ric/
 const SHIM = join(import.meta.dirname, 'ric-shim.cjs');
 
 function startRuntime({ fn, environment }: EnvironmentOptions, runtimeApi: string): ChildProcess {
-  const heapMiB = Math.floor(fn.memoryMiB * HEAP_SHARE_OF_MEMORY);
-  return startChild(process.execPath, [`--max-old-space-size=${heapMiB}`, '--require', SHIM, RIC], {
+  return startChild(process.execPath, [heapFlag(fn.memoryMiB), '--require', SHIM, RIC], {
     cwd: fn.taskRoot,
     stdio: ['ignore', 'pipe', 'pipe'],
     // Nothing of our own environment: a function that works here must not owe it to the machine.

@@ -54,7 +54,7 @@ type Request = z.infer<typeof requestSchema>;
 /** As the API has it for `limit`. */
 const PAGE_SIZE = 10_000;
 /** A group keeps its last lines. */
-const LONGEST_GROUP = 100_000;
+const LONGEST_GROUP = 10_000;
 const STREAM = 'local';
 /** The one pattern that is known here. */
 const IS_TRUE = /^\{ \$\.(\w+) IS TRUE \}$/;

@@ -125,7 +125,7 @@ async function listAll(
   transport: Transport,
   type: ResourceType,
   query: ListQuery = {},
-  { project }: ListOptions = {},
+  options: ListOptions = {},
 ): Promise<ObjectsAnswer> {
   for (let restarts = 0; restarts <= MAX_LIST_RESTARTS; restarts += 1) {
     const items: KubernetesObject[] = [];
@@ -134,7 +134,7 @@ async function listAll(
       const page = await listPage(transport, type, {
         query,
         limit: OF_ONE_NODE.test(query.fieldSelector ?? '') ? undefined : LIST_PAGE_LIMIT,
-        project,
+        ...options,
         ...(token === undefined ? {} : { continue: token }),
       });
       if (page.kind === 'notServed') return { kind: 'notServed', type };

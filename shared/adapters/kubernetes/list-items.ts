@@ -1,96 +1,100 @@
 /**
- * The items of a list, one at a time, out of a JSON text that is still arriving. A page of 500 nodes is 10 MB of text and several
- * times that as objects; a reader that keeps little of each object never holds more than one of them.
+ * The items of a list out of the bytes of a page, one after the other. Most of a Node is what nobody reads: the names of its images, and what
+ * field managers note. So an item is found by how the next one begins, and those lists are cut out before it is parsed, which takes a
+ * third of the time and a fraction of the garbage. Where to cut is a guess; only what parses without a remainder is taken.
  */
+import { toText } from './read-body.ts';
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
-const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
-/** What stands before the array, at the end of what came before it. */
-const ITEMS_KEY = /(?:^|[^\\])"items"\s*:\s*$/;
-const TAIL_CHARS = 64;
+const ITEMS = '"items":[';
+const BETWEEN = '},';
+const END_OF_LIST = '}]';
+const [OPEN_BRACE] = Buffer.from('{');
+/** Below this an item is parsed faster than it is found. */
+const LARGE_BYTES = 2000;
 
-export interface ListItems {
-  /** Takes the next bytes; calls `onItem` with the JSON text of each item that they complete. */
-  push(chunk: Uint8Array, onItem: (text: string) => void): void;
-  /** The list so far as JSON text, without the items that were handed out: `kind`, `metadata`, and whatever else stands in it. */
-  rest(): string;
+export interface ReadItems<Item> {
+  readonly items: readonly Item[];
+  /** The list without its items. */
+  readonly rest: unknown;
 }
 
 /**
- * Splits at brackets and quotes only; whether the text is JSON shows when an item or the rest is parsed. Members may come in any
- * order: built-in kinds have `metadata` before `items`, custom resources after it.
+ * Undefined for a text that is not written as an API server does it, for one that is no list, and where an item is small: parse it as a whole.
+ *
+ * @param unread names of lists of objects, and of nothing but objects: each may come empty, wherever it stands in an item
+ * @param readerOf gets what stands before the items; what it answers is called with each. What they throw is thrown.
  */
-export function createListItems(): ListItems {
-  /** Pieces of the item that is being read, and of everything else. */
-  let item: Uint8Array[] = [];
-  const rest: Uint8Array[] = [];
-  let depth = 0;
-  let inString = false;
-  let escaped = false;
-  let inItems = false;
-  let inItem = false;
+export function readItems<Item>(
+  bytes: Buffer,
+  unread: readonly string[],
+  readerOf: (start: string) => (item: unknown) => Item,
+): ReadItems<Item> | undefined {
+  const first = bytes.indexOf(ITEMS) + ITEMS.length;
+  const head = headAt(bytes, first);
+  const before = toText([bytes.subarray(0, first)]);
+  // Else these are items of something inside.
+  if (head === undefined || parsed(`${before}]}`) === undefined) return undefined;
+  const read = readerOf(before);
+  const between = Buffer.concat([Buffer.from(BETWEEN), head]);
+  const items: Item[] = [];
+  let start = first;
+  for (let end = bytes.indexOf(between, start); end >= 0; end = bytes.indexOf(between, start)) {
+    const item = end - start < LARGE_BYTES ? undefined : parsedItem(bytes.subarray(start, end + 1), unread);
+    if (item === undefined) return undefined;
+    items.push(read(item.value));
+    start = end + BETWEEN.length;
+  }
+  for (let end = bytes.indexOf(END_OF_LIST, start); end >= 0; end = bytes.indexOf(END_OF_LIST, end + 1)) {
+    const last = parsedItem(bytes.subarray(start, end + 1), unread);
+    if (last === undefined) continue;
+    const rest = parsed(before + toText([bytes.subarray(end + 1)]));
+    return rest && { items: [...items, read(last.value)], rest: rest.value };
+  }
+  return undefined;
+}
 
-  /** A copy: a view would hold the whole chunk. */
-  const keep = (bytes: Uint8Array): void => {
-    if (bytes.length > 0) rest.push(Uint8Array.from(bytes));
-  };
-  const restText = (): string => Buffer.concat(rest).toString('utf8');
+/** What all items of a list have in common: their first names, up to the first brace inside. */
+function headAt(bytes: Buffer, first: number): Buffer | undefined {
+  if (first < ITEMS.length || bytes[first] !== OPEN_BRACE) return undefined;
+  const inner = bytes.indexOf('{', first + 1);
+  return inner < 0 ? undefined : bytes.subarray(first, inner + 1);
+}
 
-  return {
-    push(chunk, onItem) {
-      /** First byte that is in no piece yet. */
-      let start = 0;
-      for (let at = 0; at < chunk.length; at += 1) {
-        const byte = chunk[at] ?? 0;
-        if (inString) {
-          if (escaped) escaped = false;
-          else if (byte === BACKSLASH) escaped = true;
-          else if (byte === QUOTE) inString = false;
-          continue;
-        }
-        switch (byte) {
-          case QUOTE:
-            inString = true;
-            break;
-          case OPEN_BRACE:
-            if (inItems && depth === 2) {
-              keep(chunk.subarray(start, at));
-              start = at;
-              inItem = true;
-            }
-            depth += 1;
-            break;
-          case OPEN_BRACKET:
-            depth += 1;
-            if (depth === 2 && !inItems) {
-              keep(chunk.subarray(start, at));
-              start = at;
-              inItems = ITEMS_KEY.test(restText().slice(-TAIL_CHARS));
-            }
-            break;
-          case COMMA:
-            // Between items; without it, the items that are handed out leave an empty array.
-            if (inItems && depth === 2) {
-              keep(chunk.subarray(start, at));
-              start = at + 1;
-            }
-            break;
-          case CLOSE_BRACE:
-          case CLOSE_BRACKET:
-            depth -= 1;
-            if (inItem && depth === 2) {
-              item.push(chunk.subarray(start, at + 1));
-              start = at + 1;
-              inItem = false;
-              const text = Buffer.concat(item).toString('utf8');
-              item = [];
-              onItem(text);
-            } else if (inItems && depth === 1) inItems = false;
-        }
-      }
-      if (inItem) item.push(chunk.subarray(start));
-      else keep(chunk.subarray(start));
-    },
-    rest: restText,
-  };
+function parsedItem(bytes: Buffer, unread: readonly string[]): Parsed | undefined {
+  const short = without(bytes, unread);
+  return (short === undefined ? undefined : parsed(toText(short))) ?? parsed(toText([bytes]));
+}
+
+/** In pieces, with the lists of these names empty as far as they end where they seem to; undefined: it has none. */
+function without(bytes: Buffer, unread: readonly string[]): readonly Buffer[] | undefined {
+  const cuts = unread
+    .flatMap(name => {
+      const key = `"${name}":[`;
+      const at = bytes.indexOf(`${key}{`);
+      const end = at < 0 ? -1 : bytes.indexOf(END_OF_LIST, at);
+      return end < 0 ? [] : [{ from: at + key.length, to: end + 1 }];
+    })
+    .toSorted((a, b) => a.from - b.from);
+  if (cuts.length === 0) return undefined;
+  let kept = 0;
+  const pieces: Buffer[] = [];
+  for (const { from, to } of cuts) {
+    // One that begins inside of another has gone with it.
+    if (from < kept) continue;
+    pieces.push(bytes.subarray(kept, from));
+    kept = to;
+  }
+  return [...pieces, bytes.subarray(kept)];
+}
+
+interface Parsed {
+  readonly value: unknown;
+}
+
+function parsed(text: string): Parsed | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,11 +1,11 @@
-/** One page of a list over HTTP; what functions and the forwarder share. Items are parsed and projected as they arrive. */
+/** One page of a list over HTTP; what functions and the forwarder share. Items are parsed and projected one after the other. */
 import type { Readable } from 'node:stream';
 import { isJsonObject } from '../../domain/json.ts';
 import type { KubernetesObject, ResourceType } from '../../domain/kubernetes-object.ts';
-import type { ListQuery, ObjectProjection } from '../../ports/kubernetes-api.ts';
+import type { ListOptions, ListQuery, ObjectProjection } from '../../ports/kubernetes-api.ts';
 import { isNotFound, parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
-import { createListItems } from './list-items.ts';
+import { readItems } from './list-items.ts';
 import { parseJson, parseList, parseObject } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import { readChunks, readText, toText } from './read-body.ts';
@@ -23,13 +23,12 @@ export type ListAnswer =
   /** 410: the continue token is too old, start again. */
   | { readonly kind: 'expired'; readonly message: string };
 
-export interface ListPageOptions {
+export interface ListPageOptions extends ListOptions {
   readonly query?: ListQuery;
   /** Without it everything comes in one answer. */
   readonly limit?: number | undefined;
   readonly continue?: string;
   readonly signal?: AbortSignal;
-  readonly project?: ObjectProjection | undefined;
 }
 
 /**
@@ -51,7 +50,7 @@ export async function listPage(
       doing,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     },
-    (body, status) => (status === 200 ? readBody(body, doing, options.project) : readRefusal(body)),
+    (body, status) => (status === 200 ? readBody(body, doing, options) : readRefusal(body)),
   );
   const { body } = response;
   switch (body.kind) {
@@ -80,39 +79,29 @@ async function readRefusal(body: Readable): Promise<Body> {
   return { kind: 'refused', text: await readText(body) };
 }
 
-/** A list of at most so many bytes is parsed as a whole, in half the time; a longer one item by item, in little memory. */
-const WHOLE_MAX_BYTES = 4 * 1024 * 1024;
+/** A list of fewer bytes is parsed as a whole before its items are found. */
+const LARGE_BYTES = 64 * 1024;
 
 /** Throws only what the stream throws. */
-async function readBody(body: Readable, doing: string, project: ObjectProjection = identity): Promise<Body> {
+async function readBody(
+  body: Readable,
+  doing: string,
+  { project = identity, unread = [] }: ListOptions,
+): Promise<Body> {
   const chunks: Buffer[] = [];
-  let size = 0;
-  let items: ItemReader | undefined;
-  let failure: { readonly error: unknown } | undefined;
-  const attempt = (work: () => void): void => {
-    try {
-      work();
-    } catch (error) {
-      failure = { error };
-    }
-  };
-  await readChunks(body, chunk => {
-    // The rest arrives anyway, so that the connection can be used again.
-    if (failure !== undefined) return;
-    if (items === undefined) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= WHOLE_MAX_BYTES) return;
-      const reader = (items = createItemReader(doing, project));
-      attempt(() => chunks.splice(0).forEach(reader.push));
-    } else {
-      const reader = items;
-      attempt(() => reader.push(chunk));
-    }
-  });
-  if (failure !== undefined) return { kind: 'failed', ...failure };
+  await readChunks(body, chunk => chunks.push(chunk));
+  const bytes = Buffer.concat(chunks);
   try {
-    return items === undefined ? readWhole(toText(chunks), doing, project) : items.end();
+    const split =
+      bytes.length < LARGE_BYTES
+        ? undefined
+        : readItems(bytes, unread, start => {
+            const typeMeta = typeMetaIn(start);
+            return item => project(parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing));
+          });
+    if (split === undefined) return readWhole(toText([bytes]), doing, project);
+    const { items: _, ...rest } = parseList(split.rest, doing);
+    return { kind: 'read', items: split.items, rest };
   } catch (error) {
     return { kind: 'failed', error };
   }
@@ -121,29 +110,6 @@ async function readBody(body: Readable, doing: string, project: ObjectProjection
 function readWhole(text: string, doing: string, project: ObjectProjection): Body {
   const { items, ...rest } = parseList(parseJson(text, doing), doing);
   return { kind: 'read', items: items.map(project), rest };
-}
-
-interface ItemReader {
-  readonly push: (chunk: Uint8Array) => void;
-  readonly end: () => Body;
-}
-
-function createItemReader(doing: string, project: ObjectProjection): ItemReader {
-  const splitter = createListItems();
-  const items: KubernetesObject[] = [];
-  let typeMeta: Readonly<Record<string, unknown>> | undefined;
-  const onItem = (itemText: string): void => {
-    typeMeta ??= typeMetaIn(splitter.rest());
-    const item = parseJson(itemText, doing);
-    items.push(project(parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing)));
-  };
-  return {
-    push: chunk => splitter.push(chunk, onItem),
-    end() {
-      const { items: unsplit, ...rest } = parseList(parseJson(splitter.rest(), doing), doing);
-      return { kind: 'read', items: [...items, ...unsplit], rest };
-    },
-  };
 }
 
 const identity: ObjectProjection = object => object;

@@ -26,6 +26,7 @@ import { FOCUSES, ILLNESSES, ILLNESSES_FROM, NEWS, NEWS_FROM, type Focus } from 
 import { drawHardships, HARDSHIPS_FROM } from './hardships.ts';
 import { drawHookWork } from './hook-resources.ts';
 import { drawLasting, drawRefusals } from './lasting.ts';
+import { drawCallDuration, drawMishaps, MISHAPS_FROM } from './mishaps.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
 import { names } from './settings.ts';
 import { drawUpheavals } from './upheavals.ts';
@@ -59,6 +60,7 @@ export function generateScenario(seed: number): Scenario {
     hasHookResources: false,
     counter: 0,
   };
+  const callDuration = seed >= MISHAPS_FROM ? drawCallDuration(root.stream('calls')) : undefined;
   const duration = focus.drawDuration(shape);
   const end = addDuration(START, duration);
   const config = focus.drawConfig(shape, model);
@@ -75,6 +77,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
     ...(isHard ? drawHardships(hard, { model, start: START, span, config, pools: poolsOf(objects) }) : []),
+    ...(seed >= MISHAPS_FROM ? drawMishaps(root.stream('mishaps'), START, span) : []),
     ...drawChecks(root.stream('checks'), { objects, model, start: START, span }),
   ];
   return {
@@ -83,6 +86,7 @@ export function generateScenario(seed: number): Scenario {
     file: GENERATED.file,
     start: START,
     end,
+    ...(callDuration !== undefined && { callDuration }),
     config,
     templates: focus.templates,
     actors: new Set(isHard && hard.chance(0.1) ? WITHOUT_KARPENTER : drawActors(shape)),

@@ -42,6 +42,10 @@ export function moveTo(scenario: Scenario, start: EpochMs): Scenario {
       case 'refuse':
       case 'outage':
       case 'restart':
+      case 'delay':
+      case 'redrive':
+      case 'rollback':
+      case 'restore':
         return each;
     }
   };

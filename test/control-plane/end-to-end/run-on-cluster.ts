@@ -192,7 +192,11 @@ async function carryOut(action: StepAction, targets: Targets): Promise<void> {
     case 'outage':
       return outages.begin(action.of, action.for);
     case 'refuse':
-      throw new Error('a real API server is not told what to refuse: this scenario runs on virtual time alone');
+    case 'delay':
+    case 'redrive':
+    case 'rollback':
+    case 'restore':
+      throw new Error(`no part of this run can be told to ${action.kind}: the scenario runs on virtual time alone`);
     case 'restart':
       return system.restartForwarder();
     case 'cleanup':

@@ -1,6 +1,7 @@
 /** The rule of custom drains: how one stands, by what is seen of its custom resource. */
 import { describe, expect, it } from 'vitest';
-import { decideCustom, type SeenResource } from '../../../functions/drain/custom-drain.ts';
+import { decideCustom } from '../../../functions/drain/custom-drain.ts';
+import type { FoundResource } from '../../../functions/drain/observation.ts';
 import type { CustomProgress } from '../../../functions/drain/record.ts';
 import type { DrainPass } from '../../../functions/drain/pod-plan.ts';
 import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
@@ -8,7 +9,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { active, CUSTOM, NOW, pod, rulesOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
-const EMPTY: DrainPass = { acts: [], waits: [], left: [], returned: [], drained: true, nextLook: undefined };
+const EMPTY: DrainPass = { acts: [], waits: [], left: [], returned: [], drained: true, nextTime: undefined };
 const PROGRESS: CustomProgress = {
   ...TYPE,
   name: 'drain-n1-e1',
@@ -18,7 +19,7 @@ const PROGRESS: CustomProgress = {
   createdTime: NOW,
   recreated: 0,
 };
-const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', type = TYPE): SeenResource => ({
+const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', type = TYPE): FoundResource => ({
   kind: 'present',
   name: 'drain-n1-e1',
   type,
@@ -36,17 +37,17 @@ const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', ty
     status: { conditions },
   },
 });
-const ABSENT: SeenResource = { kind: 'absent', name: 'drain-n1-e1', type: TYPE };
+const ABSENT: FoundResource = { kind: 'absent', name: 'drain-n1-e1', type: TYPE };
 const condition = (type: string, status: string, reason = 'Because') => [{ type, status, reason, message: 'why' }];
 
 function on(
-  resource: SeenResource,
+  resource: FoundResource,
   given: { custom?: CustomProgress | undefined; after?: number; toml?: string; pass?: DrainPass } = {},
 ) {
   const custom = 'custom' in given ? given.custom : PROGRESS;
   return decideCustom({
     now: addDuration(NOW, minutes(given.after ?? 1)),
-    active: active(custom === undefined ? {} : { custom }),
+    active: active(custom === undefined ? {} : { phase: { kind: 'custom', resource: custom } }),
     settings: rulesOf(CUSTOM + (given.toml ?? '')).settings,
     resource,
     pass: given.pass ?? EMPTY,
@@ -56,27 +57,26 @@ function on(
 describe('a custom drain', () => {
   it('is noted down, then created', () => {
     expect(on(ABSENT, { custom: undefined })).toMatchObject({
-      kind: 'createResource',
-      noted: false,
-      custom: { name: 'drain-n1-e1' },
+      kind: 'noteResource',
+      resource: { name: 'drain-n1-e1' },
     });
     const { uid: _, ...noted } = PROGRESS;
-    expect(on(ABSENT, { custom: noted })).toMatchObject({ kind: 'createResource', noted: true });
+    expect(on(ABSENT, { custom: noted })).toMatchObject({ kind: 'createResource' });
   });
 
   it('goes on in the version in which its custom resource was looked for', () => {
     const type = { ...TYPE, version: 'v1' };
     const { uid: _, ...noted } = PROGRESS;
-    const absent: SeenResource = { kind: 'absent', name: PROGRESS.name, type };
-    const inV1 = { custom: { version: 'v1', createdTime: PROGRESS.createdTime } };
-    expect(on(seen([], true, '5', type))).toMatchObject({ kind: 'awaitResource', ...inV1 });
-    expect(on(absent)).toMatchObject({ kind: 'createResource', ...inV1 });
-    expect(on(absent, { custom: noted })).toMatchObject(inV1);
+    const absent: FoundResource = { kind: 'absent', name: PROGRESS.name, type };
+    const resource = { version: 'v1', createdTime: PROGRESS.createdTime };
+    expect(on(seen([], true, '5', type))).toMatchObject({ kind: 'awaitResource', active: { phase: { resource } } });
+    expect(on(absent)).toMatchObject({ kind: 'noteResource', resource });
+    expect(on(absent, { custom: noted })).toMatchObject({ kind: 'createResource', resource });
   });
 
   it('waits for its definition until the time-out', () => {
     const asked = { group: TYPE.group, version: TYPE.version, kind: 'DrainRequest' };
-    const notServed: SeenResource = { kind: 'notServed', asked, versions: [] };
+    const notServed: FoundResource = { kind: 'notServed', asked, versions: [] };
     expect(on(notServed, { custom: undefined })).toMatchObject({
       kind: 'awaitResource',
       reason: 'ResourceNotServed',
@@ -89,7 +89,7 @@ describe('a custom drain', () => {
       reason: 'ResourceNotServed',
       message:
         'the API server serves DrainRequest of nvsentinel.nvidia.com in v1, v1beta1, not in v1alpha1: name a version that it serves',
-      custom: PROGRESS,
+      active: { phase: { resource: PROGRESS } },
     });
     expect(on(notServed, { custom: undefined, after: 30 })).toMatchObject({
       kind: 'finish',
@@ -98,7 +98,10 @@ describe('a custom drain', () => {
   });
 
   it('adopts one of ours that was not noted down', () => {
-    expect(on(seen(), { custom: undefined })).toMatchObject({ kind: 'awaitResource', custom: { uid: 'uid-cr' } });
+    expect(on(seen(), { custom: undefined })).toMatchObject({
+      kind: 'awaitResource',
+      active: { phase: { resource: { uid: 'uid-cr' } } },
+    });
   });
 
   const says = (reason: string) => [{ type: 'DrainComplete', status: 'False', reason, message: 'slurmctld is down' }];
@@ -172,7 +175,7 @@ describe('a custom drain', () => {
 
   it('is made again once when somebody removes it', () => {
     const decision = on(ABSENT);
-    expect(decision).toMatchObject({ kind: 'createResource', noted: false, custom: { recreated: 1 } });
+    expect(decision).toMatchObject({ kind: 'noteResource', resource: { recreated: 1 } });
     expect(decision).not.toHaveProperty('custom.uid');
   });
 
@@ -182,7 +185,7 @@ describe('a custom drain', () => {
     expect(later).toMatchObject({
       kind: 'awaitResource',
       until: addDuration(NOW, minutes(11)),
-      custom: { seen: { resourceVersion: '5' } },
+      active: { phase: { resource: { seen: { resourceVersion: '5' } } } },
     });
   });
 });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { deleteResource, findResource } from '../../../functions/drain/custom-resource.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
+import type { CustomProgress } from '../../../functions/drain/record.ts';
 import { active, CUSTOM as CONFIGURED, NOW, rulesOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
@@ -46,9 +47,11 @@ function cluster(drain: string, versions: readonly string[] = ['v1alpha1']) {
   return { deps: { kubernetes: createInProcessKubernetesApi(core, 'curfew:drain') }, left };
 }
 
+const made = (resource: CustomProgress) => ({ phase: { kind: 'custom', resource } }) as const;
+
 it('deletes a custom resource whose creation was not noted down before the process died', async () => {
   const { deps, left } = cluster('e1');
-  await deleteResource(deps, active({ custom: CUSTOM }));
+  await deleteResource(deps, active(made(CUSTOM)));
   expect(left()).toBe(0);
 });
 
@@ -57,14 +60,14 @@ it.each([
   ['one that was made anew meanwhile', 'e1', { ...CUSTOM, uid: 'another' }],
 ])('leaves %s', async (_, drain, custom) => {
   const { deps, left } = cluster(drain);
-  await deleteResource(deps, active({ custom }));
+  await deleteResource(deps, active(made(custom)));
   expect(left()).toBe(1);
 });
 
 it('does not take a conflict for the end of the custom resource', async () => {
   const { deps, left } = cluster('e1');
   const busy = { ...deps.kubernetes, delete: async () => ({ kind: 'conflict', message: 'busy' }) as const };
-  await expect(deleteResource({ kubernetes: busy }, active({ custom: CUSTOM }))).rejects.toThrow('busy');
+  await expect(deleteResource({ kubernetes: busy }, active(made(CUSTOM)))).rejects.toThrow('busy');
   expect(left()).toBe(1);
 });
 
@@ -77,6 +80,6 @@ it.each<[string, readonly string[], string, object]>([
   const { deps } = cluster('e1', versions);
   const { customDrain } = rulesOf(CONFIGURED).settings;
   const settings = customDrain && { ...customDrain, version: configured };
-  const drain = active({ custom: { ...CUSTOM, uid: 'uid-cr' } });
+  const drain = active(made({ ...CUSTOM, uid: 'uid-cr' }));
   expect(await findResource(deps, settings, drain, 'n1')).toMatchObject(found);
 });

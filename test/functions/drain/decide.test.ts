@@ -2,17 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import { isForced } from '../../../functions/drain/requests.ts';
+import { isForced } from '../../../functions/drain/admission.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/history.ts';
-import {
-  NO_DRAINS,
-  type ActiveDrain,
-  type DrainOutcome,
-  type DrainRecord,
-  type FinishedDrain,
-  type Said,
-} from '../../../functions/drain/record.ts';
-import type { Incoming } from '../../../functions/drain/incoming.ts';
+import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
+import type { DrainOutcome, FinishedDrain, Said } from '../../../functions/drain/request-record.ts';
+import type { Incoming } from '../../../functions/drain/observation.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
@@ -32,6 +26,12 @@ const finished = (id: string, given: Partial<FinishedDrain> = {}): FinishedDrain
   fault: { agent: 'a', componentClass: 'c', checkName: 'k', entities: [] },
   recovered: false,
   ...given,
+});
+const ending = (outcome: DrainOutcome): ActiveDrain['phase'] => ({
+  kind: 'ending',
+  outcome: { ...outcome, time: NOW },
+  over: [],
+  before: { kind: 'draining' },
 });
 const GPU_A = { kind: 'entities', entities: ['A'] } as const;
 const PARTIAL = modes('Immediate', 'partialDrainEnabled = true');
@@ -138,7 +138,7 @@ describe('a request that nothing stands in the way of', () => {
     const decision = decide(observation({ incoming: drain(asked) }));
     expect(decision).toMatchObject({
       kind: 'begin',
-      takes: { id: 'e1', time: NOW },
+      taken: { id: 'e1', time: NOW },
       active: { id: 'e1', requests: [{ id: 'e1' }] },
       record: { requests: [], active: { id: 'e1' } },
     });
@@ -150,7 +150,7 @@ describe('a request that nothing stands in the way of', () => {
     ['by a clock that is wrong', minutes(30), seconds(0)],
   ])('counts from when it was made: %s', (_, made, start) => {
     const decision = decide(observation({ incoming: drain({ ...asked, time: addDuration(NOW, made) }) }));
-    expect(decision).toMatchObject({ takes: { time: addDuration(NOW, start) } });
+    expect(decision).toMatchObject({ taken: { time: addDuration(NOW, start) } });
   });
 
   it('is only taken without a configuration, or where the mode is Observe', () => {
@@ -199,7 +199,7 @@ describe('two requests', () => {
     const again = { record: { finished: [finished('e2')] }, incoming: drain(request('e2')) };
     expect(decide(observation(again))).toMatchObject({
       kind: 'answer',
-      repeated: true,
+      novelty: 'repeated',
       answer: { status: 'Succeeded' },
     });
   });
@@ -226,8 +226,8 @@ describe('a drain that is asked for', () => {
 
   it('is told before it is forgotten', () => {
     const outcome: DrainOutcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] };
-    const ended = active({ end: { ...outcome, time: NOW } });
-    expect(decide(observation({ record: { active: ended } }))).toMatchObject({ kind: 'close', outcome });
+    const ended = active({ phase: ending(outcome) });
+    expect(decide(observation({ record: { active: ended } }))).toMatchObject({ kind: 'close', ending: { outcome } });
   });
 });
 
@@ -270,7 +270,7 @@ describe('the drain under way', () => {
 
   it('goes on in Observe, which holds what would begin: of those under way the one that waits for its turn', () => {
     expect(step({ mode: 'Observe' })).toMatchObject({ kind: 'drain' });
-    const waiting = active({ queue: { since: NOW, takes: false } });
+    const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
     expect(step({ mode: 'Observe' }, waiting)).toMatchObject({ kind: 'hold', reason: 'ObserveMode' });
     const following = { active: active(), requests: [request('e2')] };
     expect(step({ mode: 'Observe', record: following })).toMatchObject({ kind: 'drain' });
@@ -417,7 +417,7 @@ describe('what calls a drain off', () => {
     expect(on({ kind: 'unQuarantined', id: 'h' })).toMatchObject({
       kind: 'cancel',
       answers: [],
-      record: { active: { end: { reason: 'UnQuarantined' } } },
+      record: { active: { phase: { kind: 'ending', outcome: { reason: 'UnQuarantined' } } } },
     });
     // It may come later, and is answered then; the drain under way goes on.
     expect(on({ kind: 'cancelled', id: 'e9' })).toMatchObject({
@@ -678,15 +678,15 @@ describe('the end of a fault', () => {
   it('is noted while the end of its drain is on its way, once, and that of each request of it', () => {
     const outcome: DrainOutcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] };
     const requests = [request('e1'), request('e2', { checkName: 'another' })];
-    const ended = active({ requests, end: { ...outcome, time: NOW } });
+    const ended = active({ requests, phase: ending(outcome) });
     const noted = decide(observation({ record: { active: ended }, incoming: over }));
-    expect(noted).toMatchObject({ kind: 'note', record: { active: { over: ['e1'] } } });
+    expect(noted).toMatchObject({ kind: 'note', record: { active: { phase: { over: ['e1'] } } } });
     const record = 'record' in noted ? noted.record : {};
-    expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', active: { over: ['e1'] } });
+    expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', ending: { over: ['e1'] } });
     const released: Incoming = { kind: 'unQuarantined', id: 'h', said };
     expect(decide(observation({ record, incoming: released }))).toMatchObject({
       kind: 'note',
-      record: { active: { over: ['e1', 'e2'] } },
+      record: { active: { phase: { over: ['e1', 'e2'] } } },
     });
   });
 
@@ -844,7 +844,7 @@ describe('whatever comes', () => {
         const first = decide(seen);
         if (seen.incoming?.kind !== 'drain' || first.kind !== 'take') return true;
         const again = decide({ ...seen, record: first.record });
-        return again.kind !== 'take' && !(again.kind === 'answer' && again.repeated);
+        return again.kind !== 'take' && !(again.kind === 'answer' && again.novelty === 'repeated');
       }),
     );
   });

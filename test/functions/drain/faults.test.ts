@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAbout, isOver } from '../../../functions/drain/faults.ts';
-import type { Fault } from '../../../functions/drain/record.ts';
+import type { Fault } from '../../../functions/drain/request-record.ts';
 
 const fault = (entities: readonly string[] = [], codes: readonly string[] = [], checkName = 'k'): Fault => ({
   agent: 'a',

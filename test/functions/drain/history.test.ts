@@ -1,14 +1,15 @@
 /** What is remembered of drains that have ended, and how old news may be. */
 import { describe, expect, it } from 'vitest';
-import { toFinished } from '../../../functions/drain/requests.ts';
+import { toFinished } from '../../../functions/drain/admission.ts';
 import { decide } from '../../../functions/drain/decide.ts';
 import { endOf, forget, isFree, remember, REMEMBERED_FOR } from '../../../functions/drain/history.ts';
-import { NO_DRAINS, type DrainOutcome, type DrainRecord, type FinishedDrain } from '../../../functions/drain/record.ts';
-import type { Incoming } from '../../../functions/drain/incoming.ts';
+import { NO_DRAINS, type DrainRecord } from '../../../functions/drain/record.ts';
+import type { DrainOutcome, FinishedDrain } from '../../../functions/drain/request-record.ts';
+import type { Incoming } from '../../../functions/drain/observation.ts';
 import { requestOnNode } from '../../../functions/drain/node-annotations.ts';
 import type { DrainedNode } from '../../../functions/drain/observation.ts';
-import { listedFaults } from '../../../functions/drain/quarantine-list.ts';
-import { DRAIN_CODEC } from '../../../functions/drain/codec.ts';
+import { listedFaults } from '../../../functions/drain/drained-node.ts';
+import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
 import { FULL } from '../../../functions/drain/pods.ts';
 import { INBOX_RETENTION_DAYS, DEAD_LETTER_RETENTION_DAYS } from '../../../shared/domain/retention.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';

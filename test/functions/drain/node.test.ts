@@ -6,23 +6,14 @@ import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubern
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
-import { toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
-import { NOW } from './observations.ts';
+import { active, NOW } from './observations.ts';
 
 const ref = { type: RESOURCES.Node, name: 'n1' };
 const STATE = 'dgxc.nvidia.com/nvsentinel-state';
-const ACTIVE: ActiveDrain = {
-  id: 'e1',
-  requests: [],
-  scope: { kind: 'full' },
-  startTime: toEpochMs(Date.UTC(2024, 10, 1, 15)),
-  force: false,
-  warned: [],
-  drained: 0,
-  refusals: 0,
-};
+const { hold: _, ...FRESH } = active();
+const ACTIVE: ActiveDrain = { ...FRESH, requests: [] };
 const PREPARED = { active: ACTIVE, hold: { quarantined: false, cordon: 'own' }, showDraining: true } as const;
 
 function cluster() {

@@ -1,5 +1,6 @@
 /** Observations for tests of the rule, with everything that a test does not name as a plain cluster has it. */
-import { NO_DRAINS, type ActiveDrain, type DrainRecord, type DrainRequest } from '../../../functions/drain/record.ts';
+import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
+import type { DrainRequest } from '../../../functions/drain/request-record.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
 import { describeUnderWay } from '../../../functions/drain/node-annotations.ts';
@@ -8,7 +9,7 @@ import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
-import { hours, toEpochMs } from '../../../shared/domain/time.ts';
+import { hours, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 
 export const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
@@ -77,10 +78,17 @@ export const active = (given: Partial<ActiveDrain> = {}): ActiveDrain => ({
   scope: { kind: 'full' },
   startTime: NOW,
   force: false,
+  phase: { kind: 'draining' },
   hold: { quarantined: false, cordon: 'own' },
   warned: [],
+  tried: [],
+  gone: 0,
   drained: 0,
   refusals: 0,
+  heldEvictions: {},
+  reported: '',
+  pausedFor: toDurationMs(0),
+  returns: [],
   ...given,
 });
 

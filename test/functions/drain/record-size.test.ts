@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { admit, toFinished } from '../../../functions/drain/requests.ts';
+import { admit, toFinished } from '../../../functions/drain/admission.ts';
 import { remember } from '../../../functions/drain/history.ts';
-import type { DrainOutcome, DrainRecord } from '../../../functions/drain/record.ts';
-import { DRAIN_CODEC } from '../../../functions/drain/codec.ts';
+import type { DrainRecord } from '../../../functions/drain/record.ts';
+import type { DrainOutcome } from '../../../functions/drain/request-record.ts';
+import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
 import { active, modes, NOW, observation, request } from './observations.ts';
 
 /** DynamoDB refuses an item above it, and with it each further step of the drain. */
@@ -73,7 +74,12 @@ describe('the record of the drains of a node', () => {
     const record: DrainRecord = {
       active: {
         ...active({ requests: [long('r1'), long('r2')], tried: UIDS, warned: UIDS, reported: LONG_NAMES.join(' ') }),
-        end: { status: 'Succeeded', reason: 'Drained', message: 'm', left: LONG_NAMES, time: NOW },
+        phase: {
+          kind: 'ending',
+          outcome: { status: 'Succeeded', reason: 'Drained', message: 'm', left: LONG_NAMES, time: NOW },
+          over: [],
+          before: { kind: 'draining' },
+        },
       },
       requests: [request('r3')],
       finished,
@@ -83,7 +89,8 @@ describe('the record of the drains of a node', () => {
     const read = DRAIN_CODEC.parse(DRAIN_CODEC.toState(record));
     expect(bytesOf(record)).toBeLessThan(ITEM_BYTES);
     expect(read.active?.requests).toEqual(record.active?.requests);
-    expect([read.requests, read.active?.end?.status]).toEqual([record.requests, 'Succeeded']);
+    expect(read.requests).toEqual(record.requests);
+    expect(read.active?.phase).toMatchObject({ kind: 'ending', outcome: { status: 'Succeeded' } });
     expect(read.finished.at(-1)?.id).toBe('e49');
     // Pods whose owners were warned are deleted: some must be known.
     expect(read.active?.warned.length).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import type { DrainRecord } from '../../../functions/drain/record.ts';
-import { DRAIN_CODEC } from '../../../functions/drain/codec.ts';
+import { describe, expect, it } from 'vitest';
+import type { ActiveDrain, DrainPhase, DrainRecord, OpenPhase } from '../../../functions/drain/record.ts';
+import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
 import { SAMPLE_EVENT } from '../../../shared/custom-resource/drain-sample.ts';
 import { addDuration, minutes, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 
@@ -9,6 +9,18 @@ import { addDuration, minutes, toDurationMs, toEpochMs } from '../../../shared/d
 const fixture = (version: number): URL => new URL(`../../fixtures/items/drain-v${version}.json`, import.meta.url);
 const time = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
+const RESOURCE = {
+  name: 'drain-n1-e2',
+  namespace: 'nvsentinel',
+  group: 'nvsentinel.nvidia.com',
+  version: 'v1alpha1',
+  kind: 'DrainRequest',
+  resource: 'drainrequests',
+  uid: 'uid-cr',
+  createdTime: time,
+  recreated: 1,
+  seen: { resourceVersion: '17', since: time },
+};
 const RECORD: DrainRecord = {
   active: {
     id: 'e2',
@@ -29,26 +41,23 @@ const RECORD: DrainRecord = {
     drained: 3,
     refusals: 2,
     reported: 'AwaitingCustomDrain …',
-    custom: {
-      name: 'drain-n1-e2',
-      namespace: 'nvsentinel',
-      group: 'nvsentinel.nvidia.com',
-      version: 'v1alpha1',
-      kind: 'DrainRequest',
-      resource: 'drainrequests',
-      uid: 'uid-cr',
-      createdTime: time,
-      recreated: 1,
-      seen: { resourceVersion: '17', since: time },
+    phase: {
+      kind: 'ending',
+      outcome: {
+        status: 'Failed',
+        reason: 'TimedOut',
+        message: 'not complete within 3600 s',
+        left: ['ml/a (Running)'],
+        time,
+      },
+      over: [],
+      before: { kind: 'custom', resource: RESOURCE },
     },
-    fellBack: 'TimedOut: not complete within 3600 s',
-    end: {
-      status: 'Failed',
-      reason: 'TimedOut',
-      message: 'not complete within 3600 s',
-      left: ['ml/a (Running)'],
-      time,
-    },
+    tried: [],
+    gone: 0,
+    heldEvictions: {},
+    pausedFor: toDurationMs(0),
+    returns: [],
   },
   requests: [{ id: 'e3', requestedBy: 'nvsentinel', event: { ...SAMPLE_EVENT, id: 'e3' }, quarantine: undefined }],
   finished: [
@@ -90,7 +99,6 @@ it('reads versions 1 to 3, and writes version 4', () => {
     ...second,
     active: {
       ...active,
-      queue: { since: startTime, takes: true },
       pausedFor: minutes(1),
       progress: { pods: 3, time: startTime, saidTime: addDuration(startTime, toDurationMs(1)) },
       returns: [{ of: 'rs-uid', times: 2, time: startTime }],
@@ -104,13 +112,17 @@ it('reads versions 1 to 3, and writes version 4', () => {
     staleSaid: time,
   };
   expect(DRAIN_CODEC.parse({ ...Object(stored(4)) })).toEqual(fourth);
-  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(fourth) }).toEqual(stored(4));
+  // A drain is in one phase: of a record with the fields of several, those of the others are not written again.
+  const { queue: _, fellBack: __, ...drain } = Object(Object(stored(4)).active);
+  const written = { schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(fourth) };
+  expect(written).toEqual({ ...Object(stored(4)), active: drain });
 });
 
 it('reads back exactly what it wrote, what is absent included', () => {
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(RECORD))).toStrictEqual(RECORD);
   const { active } = RECORD;
-  const late: DrainRecord = { ...RECORD, ...(active !== undefined && { active: { ...active, over: ['e2'] } }) };
+  if (active?.phase.kind !== 'ending') throw new Error('its end is decided');
+  const late: DrainRecord = { ...RECORD, active: { ...active, phase: { ...active.phase, over: ['e2'] } } };
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(late))).toStrictEqual(late);
   const empty: DrainRecord = { requests: [], finished: [] };
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(empty))).toStrictEqual(empty);
@@ -119,4 +131,34 @@ it('reads back exactly what it wrote, what is absent included', () => {
 it('refuses what has another shape, and passes over what a newer version adds', () => {
   expect(() => DRAIN_CODEC.parse({ requests: 'x', finished: [] })).toThrow('requests');
   expect(DRAIN_CODEC.parse({ requests: [], finished: [], added: true })).toEqual({ requests: [], finished: [] });
+});
+
+describe('the phase of a drain', () => {
+  const { active } = RECORD;
+  if (active === undefined) throw new Error('a drain is under way');
+  const outcome = { status: 'Cancelled', reason: 'NodeGone', message: '', left: [], time } as const;
+  const ending = (before: OpenPhase): DrainPhase => ({ kind: 'ending', outcome, over: [], before });
+
+  it.each<[string, OpenPhase, object]>([
+    ['waiting', { kind: 'waiting', since: time, takes: true }, { queue: { since: time, takes: true } }],
+    ['draining', { kind: 'draining' }, {}],
+    ['custom', { kind: 'custom', resource: RESOURCE }, { custom: RESOURCE }],
+    ['fallback', { kind: 'fallback', because: 'TimedOut' }, { fellBack: 'TimedOut' }],
+  ])(
+    '%s is stored as versions before read it, and read again, with the end of the drain and without',
+    (_, phase, stored) => {
+      const fieldsOf = (drain: ActiveDrain): object => {
+        const { queue, custom, fellBack, end } = Object(DRAIN_CODEC.toState({ ...RECORD, active: drain })['active']);
+        return JSON.parse(JSON.stringify({ queue, custom, fellBack, end }));
+      };
+      for (const [each, end] of [
+        [phase, {}],
+        [ending(phase), { end: outcome }],
+      ] as const) {
+        const drain = { ...active, phase: each };
+        expect(fieldsOf(drain)).toEqual({ ...stored, ...end });
+        expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState({ ...RECORD, active: drain })).active).toStrictEqual(drain);
+      }
+    },
+  );
 });

@@ -98,7 +98,7 @@ function refusedDrain(refuse: Refuse) {
     tries,
     evictions: () => evictions,
     refusalsSaid: () => said.filter(text => text.startsWith('NodeChangeRefused')),
-    nextLook: async () => (await records.get({ owner: 'drain', id: 'node/u1' }))?.nextWakeTime,
+    nextTime: async () => (await records.get({ owner: 'drain', id: 'node/u1' }))?.nextWakeTime,
     /** A message of the bus; what it is given back to the queue with. */
     hear: (fields: Readonly<Record<string, unknown>>): Promise<unknown> => {
       const detail = { nodeName: 'n1', agent: 'm', checkName: 'other', ...fields };

@@ -1,7 +1,7 @@
 /** Where as many requests wait on a node as its record holds. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { admit } from '../../../functions/drain/requests.ts';
+import { admit } from '../../../functions/drain/admission.ts';
 import type { DrainRecord } from '../../../functions/drain/record.ts';
 import { scopeOfAll, covers } from '../../../functions/drain/pods.ts';
 import { active, modes, observation, request, reset } from './observations.ts';
@@ -35,7 +35,7 @@ describe('with fifty requests', () => {
     const record = { ...busy, requests: Array.from({ length: 50 }, (_, index) => request(`w${index}`)) };
     const taken = admitted(record, forced('now'));
     expect(taken).toMatchObject({ kind: 'take', how: 'follows', record: { requests: [{ id: 'now' }] } });
-    expect(taken?.kind === 'take' && taken.answers?.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
+    expect(taken?.kind === 'take' && taken.replaced.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
       record.requests.map(({ id }) => `${id} Covered`),
     );
   });

@@ -69,7 +69,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
             kind === 'evict' ? { kind, pod } : { kind, pod, gracePeriodSeconds: 1, overrides: undefined },
           ),
           unchanged: true,
-          held,
+          heldEvictions: held,
           now: clock.now(),
           tries,
           refusals,

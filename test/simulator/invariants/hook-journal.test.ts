@@ -31,6 +31,7 @@ describe('the time of a hook whose resource could not be made', () => {
       lastDenialOfItself: () => -Infinity,
       refusedUntil: () => -Infinity,
       quietSince: () => undefined,
+      memoryOf: () => 'whole',
       violate: (invariant, message) => {
         throw new Error(`${invariant}: ${message}`);
       },
@@ -40,8 +41,8 @@ describe('the time of a hook whose resource could not be made', () => {
     journal.onCall({ port: 'records', method: 'put', args: [record], time: now, outcome: { kind: 'pending' } }, run);
 
     now = toEpochMs(addDuration(STARTED, minutes(10)) - CLOCK_LAG - 1);
-    expect(journal.isOver(INSTANCE, HOOK)).toBe(false);
+    expect(journal.isOver(INSTANCE, HOOK, run)).toBe(false);
     now = addDuration(STARTED, minutes(10));
-    expect(journal.isOver(INSTANCE, HOOK)).toBe(true);
+    expect(journal.isOver(INSTANCE, HOOK, run)).toBe(true);
   });
 });

@@ -150,6 +150,38 @@ ofStep('launch', [
   ],
 ]);
 
+ofStep('delay', [
+  ['no time in which messages are late', '{ by: 1h }', ['.for: is missing; it must be a Go duration']],
+  ['no lateness', '{ for: 1m, by: 0s }', ['.by: must be longer than 0s']],
+  [
+    'a function that there is not',
+    '{ function: drains, for: 1m, by: 1h }',
+    ['.function: must be one of finalizer, drain, repair, grace-period, timer, not "drains", did you mean "drain"?'],
+  ],
+]);
+
+ofStep('redrive', [
+  [
+    'the forwarder, which has no inbox',
+    'forwarder',
+    [': must be one of finalizer, drain, repair, grace-period, timer, not "forwarder"'],
+  ],
+]);
+
+ofStep('rollback', [
+  ['no duration', '{}', ['.for: is missing; it must be a Go duration']],
+  ['an unknown field', '{ for: 1m, to: v1 }', ['.to: unknown field']],
+]);
+
+ofStep('restore', [
+  ['what has no backup', '{ of: bus, age: 1h }', ['.of: must be table, not "bus"']],
+  ['a backup of the future', '{ of: table, age: -1h }', ['.age: must not be negative']],
+]);
+
+it('a call that takes no time is no callDuration', () => {
+  expect(faults(`${SCENARIO_HEAD}  callDuration: 0s\n`)).toEqual(['7 spec.callDuration: must be longer than 0s']);
+});
+
 describe('nodes are refused for', () => {
   it.each<Row>([
     ['what is no list', 'web', [': must be a list, not "web"']],

@@ -6,6 +6,7 @@ import { textOf } from '../../../simulator/invariants/reading.ts';
 import { CALL_FAULTS } from '../../../simulator/faults/mix.ts';
 import { drawFaults } from '../../../simulator/swarm/faults.ts';
 import { NEWS_FROM } from '../../../simulator/swarm/generate/focus.ts';
+import { MISHAPS_FROM } from '../../../simulator/swarm/generate/mishaps.ts';
 import { HARDSHIPS_FROM } from '../../../simulator/swarm/generate/hardships.ts';
 import { generateScenario } from '../../../simulator/swarm/generate/scenario.ts';
 import { hours } from '../../../shared/domain/time.ts';
@@ -246,6 +247,41 @@ describe('a scenario about illnesses', () => {
     for (const scenario of illnesses.slice(0, 20)) {
       const parsed = parseScenarios(printScenario(scenario), 'generated', catalog);
       expect(parsed.ok && parsed.scenarios.map(withoutPlaces)).toEqual([withoutPlaces(scenario)]);
+    }
+  });
+});
+
+describe('a scenario with mishaps', () => {
+  const drawn = Array.from({ length: 60 }, (_, index) => generateScenario(MISHAPS_FROM + index));
+  const actions = drawn.flatMap(({ steps }) => steps.map(({ action }) => action));
+
+  it('has, over some seeds, each of them, and calls that take time', () => {
+    const kinds = new Set(actions.map(({ kind }) => kind));
+    for (const kind of ['delay', 'redrive', 'rollback', 'restore'] as const) expect(kinds).toContain(kind);
+    const backups = actions.flatMap(action => (action.kind === 'restore' ? [action.age !== undefined] : []));
+    expect(new Set(backups)).toEqual(new Set([true, false]));
+    expect(new Set(drawn.map(({ callDuration }) => callDuration))).toEqual(new Set([undefined, 7, 40, 150]));
+  });
+
+  it('has none of them below', () => {
+    const below = Array.from({ length: 60 }, (_, index) => generateScenario(MISHAPS_FROM - 1 - index));
+    const kinds = new Set(below.flatMap(({ steps }) => steps.map(({ action }) => action.kind)));
+    for (const kind of ['delay', 'redrive', 'rollback', 'restore'] as const) expect(kinds).not.toContain(kind);
+    expect(below.filter(({ callDuration }) => callDuration !== undefined)).toEqual([]);
+  });
+
+  it('has no message that is late after the last step may come', () => {
+    const late = drawn.flatMap(({ steps, end }) =>
+      steps.filter(({ time, action }) => action.kind === 'delay' && time + action.for + action.by > end - 60_000),
+    );
+    expect(late).toEqual([]);
+  });
+
+  it('can be written to a file that reads back as the same scenario', () => {
+    const catalog = clusterCatalog();
+    for (const scenario of drawn.slice(0, 30)) {
+      const parsed = parseScenarios(printScenario(scenario), 'generated', catalog);
+      expect(parsed.ok ? parsed.scenarios.map(withoutPlaces) : parsed.faults).toEqual([withoutPlaces(scenario)]);
     }
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { candidates, decideOrphan, type OrphanObservation } from '../../../../functions/finalizer/orphans/decide.ts';
+import { candidates, decide, type OrphanObservation } from '../../../../functions/finalizer/orphans/decide.ts';
 import {
   addDuration,
   hours,
@@ -28,7 +28,7 @@ describe('candidates', () => {
   });
 });
 
-describe('decideOrphan', () => {
+describe('decide', () => {
   const seen = (fields: Partial<OrphanObservation> = {}): OrphanObservation => ({
     now: NOW,
     ends: false,
@@ -71,7 +71,7 @@ describe('decideOrphan', () => {
       { kind: 'close', because: 'InstanceHeld' },
     ],
   ] as const)('%s', (_, observation, decision) => {
-    expect(decideOrphan(observation)).toEqual(decision);
+    expect(decide(observation)).toEqual(decision);
   });
 
   it('never says of an instance that ends, or that a NodeClaim has, and waits into the future only', () => {
@@ -89,7 +89,7 @@ describe('decideOrphan', () => {
     });
     fc.assert(
       fc.property(observations, observation => {
-        const decision = decideOrphan(observation);
+        const decision = decide(observation);
         if (decision.kind === 'say') {
           expect(observation).toMatchObject({ ends: false });
           expect(observation.heldBy).not.toBe('NodeClaim');

@@ -1,19 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { endCall, takeSlot, type CallQueue } from '../../../../functions/finalizer/objects/call-queue.ts';
 import {
-  decideRule,
-  endCall,
+  decide as decideObject,
   retryDelay,
-  takeSlot,
-  type CallQueue,
   type Entry,
-  type RuleObservation,
+  type ObjectObservation,
 } from '../../../../functions/finalizer/objects/decide.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
-const seen = (fields: Partial<RuleObservation> = {}): RuleObservation => ({
+const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
   now: NOW,
   rule: {
     group: 'database.example.com',
@@ -35,16 +33,16 @@ const seen = (fields: Partial<RuleObservation> = {}): RuleObservation => ({
 
 describe('an object of a FinalizerRule', () => {
   it('is in the ledger before it carries the finalizer', () => {
-    expect(decideRule(seen({ object: { isHeld: false, deletionTime: undefined }, entry: undefined }))).toEqual({
+    expect(decideObject(seen({ object: { isHeld: false, deletionTime: undefined }, entry: undefined }))).toEqual({
       kind: 'hold',
     });
   });
 
   it('is called for by the run alone that noted the call down, until a minute has passed (I4)', () => {
     const entry = { phase: 'intended', attempts: 1, time: NOW } as const;
-    expect(decideRule(seen({ entry, ownIntent: true }))).toEqual({ kind: 'call' });
-    expect(decideRule(seen({ entry }))).toMatchObject({ kind: 'wait', until: addDuration(NOW, minutes(1)) });
-    expect(decideRule(seen({ entry, now: addDuration(NOW, minutes(1)) }))).toEqual({ kind: 'intend' });
+    expect(decideObject(seen({ entry, ownIntent: true }))).toEqual({ kind: 'call' });
+    expect(decideObject(seen({ entry }))).toMatchObject({ kind: 'wait', until: addDuration(NOW, minutes(1)) });
+    expect(decideObject(seen({ entry, now: addDuration(NOW, minutes(1)) }))).toEqual({ kind: 'intend' });
   });
 
   it('is never released but cleaned, or at a deadline whose rule says Release (I1)', () => {
@@ -61,7 +59,7 @@ describe('an object of a FinalizerRule', () => {
           const deadline = period === undefined ? undefined : seconds(period / 1000);
           const base = seen({ entry: { phase, attempts, time: NOW }, ownIntent });
           const now = addDuration(NOW, seconds(elapsed / 1000));
-          const decision = decideRule({ ...base, now, rule: { ...base.rule, deadline, onDeadline } });
+          const decision = decideObject({ ...base, now, rule: { ...base.rule, deadline, onDeadline } });
           if (decision.kind !== 'release') return;
           const isOver = period !== undefined && elapsed >= period;
           expect(decision.because === 'cleaned' ? phase === 'cleaned' : isOver && onDeadline === 'Release').toBe(true);
@@ -71,14 +69,14 @@ describe('an object of a FinalizerRule', () => {
   });
 
   it('that went without a clean-up is a possible orphan', () => {
-    expect(decideRule(seen({ object: undefined }))).toEqual({ kind: 'orphan' });
-    expect(decideRule(seen({ object: { isHeld: false, deletionTime: NOW } }))).toEqual({ kind: 'orphan' });
+    expect(decideObject(seen({ object: undefined }))).toEqual({ kind: 'orphan' });
+    expect(decideObject(seen({ object: { isHeld: false, deletionTime: NOW } }))).toEqual({ kind: 'orphan' });
     const entry = { phase: 'cleaned', attempts: 1, time: NOW } as const;
-    expect(decideRule(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
+    expect(decideObject(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
   });
 
-  const living = (isHeld: boolean): RuleObservation['object'] => ({ isHeld, deletionTime: undefined });
-  const going = (isHeld: boolean): RuleObservation['object'] => ({ isHeld, deletionTime: NOW });
+  const living = (isHeld: boolean): ObjectObservation['object'] => ({ isHeld, deletionTime: undefined });
+  const going = (isHeld: boolean): ObjectObservation['object'] => ({ isHeld, deletionTime: NOW });
   const entryIn = (phase: Entry['phase'], more: Partial<Entry> = {}): Entry => ({
     phase,
     attempts: 1,
@@ -88,7 +86,7 @@ describe('an object of a FinalizerRule', () => {
   const soon = addDuration(NOW, seconds(1));
   const deadline = { ...seen().rule, deadline: seconds(1) };
 
-  it.each<[string, Partial<RuleObservation>, string]>([
+  it.each<[string, Partial<ObjectObservation>, string]>([
     ['lives, held and in the ledger', { object: living(true) }, 'watch'],
     ['lives, and somebody has taken the finalizer off', { object: living(false) }, 'hold'],
     ['lives, and carries the finalizer by another hand', { object: living(true), entry: undefined }, 'hold'],
@@ -120,15 +118,15 @@ describe('an object of a FinalizerRule', () => {
     ['is gone, and is known as a possible orphan', { object: undefined, entry: entryIn('orphaned') }, 'watch'],
     ['is gone, and nothing is known of it', { object: undefined, entry: undefined }, 'ignore'],
   ])('that %s', (_, fields, kind) => {
-    expect(decideRule(seen(fields)).kind).toBe(kind);
+    expect(decideObject(seen(fields)).kind).toBe(kind);
   });
 
   it('that waits is looked at again at its deadline, and is overdue from then on', () => {
     const entry = entryIn('failed');
     const next = addDuration(NOW, seconds(5));
-    expect(decideRule(seen({ entry }))).toEqual({ kind: 'wait', until: next, overdue: false });
-    expect(decideRule(seen({ entry, rule: deadline }))).toEqual({ kind: 'wait', until: soon, overdue: false });
-    expect(decideRule(seen({ entry, rule: deadline, now: soon }))).toEqual({
+    expect(decideObject(seen({ entry }))).toEqual({ kind: 'wait', until: next, overdue: false });
+    expect(decideObject(seen({ entry, rule: deadline }))).toEqual({ kind: 'wait', until: soon, overdue: false });
+    expect(decideObject(seen({ entry, rule: deadline, now: soon }))).toEqual({
       kind: 'wait',
       until: next,
       overdue: true,
@@ -144,38 +142,40 @@ describe('an object of a FinalizerRule', () => {
       const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
       const late = addDuration(NOW, hours(1));
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
-      expect(decideRule(seen({ object: 'hidden', entry }))).toEqual({ kind: 'watch', until });
-      expect(decideRule(seen({ object: 'hidden', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe('watch');
+      expect(decideObject(seen({ object: 'hidden', entry }))).toEqual({ kind: 'watch', until });
+      expect(decideObject(seen({ object: 'hidden', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe(
+        'watch',
+      );
     }
-    expect(decideRule(seen({ object: 'hidden', entry: undefined }))).toEqual({ kind: 'ignore' });
+    expect(decideObject(seen({ object: 'hidden', entry: undefined }))).toEqual({ kind: 'ignore' });
   });
 
   it('waits no longer than its deadline, and says when that has passed', () => {
     const { rule } = seen();
     const entry = { phase: 'pending', attempts: 1, time: NOW } as const;
     const late = seen({ entry, rule: { ...rule, deadline: minutes(5) } });
-    expect(decideRule(late)).toEqual({ kind: 'wait', until: addDuration(NOW, minutes(5)), overdue: false });
-    expect(decideRule({ ...late, now: addDuration(NOW, minutes(6)) })).toMatchObject({ kind: 'wait', overdue: true });
+    expect(decideObject(late)).toEqual({ kind: 'wait', until: addDuration(NOW, minutes(5)), overdue: false });
+    expect(decideObject({ ...late, now: addDuration(NOW, minutes(6)) })).toMatchObject({ kind: 'wait', overdue: true });
   });
 
   it('is set free when its rule ends, unless it is being deleted', () => {
     const living = seen({ ruleEnds: true, object: { isHeld: true, deletionTime: undefined } });
-    expect(decideRule(living)).toEqual({ kind: 'free' });
-    expect(decideRule(seen({ ruleEnds: true }))).toEqual({ kind: 'intend' });
+    expect(decideObject(living)).toEqual({ kind: 'free' });
+    expect(decideObject(seen({ ruleEnds: true }))).toEqual({ kind: 'intend' });
   });
 });
 
 describe('a rule in conflict, or refused', () => {
-  const other = (fields: Partial<RuleObservation>): RuleObservation => seen({ holdsNew: false, ...fields });
+  const other = (fields: Partial<ObjectObservation>): ObjectObservation => seen({ holdsNew: false, ...fields });
   const living = (isHeld: boolean) => ({ isHeld, deletionTime: undefined });
-  it.each<[string, Partial<RuleObservation>, string]>([
+  it.each<[string, Partial<ObjectObservation>, string]>([
     ['puts its finalizer on nothing new', { object: living(false), entry: undefined }, 'ignore'],
     ['forgets what somebody took its finalizer off', { object: living(false) }, 'close'],
     ['notes down what carries it', { object: living(true), entry: undefined }, 'hold'],
     ['cleans up what carries it', { entry: undefined }, 'intend'],
     ['sets living objects free when it ends', { object: living(true), ruleEnds: true }, 'free'],
   ])('%s', (_, fields, kind) => {
-    expect(decideRule(other(fields)).kind).toBe(kind);
+    expect(decideObject(other(fields)).kind).toBe(kind);
   });
 });
 

@@ -149,6 +149,37 @@ describe('KubernetesApi over HTTP', () => {
     expect(requests).toHaveLength(8);
   });
 
+  it('reads pages of large objects without what the caller leaves unread, and keeps what it projects', async () => {
+    const images = Array.from({ length: 200 }, (_, index) => ({ names: [`image-${index}`, 'é'.repeat(50)] }));
+    const large = (name: string) => ({ ...node(name), status: { conditions: [{ type: 'Ready' }], images } });
+    const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
+    const { api } = await apiWith((_, response, index) =>
+      json(response, 200, listOf(names.map(large), index === 0 ? { continue: 'next' } : {})),
+    );
+    const seen: unknown[] = [];
+    const answer = await api.list(
+      RESOURCES.Node,
+      {},
+      {
+        unread: ['images'],
+        project: object => {
+          seen.push(object.status?.['images']);
+          return { ...object, status: { conditions: object.status?.['conditions'] } };
+        },
+      },
+    );
+    expect(seen).toEqual(Array.from({ length: 20 }, () => []));
+    expect(answer).toEqual({
+      kind: 'there',
+      objects: [...names, ...names].map(name => ({
+        apiVersion: 'v1',
+        kind: 'Node',
+        ...node(name),
+        status: { conditions: [{ type: 'Ready' }] },
+      })),
+    });
+  });
+
   it('takes an empty list that Go writes as null', async () => {
     const { api } = await apiWith((_, response) => json(response, 200, { ...listOf([]), items: null }));
     expect(await objectsIn(api, RESOURCES.Node)).toEqual([]);

@@ -1,0 +1,241 @@
+/** Reads what other parts and people put on the bus, HealthEvents and `DrainRequested`, and what each of them asks for. */
+import { generatedTimeOf, parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
+import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { TerminalError } from '../../shared/errors.ts';
+import { DRAIN_MESSAGE_VERSION } from './drain-completed.ts';
+import { toHealthEvent } from './node-annotations.ts';
+import { CLOCKS_DIFFER, type Incoming } from './observation.ts';
+import type { DrainRequest, Said } from './request-record.ts';
+
+export interface NodeMessage {
+  readonly nodeName: string;
+  /** Where the sender says it. */
+  readonly nodeUid: string | undefined;
+  /** When it was put on the bus. */
+  readonly sentTime: EpochMs | undefined;
+  /** The clusters that it says it is from. */
+  readonly clusters: readonly string[];
+  readonly id: string;
+  readonly incoming:
+    | Incoming
+    /** It asks for nothing: said, and over. */
+    | { readonly kind: 'notQuarantined'; readonly message: string; readonly status: string | undefined };
+}
+
+type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
+
+/** A record of all drains of a node holds 400 KB. */
+const MAX_EVENT_BYTES = 65_536;
+
+/** Undefined: nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
+export function readBusEvent(message: BusEvent): NodeMessage | undefined {
+  switch (message.detailType) {
+    case DRAIN_REQUESTED:
+      return readDrainRequested(message);
+    case HEALTH_EVENT:
+      return readHealthEvent(message);
+    default:
+      return undefined;
+  }
+}
+
+const requestSchema = z.object({
+  schemaVersion: z._default(z.literal(DRAIN_MESSAGE_VERSION), DRAIN_MESSAGE_VERSION),
+  cluster: z.optional(z.string()),
+  /** The answer carries it, and asking twice with it is asking once. */
+  id: z.string().check(z.minLength(1), z.maxLength(253)),
+  node: z.object({ name: z.string().check(z.minLength(1), z.maxLength(253)), uid: z.optional(z.string()) }),
+  /** For people and templates. */
+  reason: z._default(z.string().check(z.maxLength(1024)), ''),
+  /** Every mode is `Immediate`; protection and PodDisruptionBudgets still hold. */
+  force: z._default(z.boolean(), false),
+  /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still hold. */
+  allPods: z._default(z.boolean(), false),
+});
+
+export interface DrainRequested {
+  readonly nodeUid: string | undefined;
+  /** The cluster that the sender names. */
+  readonly cluster: string | undefined;
+  /** The request in the shape of a HealthEvent, as templates know it. */
+  readonly event: HealthEvent;
+  readonly allPods: boolean;
+}
+
+/** Reads the detail of a `DrainRequested`. Never throws. @param envelopeId id of the bus event, for a request that has none */
+export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): Parsed<DrainRequested> {
+  const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
+  const read = parsed(requestSchema.safeParse(given), 'detail');
+  if (!read.ok) return read;
+  const { id, cluster, node, reason, force, allPods } = read.value;
+  const event = toHealthEvent({ id, nodeName: node.name, message: reason, force });
+  return { ok: true, value: { nodeUid: node.uid, cluster, event, allPods } };
+}
+
+function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage {
+  const request = parseDrainRequested(detail, id);
+  if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
+  const { nodeUid, cluster, event, allPods } = request.value;
+  const said = time === undefined ? {} : { said: { sentTime: time } };
+  return {
+    id: event.id,
+    nodeName: event.nodeName,
+    nodeUid,
+    sentTime: time,
+    clusters: cluster === undefined || cluster === '' ? [] : [cluster],
+    incoming: {
+      kind: 'drain',
+      request: {
+        id: event.id,
+        requestedBy: source,
+        event,
+        quarantine: undefined,
+        ...(allPods && { allPods }),
+        ...said,
+        ...countedFrom(time),
+      },
+      receivedTime,
+      isRequest: true,
+    },
+  };
+}
+
+function readHealthEvent({ id, time, receivedTime, source, detail }: BusEvent): NodeMessage | undefined {
+  const message = parseHealthEvent(detail, { id, time });
+  if (!message.ok) throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} is not valid: ${message.message}`);
+  const { event, clusters } = message.value;
+  const size = Buffer.byteLength(JSON.stringify(event));
+  if (size > MAX_EVENT_BYTES) {
+    throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} has ${size} bytes, at most ${MAX_EVENT_BYTES} are read`);
+  }
+  const incoming = toIncoming(message.value, { requestedBy: source, sentTime: time, receivedTime });
+  if (incoming === undefined) return undefined;
+  return { id: event.id, nodeName: event.nodeName, nodeUid: undefined, sentTime: time, clusters, incoming };
+}
+
+interface Delivery {
+  readonly requestedBy: string;
+  readonly sentTime: EpochMs | undefined;
+  readonly receivedTime: EpochMs | undefined;
+}
+
+function toIncoming(
+  message: HealthEventMessage,
+  { requestedBy, sentTime, receivedTime }: Delivery,
+): NodeMessage['incoming'] | undefined {
+  const { event, quarantine } = message;
+  const { id } = event;
+  const said = saidIn(message, sentTime, receivedTime);
+  const counted = countedFrom(said.createdTime, said.sentTime);
+  const request: DrainRequest = { id, requestedBy, event, quarantine, said, ...counted };
+  const asks = askedBy(message);
+  switch (asks.kind) {
+    case 'nothing':
+      return undefined;
+    case 'notQuarantined':
+      return { kind: 'notQuarantined', message: asks.message, status: quarantine };
+    case 'unQuarantined':
+      return { kind: 'unQuarantined', id, said };
+    case 'cancelled':
+      return { kind: 'cancelled', id };
+    case 'recovered':
+      return { kind: 'recovered', event, said, ...(asks.isAsked && { asked: request }) };
+    case 'drain':
+      return { kind: 'drain', request, receivedTime };
+  }
+}
+
+/** The bus writes whole seconds. */
+const AHEAD = seconds(1);
+
+/** A clock that is ahead of the bus is wrong: what it says counts as said when it was put on the bus. */
+function saidIn(
+  { event, createdTime, exportedTime }: HealthEventMessage,
+  sentTime: EpochMs | undefined,
+  receivedTime: EpochMs | undefined,
+): Said {
+  const bus = sentTime ?? receivedTime;
+  const notAhead = (time: EpochMs | undefined): EpochMs | undefined =>
+    time !== undefined && bus !== undefined && time > addDuration(bus, AHEAD) ? bus : time;
+  const [generated, created, exported] = [generatedTimeOf(event), createdTime, exportedTime].map(notAhead);
+  return {
+    ...(generated !== undefined && { generatedTime: generated }),
+    ...(created !== undefined && { createdTime: created }),
+    ...(exported !== undefined && { exportedTime: exported }),
+    ...(sentTime !== undefined && { sentTime }),
+  };
+}
+
+/** From when a request counts: the first of these that is known. */
+function countedFrom(...times: readonly (EpochMs | undefined)[]): Pick<DrainRequest, 'time'> {
+  const time = times.find(each => each !== undefined);
+  return time === undefined ? {} : { time };
+}
+
+/** Whether a message that names a node, and not which one, was sent before this Node was there: another one had that name then (I10). */
+export function isSentBefore(
+  { metadata }: KubernetesObject,
+  { uid, sentTime }: { readonly uid: string | undefined; readonly sentTime?: EpochMs | undefined },
+): boolean {
+  const created = parseTimestamp(metadata.creationTimestamp);
+  if (uid !== undefined || sentTime === undefined || created === undefined) return false;
+  return created > addDuration(sentTime, CLOCKS_DIFFER);
+}
+
+export type Asks =
+  /** A drain of the node. */
+  | { readonly kind: 'drain' }
+  /** The fault that it names is over. `isAsked`: fault-quarantine waits for the end of a drain all the same. */
+  | { readonly kind: 'recovered'; readonly isAsked: boolean }
+  | { readonly kind: 'unQuarantined' }
+  | { readonly kind: 'cancelled' }
+  /** Nothing, in this delivery: the same event with another status is judged anew. */
+  | { readonly kind: 'notQuarantined'; readonly message: string }
+  /** It is for the record only. */
+  | { readonly kind: 'nothing' };
+
+/** What the event asks for. A status that NVSentinel's next release may have means that the node is not quarantined. */
+export function askedBy(message: HealthEventMessage): Asks {
+  const { event, quarantine, drained } = message;
+  // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
+  if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return { kind: 'nothing' };
+  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined' };
+  if (quarantine === 'Cancelled') return { kind: 'cancelled' };
+  const isQuarantined = quarantine === 'Quarantined' || quarantine === 'AlreadyQuarantined';
+  if (event.isHealthy) return { kind: 'recovered', isAsked: isQuarantined && drained !== true };
+  // What NVSentinel stores of a drain comes by, too: it asks for none.
+  if (drained === true) return { kind: 'nothing' };
+  if (event.drainOverrides?.force === true || isQuarantined) return { kind: 'drain' };
+  if (quarantine !== undefined) {
+    return { kind: 'notQuarantined', message: `the quarantine status is ${JSON.stringify(quarantine)}` };
+  }
+  return isFatalWithoutStatus(message)
+    ? { kind: 'drain' }
+    : { kind: 'notQuarantined', message: WITHOUT_STATUS[message.form] };
+}
+
+/** In a document of NVSentinel no status is a statement: fault-quarantine has not matched the event. */
+function isFatalWithoutStatus({ form, isFatal, recommendsNone }: HealthEventMessage): boolean {
+  switch (form) {
+    case 'flat':
+      return isFatal ?? !recommendsNone;
+    case 'cloudEvent':
+      return isFatal ?? false;
+    case 'stored':
+    case 'resource':
+      return false;
+  }
+}
+
+const WITHOUT_STATUS = {
+  flat: 'it has no quarantine status, and is not fatal',
+  cloudEvent: 'it has no quarantine status, and is not fatal',
+  stored: 'the stored event has no quarantine status',
+  resource: 'the resource has no quarantine status',
+} as const;

@@ -1,0 +1,109 @@
+/** Asks a controller for the drain by a custom resource: notes it down, makes it, waits for it, gives it up. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
+import { addDuration } from '../../shared/domain/time.ts';
+import { isRefusal } from '../../shared/lifecycle/refusals.ts';
+import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
+import { notChanged, safely, save, tryChange, type DrainContext } from './context.ts';
+import { fail, type CustomDecision } from './custom-drain.ts';
+import { createResource, deleteResource } from './custom-resource.ts';
+import { podRules } from './decide.ts';
+import { finish } from './drain-end.ts';
+import type { ObservedDrain } from './observe.ts';
+import { podDrainability } from './pods.ts';
+import type { ActiveDrain, CustomProgress } from './record.ts';
+import { saidStuck, sayNew } from './report.ts';
+
+type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
+type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
+
+/** Carries out what was decided on the custom resource of a drain. */
+export async function applyCustom(context: DrainContext, decision: Applied, observed: ObservedDrain): Promise<Turn> {
+  switch (decision.kind) {
+    case 'noteResource':
+      return note(decision.active, decision.resource, observed);
+    case 'createResource':
+      return create(context, decision, observed);
+    case 'awaitResource':
+      return wait(context, decision, observed);
+    case 'fallBack':
+      return fallBack(context, decision, observed);
+    default:
+      return decision satisfies never;
+  }
+}
+
+async function note(active: ActiveDrain, resource: CustomProgress, observed: ObservedDrain): Promise<Turn> {
+  const record = { ...observed.record, active: { ...active, phase: { kind: 'custom', resource } as const } };
+  const saved = await save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
+  return saved.written ? ONWARD : saved;
+}
+
+async function create(
+  context: DrainContext,
+  { active, resource: custom }: Of<'createResource'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const { deps, reporter } = context;
+  const { rules, template } = observed;
+  const settings = rules?.settings.customDrain;
+  if (rules === undefined || settings === undefined || template === undefined)
+    return again('the configuration changed');
+  const podsOf = podRules(active, rules, observed.node);
+  const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
+  const made = await createResource(deps, { settings, template, active, custom, nodeName: observed.node.name, pods });
+  switch (made.kind) {
+    case 'exists':
+      return again(`${custom.kind} ${custom.name} exists`);
+    case 'failed': {
+      const decision = fail(active, settings, { reason: made.reason, message: made.message, left: [] });
+      if (decision.kind === 'fallBack') return fallBack(context, decision, observed);
+      if (decision.kind !== 'finish') return again('the custom drain changed');
+      return finish(context, decision, observed);
+    }
+    case 'created': {
+      await reporter.report({
+        about: observed.object,
+        decision: 'createResource',
+        reason: 'CustomDrainRequested',
+        message: `${custom.kind} ${custom.namespace}/${custom.name} asks for the drain`,
+        details: { id: active.id, uid: made.uid, pods: pods.length, recreated: custom.recreated },
+      });
+      return note(active, { ...custom, uid: made.uid }, observed);
+    }
+  }
+}
+
+async function wait(context: DrainContext, decision: Of<'awaitResource'>, observed: ObservedDrain): Promise<Turn> {
+  const { active, reason, message, until, isStuck } = decision;
+  const notice =
+    reason === 'ResourceNotServed'
+      ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
+      : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
+  const reported = await sayNew(context.reporter, observed, [notice], { before: active.reported });
+  const said = isStuck ? await saidStuck(context, active, [notice], observed) : active;
+  const next: ActiveDrain = { ...said, reported };
+  return save(observed, { ...observed.record, active: next }, safely(observed, until));
+}
+
+async function fallBack(
+  context: DrainContext,
+  { active, because }: Of<'fallBack'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(context.deps, active));
+  if (isRefusal(deleted)) return notChanged(observed, deleted);
+  const message = `${because.reason}: ${because.message}`;
+  const next: ActiveDrain = { ...active, phase: { kind: 'fallback', because: message } };
+  const saved = await save(observed, { ...observed.record, active: next }, addDuration(observed.now, RUN_ENDS_WITHIN));
+  if (!saved.written) return saved;
+  await context.reporter.report({
+    about: observed.object,
+    decision: 'fallBack',
+    reason: EVENT_REASONS.customDrainFellBack,
+    message: `pods are no longer left to the custom resource, they are drained by their modes: ${message}`,
+    details: { id: active.id },
+    event: { type: 'Warning' },
+  });
+  return ONWARD;
+}

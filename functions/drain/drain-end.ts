@@ -1,0 +1,202 @@
+/**
+ * How drains end: the Node, the custom resource and all who asked learn of it, then the record does. Of a Node that is gone all who asked learn
+ * that.
+ */
+import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { isRefusal, createTries, warn } from '../../shared/lifecycle/refusals.ts';
+import type { About } from '../../shared/lifecycle/reporter.ts';
+import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
+import { toFinished } from './admission.ts';
+import { isCordonKnown } from './cancellation.ts';
+import { after, nodeOf, notChanged, report, saveForNow, shownOn, tryChange, type DrainContext } from './context.ts';
+import { deleteResource, resourceOf } from './custom-resource.ts';
+import type { DrainDecision } from './decision.ts';
+import { tellAnswers } from './drain-completed.ts';
+import { carryOutPass } from './evictions.ts';
+import { isFree, remember } from './history.ts';
+import { finishNode } from './node.ts';
+import type { ObservedDrain, SoughtNode } from './observe.ts';
+import { endingBy, isWaiting } from './phase.ts';
+import { FULL } from './pods.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
+import type { DrainOutcome, DrainRequest } from './request-record.ts';
+import { wakeNext } from './wake-ups.ts';
+
+type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+
+/** Does the last acts of a drain, notes how it ended, and closes it. */
+export async function finish(
+  context: DrainContext,
+  { active, outcome, pass }: Of<'finish'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const result = pass === undefined ? undefined : await carryOutPass(context, observed, active, pass);
+  const ending = endingBy(active, outcome, observed.now);
+  const ended = { ...active, drained: active.drained + (result?.drained ?? 0), phase: ending };
+  // Those that end with it wait no more.
+  const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
+  const record = { ...observed.record, requests, active: ended };
+  const saved = await saveForNow(observed, record);
+  if (!saved.written) return saved;
+  context.run.ended = active.id;
+  return close(context, { kind: 'close', active: ended, ending }, after(observed, record));
+}
+
+/** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
+export async function close(
+  context: DrainContext,
+  { active, ending: { outcome, over } }: Of<'close'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const { deps } = context;
+  const { active: _, ...rest } = observed.record;
+  const isOver = active.requests.every(({ id }) => over.includes(id));
+  const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && isFree(rest);
+  const uncordon = isLast && isCordonKnown(observed.record, observed.node);
+  // Also where a run that died in between has opened the node.
+  const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
+  const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active));
+  if (isRefusal(deleted)) return notChanged(observed, deleted);
+  const { scope, startTime, drained } = active;
+  const ended = active.requests.map(request => ({
+    ...toFinished(request, outcome, { now: observed.now, scope, drained, startTime }),
+    recovered: over.includes(request.id),
+  }));
+  const shown = status === 'Succeeded' ? 'drained' : 'nothing';
+  const node = await shownOn(context, observed, shown, outcome.message);
+  if (node === undefined || isRefusal(node)) return notChanged(observed, node);
+  const changed = await tryChange(context, observed, 'finish', () =>
+    finishNode(deps, node, { status, uncordon, ended }),
+  );
+  if (changed.kind !== 'ok') return notChanged(observed, changed);
+  await tellAnswers(deps, nodeOf(observed), ended);
+  // Said first: a run that dies in between says it again, and once the record has it nobody does.
+  await reportEnd(context, active, outcome, observed);
+  // The mark is off: should this run die, the first that waits looks by itself.
+  if (!isWaiting(active)) await wakeNext(deps, observed);
+  const saved = await saveForNow(observed, remember(rest, ended, observed.node));
+  return saved.written ? ONWARD : saved;
+}
+
+/** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
+export async function tidy(
+  context: DrainContext,
+  { status, uncordon }: Of<'tidy'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const { deps } = context;
+  const { object, store } = observed;
+  const loaded = await store.load();
+  const isIdle =
+    loaded.kind === 'none' ||
+    (loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0);
+  if (!isIdle) return again('a drain has begun');
+  const end = { status, uncordon, ended: [] };
+  const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));
+  return changed.kind === 'ok' ? ONWARD : notChanged(observed, changed);
+}
+
+async function reportEnd(
+  context: DrainContext,
+  active: ActiveDrain,
+  outcome: DrainOutcome,
+  observed: ObservedDrain,
+): Promise<void> {
+  const { status, reason, message, left } = outcome;
+  const ids = active.requests.map(({ id }) => id);
+  const details: JsonObject = { id: active.id, ids, status, reason, drained: active.drained, left: [...left] };
+  const event = ENDS[status];
+  await report(context, observed, {
+    decision: 'end',
+    reason: event.reason,
+    message: `drain ${active.id}${ids.includes(active.id) ? '' : `, which went on for ${ids.join(', ')}`}: ${message}`,
+    details,
+    metric: { name: DRAIN_METRICS.completed, dimensions: { status } },
+    event: { type: event.type },
+  });
+  if (left.length === 0) return;
+  await context.deps.events.record({
+    type: 'Warning',
+    reason: EVENT_REASONS.drainLeftPods,
+    message: `not waited for${status === 'Failed' ? ' any more' : ''}: ${left.join(', ')}`,
+    about: observed.object,
+  });
+}
+
+const ENDS = {
+  Succeeded: { type: 'Normal', reason: EVENT_REASONS.drainSucceeded },
+  AlreadyDrained: { type: 'Normal', reason: EVENT_REASONS.drainSucceeded },
+  Failed: { type: 'Warning', reason: EVENT_REASONS.drainFailed },
+  Cancelled: { type: 'Normal', reason: EVENT_REASONS.drainCancelled },
+} as const;
+
+type Gone = GoneSubject<DrainRecord>;
+
+/** There is no Node to look at. */
+type GoneContext = Pick<DrainContext, 'deps' | 'reporter'>;
+
+const goneOutcome = (name: string): DrainOutcome => ({
+  status: 'Cancelled',
+  reason: 'NodeGone',
+  message: `there is no node ${name} any more`,
+  left: [],
+});
+
+const targetNode = ({ name, uid }: SoughtNode) => ({ name, ...(uid !== undefined && { uid }) });
+
+const aboutNode = (target: SoughtNode): About => ({ apiVersion: 'v1', kind: 'Node', metadata: targetNode(target) });
+
+/** Answers a request whose Node is gone and has no drain. */
+export async function answerGone(
+  { deps, reporter }: GoneContext,
+  target: SoughtNode,
+  request: DrainRequest,
+): Promise<void> {
+  const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
+  await tellAnswers(deps, targetNode(target), [ended]);
+  await reporter.report({
+    about: aboutNode(target),
+    decision: 'answer',
+    reason: ended.reason,
+    message: `Cancelled: ${ended.message}`,
+    details: { id: ended.id, status: ended.status },
+  });
+}
+
+/** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
+export async function closeGone({ deps, reporter }: GoneContext, target: SoughtNode, gone: Gone): Promise<void> {
+  const { active, requests } = gone.value;
+  if (!(await isResourceGone({ deps, reporter }, gone))) return;
+  const asked = [...(active?.requests ?? []), ...requests];
+  const { name } = target;
+  const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
+  const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
+  await tellAnswers(deps, targetNode(target), ended);
+  await gone.record.closeGone();
+  if (asked.length === 0) return;
+  await reporter.report({
+    about: aboutNode(target),
+    decision: 'close',
+    reason: 'SubjectGone',
+    message: `node ${name} is gone, its drain is closed`,
+    details: { ids: asked.map(({ id }) => id) },
+  });
+}
+
+/** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
+async function isResourceGone({ deps, reporter }: GoneContext, { record, value, subject }: Gone): Promise<boolean> {
+  const { active, refusals: stored } = value;
+  const made = await resourceOf(deps, active);
+  if (made === undefined) return true;
+  const say = warn(reporter, made.about, EVENT_REASONS.changeRefused);
+  const tries = createTries(deps.clock);
+  const change = { key: 'deleteResource', stored, restsOn: [], say };
+  const deletion = await tries.make(change, () => deleteResource(deps, active));
+  if (!isRefusal(deletion)) return true;
+  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime: deletion.until });
+  if (deletion.goesBack !== undefined) throw deletion.goesBack;
+  return false;
+}

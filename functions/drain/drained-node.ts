@@ -1,0 +1,59 @@
+/** What the rule reads of a Node, NVSentinel's annotation among it: the HealthEvents that keep it quarantined. */
+import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
+import { parseHealthEvent } from '../../shared/contract/health-event.ts';
+import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
+import { isJsonObject, readJson } from '../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { kubeletSilentSince, readConditions } from '../../shared/domain/node.ts';
+import { faultOf } from './faults.ts';
+import { readAnswer, requestedId } from './node-annotations.ts';
+import { readShownDrain } from './node.ts';
+import type { DrainedNode } from './observation.ts';
+import type { Fault } from './request-record.ts';
+
+/** Ids of the HealthEvents in the annotation; entries without one name none. */
+function quarantineIds(text: string): readonly string[] | 'unreadable' {
+  const value = readJson(text);
+  if (!Array.isArray(value)) return 'unreadable';
+  return (value as readonly unknown[]).flatMap(each => {
+    const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
+    return typeof id === 'string' && id !== '' ? [id] : [];
+  });
+}
+
+/** More entries than a node has checks are not read. */
+const MAX_ENTRIES = 1000;
+
+/** The faults that the annotation lists. Never throws. */
+export function listedFaults(text: string | undefined): readonly Fault[] {
+  const entries = readJson(text);
+  if (!Array.isArray(entries)) return [];
+  return entries.slice(0, MAX_ENTRIES).flatMap((entry: unknown) => {
+    const read = isJsonObject(entry) ? parseHealthEvent({ nodeName: 'any', id: 'any', ...entry }) : undefined;
+    return read?.ok === true ? [faultOf(read.value.event)] : [];
+  });
+}
+
+/** What the rule reads of a Node. */
+export function toDrainedNode(object: KubernetesObject): DrainedNode {
+  const { metadata, spec, status } = object;
+  const conditions = readConditions(status?.['conditions']);
+  const annotations = metadata.annotations ?? {};
+  const text = annotations[NVSENTINEL.quarantineAnnotation];
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    kubeletSilentSince: kubeletSilentSince(conditions),
+    shown: readShownDrain(conditions),
+    labels: metadata.labels ?? {},
+    unschedulable: spec?.['unschedulable'] === true,
+    cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
+    quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
+    quarantineFaults: () => listedFaults(text),
+    released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
+    underWay: annotations[ANNOTATIONS.drainUnderWay],
+    requested: requestedId(annotations[ANNOTATIONS.drainRequested]),
+    answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
+    watched: isWatchedFor(object, 'drain'),
+  };
+}

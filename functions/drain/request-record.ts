@@ -1,0 +1,141 @@
+/**
+ * What is remembered of a request for a drain, and of how it ended: as it is stored, the schema is the type. Version 1 knew nothing of the end of
+ * a quarantine, version 3 nothing of error codes, and of ends the last hundred alone.
+ */
+import { instant } from '../../shared/contract/instant.ts';
+import * as z from '../../shared/contract/zod.ts';
+import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import type { DrainScope } from './pods.ts';
+
+/** What is undefined is stored as null. */
+const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  z.pipe(
+    z.nullable(schema),
+    z.transform((value: z.output<Schema> | null) => value ?? undefined),
+  );
+const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
+
+const overrides = z.object({ force: z.boolean(), skip: z.boolean() });
+const event: z.ZodMiniType<HealthEvent> = z.object({
+  id: z.string(),
+  nodeName: z.string(),
+  version: z.number(),
+  agent: z.string(),
+  componentClass: z.string(),
+  checkName: z.string(),
+  isFatal: z.boolean(),
+  isHealthy: z.boolean(),
+  message: z.string(),
+  recommendedAction: z.number(),
+  recommendedActionName: z.exactOptional(z.string()),
+  customRecommendedAction: z.string(),
+  errorCode: z.array(z.string()),
+  entitiesImpacted: z.array(z.object({ entityType: z.string(), entityValue: z.string() })),
+  metadata: z.record(z.string(), z.string()),
+  generatedTimestamp: orUndefined(z.object({ seconds: z.number(), nanos: z.number() })),
+  quarantineOverrides: orUndefined(overrides),
+  drainOverrides: orUndefined(overrides),
+  processingStrategy: z.number(),
+});
+
+const saidSchema = z.object({
+  /** When the monitor made it: `generatedTimestamp`. */
+  generatedTime: z.exactOptional(instant),
+  /** When NVSentinel stored it: `createdAt`. */
+  createdTime: z.exactOptional(instant),
+  /** When NVSentinel's exporter made the CloudEvent of it. */
+  exportedTime: z.exactOptional(instant),
+  /** When it was put on the bus. */
+  sentTime: z.exactOptional(instant),
+});
+/** When something was said, by each clock that states it. */
+export type Said = Readonly<z.output<typeof saidSchema>>;
+
+export const requestSchema = z.object({
+  /** Unique: a request with the same id is the same request. */
+  id: z.string(),
+  /** `source` of the bus event. */
+  requestedBy: z.string(),
+  /** For templates, scope and overrides; of a `DrainRequested` the same in that shape. */
+  event,
+  /** A `QuarantineStatus`. */
+  quarantine: orUndefined(z.string()),
+  /** All pods go at once, whatever configuration and limits say. */
+  allPods: z.exactOptional(z.boolean()),
+  /** `DeleteAfterTimeout` counts from there: when NVSentinel stored it, else when it was put on the bus, else when it arrived. Absent in records of before. */
+  time: z.exactOptional(instant),
+  said: z.exactOptional(saidSchema),
+});
+/** Somebody asks for a drain of the node. */
+export type DrainRequest = Readonly<z.output<typeof requestSchema>>;
+
+export const scopeSchema: z.ZodMiniType<DrainScope> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('full') }),
+  z.object({ kind: z.literal('entities'), entities: z.array(z.string()) }),
+]);
+
+const statusSchema = z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']);
+/** NVSentinel's words. */
+export type DrainStatus = z.output<typeof statusSchema>;
+
+export const outcomeSchema = z.object({
+  status: statusSchema,
+  /** One CamelCase word. */
+  reason: z.string(),
+  message: z.string(),
+  /** Pods that should have gone and were not waited for, as `namespace/name (why)`. */
+  left: list(z.string()),
+});
+export type DrainOutcome = Readonly<z.output<typeof outcomeSchema>>;
+
+const faultSchema = z.object({
+  agent: z.string(),
+  componentClass: z.string(),
+  checkName: z.string(),
+  /** `type/value`; empty: the whole check. */
+  entities: list(z.string()),
+  /** Error codes; empty: all of the check. Absent in records of before: any. */
+  codes: z.exactOptional(list(z.string())),
+});
+/** A fault as monitors identify it: a recovery names the same. */
+export type Fault = Readonly<z.output<typeof faultSchema>>;
+
+export const finishedSchema = z.extend(outcomeSchema, {
+  id: z.string(),
+  scope: scopeSchema,
+  drained: z.number(),
+  startTime: instant,
+  endTime: instant,
+  /** Which fault the request was about. */
+  fault: faultSchema,
+  /** The fault is over. */
+  recovered: z.boolean(),
+  said: z.exactOptional(saidSchema),
+});
+/** How one request ended. */
+export type FinishedDrain = Readonly<z.output<typeof finishedSchema>>;
+
+/** Stored short, for there are thousands: id, status, end. */
+export const answeredSchema = z.pipe(
+  z.tuple([z.string(), statusSchema, instant]),
+  z.transform(([id, ended, endTime]) => ({ id, status: ended, endTime })),
+);
+/** A request that ended, of which nothing is left but that it did. */
+export type AnsweredRequest = Readonly<z.output<typeof answeredSchema>>;
+
+/** The latest end of a quarantine: of events that were said before it, and come later, none is drained for. Before version 4 it had one time alone. */
+export const quarantineEndSchema = z.union([
+  z.object({ said: saidSchema, /** When it arrived. */ time: instant }),
+  z.pipe(
+    z.object({ saidTime: instant, time: instant }),
+    z.transform(({ saidTime, time }): { said: Said; time: EpochMs } => ({
+      said: { createdTime: saidTime, sentTime: saidTime },
+      time,
+    })),
+  ),
+]);
+
+export const recoverySchema = z.object({ fault: faultSchema, said: saidSchema, /** When it arrived. */ time: instant });
+/** A word that a fault, or some of its entities, are over: events about it that were said before, and come later, drain nothing. */
+export type Recovery = Readonly<z.output<typeof recoverySchema>>;

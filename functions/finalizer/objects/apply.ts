@@ -1,0 +1,141 @@
+/**
+ * Carries out what one object needs: ledger → finalizer → clean-up → release. The finalizer goes only after the ledger says that the clean-up
+ * succeeded (I1), so the next run completes one that dies anywhere.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
+import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
+import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { callEnded, reserveCall } from './call-rate.ts';
+import { callCleanUp, clearDegraded, FOLLOWED_BY, isAnswered, keepAnswer } from './clean-up.ts';
+import type { ObjectContext, ObjectRun } from './context.ts';
+import type { ObjectDecision } from './decide.ts';
+import { orphan, putOn, strip } from './finalizer.ts';
+import { nextEntry, saveEntry } from './ledger.ts';
+import type { ObservedObject } from './observe.ts';
+import type { LedgerEntry } from './record.ts';
+import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
+
+/** An answer of a worker is written down first, whatever is refused. */
+export async function apply(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
+  return (await takeAnswer(context, observed)) ?? unlessRefused(context, decision, observed);
+}
+
+/** Writes the answer in hand down; undefined: there is none that anybody waits for. */
+async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise<Turn | undefined> {
+  const { entry, inForce } = observed;
+  const { answer } = context;
+  context.answer = undefined;
+  if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !isAnswered(entry, answer))
+    return undefined;
+  if (entry.phase === 'orphaned') await reportLateSuccess(context.reporter, observed);
+  const turn = await keepAnswer(context, observed, entry, answer);
+  if (turn.kind === 'again') context.answer = 'written' in turn ? answer : undefined;
+  return turn;
+}
+
+/** What is refused is remembered in the entry, and said on the object. */
+async function unlessRefused(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
+  const { reporter, tries } = context;
+  const { entry, object, inForce, record } = observed;
+  const say = (message: string, isRepeated: boolean): Promise<void> =>
+    reportObject(reporter, observed, {
+      decision: 'retry',
+      reason: EVENT_REASONS.finalizationError,
+      message,
+      type: 'Warning',
+      isRepeated,
+    });
+  const restsOn = [object, inForce.object, entry?.phase, entry?.attempts];
+  const outcome = await tries.make({ key: decision.kind, stored: entry?.refusals, restsOn, say }, () =>
+    carryOut(context, decision, observed),
+  );
+  if (!isRefusal(outcome)) return outcome;
+  // This turn may have written it.
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return again('a newer version wrote its entry');
+  const refusals = tries.after(entry?.refusals);
+  const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
+  const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
+  const saved = await saveEntry(observed, value, outcome.until);
+  if (outcome.goesBack !== undefined) throw outcome.goesBack;
+  return saved;
+}
+
+async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
+  const { record, entry, object, observation } = observed;
+  const { rule } = observation;
+  switch (decision.kind) {
+    case 'ignore':
+      return DONE;
+    case 'close':
+      return record.closeGone();
+    case 'watch':
+      return entry === undefined ? DONE : saveEntry(observed, entry, decision.until);
+    case 'hold':
+      return putOn(context, observed);
+    case 'free':
+      if (object !== undefined && (await strip(context, observed, object)) === 'changed') return again('it changed');
+      return record.closeGone();
+    case 'intend':
+      return intend(context, observed);
+    case 'call':
+      context.ownAttempt = undefined;
+      if (entry === undefined) return DONE;
+      return callAndKeep(context, observed, entry);
+    case 'wait':
+      if (entry === undefined) return DONE;
+      if (decision.overdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
+      return saveEntry(observed, { ...entry, ...(decision.overdue && { overdue: true }) }, decision.until);
+    case 'release': {
+      if (object === undefined) return again('it went');
+      if (decision.because === 'deadline') return releaseUnclean(context, observed, object);
+      await clearDegraded(context, observed);
+      if ((await strip(context, observed, object)) === 'changed') return again('it changed');
+      const message = `clean-up is done, ${rule.finalizerName} is off`;
+      await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
+      return record.closeGone();
+    }
+    case 'orphan':
+      return orphan(context, observed, 'it went before its clean-up was done: somebody else took the finalizer off');
+  }
+}
+
+async function callAndKeep(context: ObjectContext, observed: ObservedObject, entry: LedgerEntry): Promise<Turn> {
+  const answer = await callCleanUp(context, observed, entry.attempts);
+  const turn = await keepAnswer(context, observed, entry, answer);
+  await callEnded(context.deps, observed.inForce, observed.subject.uid ?? '');
+  return turn;
+}
+
+/** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */
+async function releaseUnclean(
+  context: ObjectContext,
+  observed: ObservedObject,
+  object: KubernetesObject,
+): Promise<Turn> {
+  if (observed.entry?.phase !== 'orphaned') {
+    const rule = observed.inForce.object.metadata.name;
+    const saved = await orphan(context, observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
+    if (!saved.written) return saved;
+  }
+  return (await strip(context, observed, object)) === 'changed' ? again('it changed') : DONE;
+}
+
+/** Notes the next call down, or takes a place in the queue of its rule. */
+async function intend(context: ObjectRun, observed: ObservedObject): Promise<Turn> {
+  const { deps, takeSlot: take } = context;
+  const { entry, observation, inForce } = observed;
+  const { now } = observation;
+  const isPlaced = entry?.slotTime !== undefined;
+  const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isPlaced, now, take });
+  if (slot > now) {
+    return saveEntry(observed, { ...nextEntry(observed), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
+  }
+  const attempts = (entry?.attempts ?? 0) + 1;
+  const next = { ...nextEntry(observed), phase: 'intended', attempts, time: now } as const;
+  const turn = await saveEntry(observed, next, addDuration(now, FOLLOWED_BY));
+  if (turn.written) context.ownAttempt = attempts;
+  return again('the call was noted down');
+}

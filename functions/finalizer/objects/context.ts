@@ -1,0 +1,24 @@
+/** What the clean-up of objects acts with, and what one run knows of its earlier turns. */
+import type { FinalizerContext } from '../cluster/context.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { takeSlot } from './call-queue.ts';
+import type { decide } from './decide.ts';
+
+/** With the rules: a proof may put mistakes in their place. */
+export interface ObjectContext extends FinalizerContext {
+  readonly decideObject: typeof decide;
+  readonly takeSlot: typeof takeSlot;
+}
+
+/** What a worker answered by its event. */
+export type WorkerAnswer = HookAnswer & { readonly rule: string };
+
+/** One run about one object and rule. */
+export interface ObjectRun extends ObjectContext {
+  readonly tries: Tries;
+  /** Number of the call that this run noted down. */
+  ownAttempt: number | undefined;
+  /** Of a worker, until it is in the ledger. */
+  answer: WorkerAnswer | undefined;
+}

@@ -1,0 +1,141 @@
+/**
+ * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
+ * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
+ */
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { LEDGER_CHECK } from './decide.ts';
+import { seenIn } from '../rules/out-of-sight.ts';
+import { isAnswered } from './clean-up.ts';
+import type { WorkerAnswer } from './context.ts';
+import type { LedgerEntry } from './record.ts';
+
+interface KeptEntry {
+  readonly subject: Subject;
+  readonly record: TimedRecord<LedgerEntry>;
+  readonly rule: string;
+  /** Why nothing cleans up; undefined: only its kind is not served now, which the rule says. */
+  readonly because: string | undefined;
+}
+
+/** Between two looks: nobody watches a kind without a rule (I5). */
+const CHECK = minutes(5);
+const SAID_EVERY = hours(24);
+
+/** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
+export async function keepWithoutRule(
+  context: FinalizerContext,
+  kept: KeptEntry,
+  answer: WorkerAnswer | undefined,
+): Promise<void> {
+  const { subject, record, rule, because } = kept;
+  const { deps } = context;
+  await updateRecord(`${subject.kind} ${subject.name}`, record, async (loaded): Promise<Turn> => {
+    if (loaded.kind !== 'known') return DONE;
+    const time = deps.clock.now();
+    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(loaded.value, answer);
+    const entry = isDone ? ({ ...loaded.value, phase: 'cleaned', time } as const) : loaded.value;
+    if (because === undefined || entry.phase === 'orphaned') {
+      return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
+    }
+    return keep(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
+  });
+}
+
+type EntryWithoutRule = KeptEntry & { readonly because: string };
+
+async function keep(
+  context: FinalizerContext,
+  kept: EntryWithoutRule,
+  entry: LedgerEntry,
+  now: EpochMs,
+): Promise<Turn> {
+  const { record, subject } = kept;
+  const object = await observed(context.deps, subject);
+  const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
+  if (object !== 'notKnown' && !isHeld) return end(context, kept, entry, object);
+  const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
+  const said = entry.withoutRule;
+  const isNews =
+    said === undefined || (deleting && !said.deleting) || isDue(now, addDuration(said.saidTime, SAID_EVERY));
+  // Said first: a run that dies in between says it again (I9).
+  if (isNews) await say(context.reporter, kept, entry, deleting);
+  const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting } } : entry;
+  return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
+}
+
+/** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the rule. */
+async function observed(
+  { kubernetes }: Pick<TerminationDeps, 'kubernetes'>,
+  { apiVersion, kind, namespace, name, uid }: Subject,
+): Promise<KubernetesObject | undefined | 'notKnown'> {
+  const asked = { ...parseApiVersion(apiVersion), kind };
+  const type = await kubernetes.resolve(asked);
+  if (type === undefined) return 'notKnown';
+  const answer = await orNotKnown(kubernetes.get({ type, name, ...(namespace !== undefined && { namespace }) }));
+  if (answer.kind === 'notKnown') return 'notKnown';
+  const found = await seenIn({ kubernetes }, answer, asked);
+  if (found === 'hidden') return 'notKnown';
+  return found?.metadata.uid === uid ? found : undefined;
+}
+
+/** The finalizer is off: a person took it, or the object is gone. */
+async function end(
+  { reporter, deps }: FinalizerContext,
+  { record, subject, rule, because }: EntryWithoutRule,
+  entry: LedgerEntry,
+  object: KubernetesObject | undefined,
+): Promise<Turn> {
+  const lives = object !== undefined && object.metadata.deletionTimestamp === undefined;
+  if (lives || entry.phase === 'cleaned') return record.closeGone();
+  const message = `it went without its clean-up: ${because}`;
+  await report(reporter, subject, {
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${message}`,
+    rule,
+  });
+  const now = deps.clock.now();
+  const value = { ...entry, phase: 'orphaned', time: now, message } as const;
+  return record.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK) });
+}
+
+function say(
+  reporter: Reporter,
+  { subject, rule, because }: EntryWithoutRule,
+  entry: LedgerEntry,
+  deleting: boolean,
+): Promise<void> {
+  const { finalizerName, phase } = entry;
+  const then = deleting ? 'it is being deleted and stays' : 'it would stay when it is deleted';
+  const done = phase === 'cleaned' ? '; its clean-up is done' : '';
+  return report(reporter, subject, {
+    decision: 'warn',
+    reason: EVENT_REASONS.finalizerWithoutRule,
+    message: `nothing cleans up under its finalizer ${finalizerName}, because ${because}: ${then} until the rule is there again, or somebody takes the finalizer off${done}`,
+    rule,
+  });
+}
+
+function report(
+  reporter: Reporter,
+  { apiVersion, kind, name, namespace, uid }: Subject,
+  { rule, reason, ...said }: { decision: string; reason: string; message: string; rule: string },
+): Promise<void> {
+  const metadata = { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) };
+  return reporter.report({
+    about: { apiVersion, kind, metadata },
+    ...said,
+    reason,
+    details: { rule },
+    metric: { name: reason },
+    event: { type: 'Warning' },
+  });
+}

@@ -1,0 +1,70 @@
+/** What is said of instances that may have been left behind, and of entries of the ledger. */
+import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { OrphanDecision } from './decide.ts';
+import type { ObservedInstance } from './observe.ts';
+import { instanceSubject } from './record.ts';
+
+function aboutOf({ object, providerID }: ObservedInstance): About {
+  if (object === undefined) {
+    const { apiVersion, kind, name } = instanceSubject(providerID);
+    return { apiVersion, kind, metadata: { name } };
+  }
+  const { apiVersion, kind, name, uid } = object;
+  return { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } };
+}
+
+export async function reportOrphan(reporter: Reporter, observed: ObservedInstance, since: EpochMs): Promise<void> {
+  const { object, providerID, state = '' } = observed;
+  await reporter.report({
+    about: aboutOf(observed),
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message:
+      object === undefined
+        ? `instance ${providerID} is ${state}, and neither a NodeClaim nor a Node has it`
+        : `${object.kind} ${object.name} went before its termination was over, and instance ${providerID} is ${state}: the finalizer was taken off by somebody else`,
+    details: { providerID, state, since: toTimestamp(since) },
+    metric: { name: TERMINATION_METRICS.possibleOrphan },
+    // No object of the cluster could carry an Event about an instance alone.
+    ...(object !== undefined && { event: { type: 'Warning' } }),
+  });
+}
+
+export async function reportClosed(
+  reporter: Reporter,
+  observed: ObservedInstance,
+  because: Extract<OrphanDecision, { kind: 'close' }>['because'],
+): Promise<void> {
+  const { providerID, state, heldBy } = observed;
+  const ended = state === undefined ? 'is gone' : `is ${state}`;
+  await reporter.report({
+    about: aboutOf(observed),
+    decision: 'close',
+    reason: because,
+    message: `instance ${providerID} ${because === 'InstanceEnded' ? ended : `has a ${heldBy}`}: it is no possible orphan any more`,
+    details: { providerID },
+  });
+}
+
+/** @param forgotten what the entry was about; undefined: there is no such entry */
+export async function reportForgotten(reporter: Reporter, id: string, forgotten: Subject | undefined): Promise<void> {
+  const { apiVersion, kind, name, namespace, uid } = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
+  await reporter.report({
+    about: {
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
+    },
+    decision: forgotten === undefined ? 'ignore' : 'forget',
+    reason: forgotten === undefined ? 'NotInLedger' : 'OrphanForgotten',
+    message:
+      forgotten === undefined
+        ? `the ledger has no possible orphan ${id}: there is nothing to forget`
+        : `a person has seen to ${kind} ${name}: it is no possible orphan any more`,
+    details: { id },
+  });
+}

@@ -1,0 +1,148 @@
+/**
+ * Shows on a rule's status whether it can be used and whether its kind is watched, and wakes every object of the kind when that begins. A rule
+ * that is deleted stays until no object carries its finalizer.
+ */
+import { hasCondition, setConditions } from '../cluster/set-condition.ts';
+import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import { isRefusal, warn, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
+import type { RuleContext, RuleMessage } from './context.ts';
+import { CHANGED, endUnused, endWhenFree, keepRule } from './finalizer.ts';
+import type { ObservedRule } from './observe.ts';
+import { isLater, KEEPING } from './record.ts';
+import { reportRefused } from './report.ts';
+import { cleanUpOf, type RuleAcceptance } from './rule-set.ts';
+import { acceptedOf, isNews, WATCH_TIME, watchingOf, withCarriers } from './status.ts';
+
+/** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
+export async function apply(
+  context: RuleContext & { readonly tries: Tries },
+  observed: ObservedRule,
+  acceptance: RuleAcceptance,
+  message: RuleMessage,
+): Promise<Turn> {
+  const { deps, tries, reporter } = context;
+  const { object, record } = observed;
+  const loaded = await record.load();
+  if (loaded.kind === 'newer') return DONE;
+  const before = loaded.kind === 'known' ? loaded.value : {};
+  const { watch = before.watch, wakeUp } = message;
+  const change = {
+    stored: before.refusals,
+    restsOn: [object, acceptance.kind],
+    say: warn(reporter, object, EVENT_REASONS.changeRefused),
+  };
+  const remember = async (until: EpochMs): Promise<Saved> => {
+    await record.load();
+    const { kind, apiVersion, metadata } = object;
+    const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+    const refusals = tries.after(before.refusals);
+    const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
+    const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
+    return await record.save({ subject, value, wakeTime: until });
+  };
+  const kept = await tries.make({ ...change, key: KEEPING }, () => keepRule(deps, object, acceptance));
+  if (kept === 'changed') return CHANGED;
+  // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
+  if (isRefusal(kept)) await remember(kept.until);
+  const outcome = await tries.make({ ...change, key: 'rule' }, () =>
+    applyRule(context, observed, acceptance, { ...message, watch }),
+  );
+  if (!isRefusal(kept) && !isRefusal(outcome)) {
+    // Nothing of it waits any more, unless it is being deleted.
+    const isWaiting = wakeUp !== undefined || before.refusals !== undefined;
+    const isDone = outcome.kind === 'done' && isWaiting && object.metadata.deletionTimestamp === undefined;
+    return isDone ? record.release() : outcome;
+  }
+  if (!isRefusal(outcome) && outcome.kind === 'again') return outcome;
+  const refused = [kept, outcome].filter(isRefusal);
+  const until = refused.map(each => each.until).toSorted((a, b) => a - b)[0];
+  const saved = await remember(until ?? deps.clock.now());
+  const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
+  if (goesBack !== undefined) throw goesBack;
+  return saved;
+}
+
+async function applyRule(
+  context: RuleContext,
+  observed: ObservedRule,
+  acceptance: RuleAcceptance,
+  message: RuleMessage,
+): Promise<Turn> {
+  const { deps } = context;
+  const { object } = observed;
+  const { watch, wakeUp } = message;
+  const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
+  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
+  if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
+  const accepted = await withCarriers(deps, acceptedOf(acceptance), current, acceptance);
+  const news = watch !== undefined && isNews(watch, current) ? watch : undefined;
+  const watching = news && watchingOf(news);
+  const resource = news?.state === 'Watching' ? await resourceOf(deps, current) : undefined;
+  const fields = {
+    ...(resource !== undefined && { resource }),
+    ...(news !== undefined && { [WATCH_TIME]: news.since }),
+  };
+  // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
+  const isSaid = hasCondition(current, accepted) || wakeUp !== undefined;
+  if (accepted.status === 'False' && !isSaid) await reportRefused(context.reporter, object, accepted);
+  const shown = [accepted, ...(watching ? [watching] : [])];
+  const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
+  if (status === 'changed') return CHANGED;
+  const turn = await lookAtObjects(context, observed, acceptance, { ...message, resource });
+  // Nobody reads the status of a rule that is being deleted.
+  if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
+  return turn;
+}
+
+/**
+ * The plural of the rule's kind. An event says that it is watched; what is of that kind the API server says, so that no event can make a rule
+ * that of other objects. Throws `RetryableError` while it does not know the kind that the forwarder has found.
+ */
+async function resourceOf(
+  { kubernetes }: Pick<RuleContext['deps'], 'kubernetes'>,
+  { metadata, spec }: KubernetesObject,
+): Promise<string | undefined> {
+  const rule = parseFinalizerRule(spec);
+  if (!rule.ok) return undefined;
+  const type = await kubernetes.resolve(rule.value);
+  if (type !== undefined) return type.resource;
+  throw new RetryableError(`FinalizerRule ${metadata.name}: ${rule.value.kind} is watched, but not served`, {
+    reason: 'NotServed',
+  });
+}
+
+/** @param message `resource`: the kind's, as it was just found */
+async function lookAtObjects(
+  { deps, rules }: RuleContext,
+  observed: ObservedRule,
+  acceptance: RuleAcceptance,
+  { concernsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
+): Promise<Turn> {
+  const { name, deletionTimestamp } = observed.object.metadata;
+  const cleaning = cleanUpOf(acceptance);
+  if (cleaning === undefined) return endUnused(deps, observed);
+  const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
+  // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
+  const type = (deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(cleaning.rule)) ?? known;
+  if (type === undefined) return endUnused(deps, observed);
+  const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
+  const asked = concernsObjects || wakeUp !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
+  if (deletionTimestamp === undefined) {
+    if (asked.kind === 'notKnown') throw asked.error;
+    return DONE;
+  }
+  // Objects that cannot be listed are said by its condition, each minute anew.
+  const watching = conditionsOf(observed.object).find(condition => condition.type === 'Watching');
+  return endWhenFree(deps, observed, inForce, known === undefined && watching?.status === 'False');
+}
+
+const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);

@@ -1,0 +1,19 @@
+/** What a run about a FinalizerRule acts with, and what its message says. */
+import type { FinalizerContext } from '../cluster/context.ts';
+import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
+import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
+import type { Rounds } from '../../../shared/policies/rounds.ts';
+
+export interface RuleContext extends FinalizerContext {
+  /** Wake what a change of a rule concerns. */
+  readonly rules: Rounds;
+}
+
+export interface RuleMessage {
+  /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
+  readonly watch?: KindWatch | undefined;
+  /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
+  readonly concernsObjects?: boolean;
+  /** Brings back a rule that is being deleted, or whose change was refused. */
+  readonly wakeUp?: SubjectWakeUp;
+}

@@ -1,0 +1,29 @@
+/** What is known of a FinalizerRule: itself among all rules, and its record. Always live reads. */
+import type { TerminationDeps } from '../cluster/context.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { Observed } from '../../../shared/lifecycle/settle.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
+import { closeRuleRecord, type RuleRecord } from './record.ts';
+import { loadRules } from './rule-set.ts';
+
+export interface ObservedRule {
+  readonly object: KubernetesObject;
+  readonly record: TimedRecord<RuleRecord>;
+  readonly all: readonly KubernetesObject[];
+}
+
+/** @param wakeUp of the timer of a rule: the record of one that is gone is closed */
+export async function observe(
+  deps: TerminationDeps,
+  name: string,
+  recordOf: (uid: string) => TimedRecord<RuleRecord>,
+  wakeUp: SubjectWakeUp | undefined,
+): Promise<Observed<ObservedRule>> {
+  const all = await loadRules(deps);
+  const object = all.find(({ metadata }) => metadata.name === name);
+  const isMeant = wakeUp === undefined || object?.metadata.uid === wakeUp.subject.uid;
+  if (!isMeant && wakeUp.subject.uid !== undefined) await closeRuleRecord(recordOf(wakeUp.subject.uid));
+  if (object === undefined || !isMeant) return { kind: 'over' };
+  return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
+}

@@ -1,0 +1,20 @@
+/** What is said of a FinalizerRule. */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { Condition } from '../cluster/set-condition.ts';
+
+/** Why the rule cannot be used. */
+export async function reportRefused(
+  reporter: Reporter,
+  about: KubernetesObject,
+  { message, reason }: Condition,
+): Promise<void> {
+  await reporter.report({
+    about,
+    decision: 'refuse',
+    reason: EVENT_REASONS.invalidFinalizerRule,
+    message: `${reason}: ${message}; it puts its finalizer on nothing new`,
+    event: { type: 'Warning' },
+  });
+}

@@ -1,0 +1,56 @@
+/** What the status of a FinalizerRule says: whether it can be used, and whether its kind is watched. */
+import type { TerminationDeps } from '../cluster/context.ts';
+import type { Condition } from '../cluster/set-condition.ts';
+import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
+import { carriedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { listed } from './finalizer.ts';
+import { isLater } from './record.ts';
+import type { RuleAcceptance } from './rule-set.ts';
+
+/** In the status of a rule: when the forwarder found what the condition `Watching` says. */
+export const WATCH_TIME = 'watchTime';
+
+/** An older report may arrive after a newer one. */
+export function isNews(watch: KindWatch, { status }: KubernetesObject): boolean {
+  const since = status?.[WATCH_TIME];
+  return typeof since !== 'string' || isLater(watch, { since });
+}
+
+export function acceptedOf(acceptance: RuleAcceptance): Condition {
+  switch (acceptance.kind) {
+    case 'inForce':
+      return { type: 'Accepted', status: 'True', reason: 'Valid', message: '' };
+    case 'invalid':
+      return { type: 'Accepted', status: 'False', reason: 'Invalid', message: acceptance.message };
+    case 'conflict': {
+      const message = `FinalizerRule ${acceptance.with} is older and has this kind`;
+      return { type: 'Accepted', status: 'False', reason: 'Conflict', message };
+    }
+  }
+}
+
+export function watchingOf({ state, message = '' }: KindWatch): Condition {
+  return { type: 'Watching', status: state === 'Watching' ? 'True' : 'False', reason: state, message };
+}
+
+/** Beside why a rule is refused by which nothing can be cleaned up: which objects carry its finalizer, where that can be found out. */
+export async function withCarriers(
+  { kubernetes }: Pick<TerminationDeps, 'kubernetes'>,
+  accepted: Condition,
+  object: KubernetesObject,
+  acceptance: RuleAcceptance,
+): Promise<Condition> {
+  const carried =
+    acceptance.kind === 'invalid' && acceptance.cleansUp === undefined ? carriedFinalizerOf(object.spec) : undefined;
+  const type = carried && (await kubernetes.resolve(carried));
+  if (carried === undefined || type === undefined) return accepted;
+  const found = await orNotKnown(
+    kubernetes.list(type, {}, { project: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }),
+  );
+  if (found.kind !== 'there') return accepted;
+  const carriers = found.objects.filter(({ metadata }) => metadata.finalizers?.includes(carried.finalizerName));
+  if (carriers.length === 0) return accepted;
+  return { ...accepted, message: `${accepted.message}; ${listed(carriers)} with that finalizer, which is left alone` };
+}

@@ -1,0 +1,69 @@
+/** Carries out what a NodeClaim or Node needs: its termination, our finalizers, what is only said, or the end of its record. */
+import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import { addDuration, hours } from '../../../shared/domain/time.ts';
+import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { objectsOf, type RunMemory, type TargetContext } from './context.ts';
+import type { TerminationDecision } from './decide.ts';
+import { closeUnheld, isUnheld, rest } from './end.ts';
+import { rememberPool } from './known-pools.ts';
+import { isLive } from './objects.ts';
+import { storedOrEmpty, type ObservedTermination } from './observe.ts';
+import { prepare } from './prepare.ts';
+import { waitOf, withWait } from './record.ts';
+import { checkReplace } from './replace-in-force.ts';
+import { reportObserved } from './report.ts';
+import { terminate } from './terminate.ts';
+import { awaitSettings } from './unreadable-settings.ts';
+
+/** A deletion that is only observed is looked at this often. */
+const OBSERVED_CHECK = hours(24);
+
+export async function apply(
+  context: Pick<TargetContext, 'deps' | 'reporter' | 'steps'>,
+  run: RunMemory,
+  decision: TerminationDecision,
+  observed: ObservedTermination,
+): Promise<Turn> {
+  const { deps, reporter, steps } = context;
+  switch (decision.kind) {
+    case 'terminate':
+      return terminate({ deps, reporter, steps, run }, decision, observed);
+    case 'prepare':
+      return prepare({ deps, reporter, tries: run.tries }, decision, observed);
+    case 'wouldTerminate':
+      return watch(context, decision, observed);
+    case 'awaitSettings':
+      return awaitSettings(context, decision, observed);
+    case 'refuse':
+    case 'ignore':
+      if (isUnheld(observed)) return closeUnheld(context, observed);
+      await checkReplace({ deps, reporter }, observed);
+      await rememberPoolOf(deps, observed);
+      return rest(observed);
+  }
+}
+
+/** Where admission has put our finalizer on, nothing was there to do: what its NodePool asks for is remembered all the same. */
+async function rememberPoolOf(
+  deps: TerminationDeps,
+  { claim, termination, nodePool }: ObservedTermination,
+): Promise<void> {
+  const isAsked = termination.kind === 'custom' && claim !== undefined && isLive(claim);
+  // One that has gone is remembered as it was.
+  if (isAsked && nodePool !== undefined && nodePool.metadata.uid !== '') await rememberPool(deps, nodePool);
+}
+
+/** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */
+async function watch(
+  context: FinalizerContext,
+  decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
+  observed: ObservedTermination,
+): Promise<Turn> {
+  const { object, record, stored, now } = observed;
+  const { kind, apiVersion, metadata } = object;
+  const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  // Said first: what the record says was said is not said again.
+  if (waitOf(stored, 'observed') === undefined) await reportObserved(context, objectsOf({ observed }), decision);
+  return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
+}
