@@ -148,7 +148,9 @@ function judgeTermination(judged: JudgedNode, attempt: AttemptOf<'Terminate'>): 
   const takesBack = !isIll && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
-    const verdict = isIll ? ({ kind: 'finishing', node, message: describe(attempt) } as const) : undefined;
+    const verdict = isIll
+      ? ({ kind: 'finishing', node, incident: attempt.incident, message: describe(attempt) } as const)
+      : undefined;
     return { ...IN_FLIGHT, record, verdict, time, takesBack };
   }
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];

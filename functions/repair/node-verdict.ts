@@ -176,7 +176,7 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
   }
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   if (claim !== undefined && isTerminatingForcefully(claim, now)) {
-    return { kind: 'finishing', message: `NodeClaim ${claim.name} is being terminated` };
+    return { kind: 'finishing', incident, message: `NodeClaim ${claim.name} is being terminated` };
   }
   if (isStopped(node)) {
     return {

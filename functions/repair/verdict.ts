@@ -147,7 +147,7 @@ export type Undue = { readonly message: string } &
     | { readonly kind: 'blocked'; readonly reason: OwnReason; readonly incident: RepairIncident }
     | { readonly kind: 'vetoed'; readonly incident: RepairIncident; readonly veto: Veto }
     /** Its NodeClaim or its instance is going away. */
-    | { readonly kind: 'finishing' }
+    | { readonly kind: 'finishing'; readonly incident: RepairIncident }
   );
 
 /** What becomes of a node by itself. */
