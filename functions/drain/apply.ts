@@ -33,7 +33,7 @@ import type { FinishedDrain } from './request-record.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
-/** Carries a decision out: the Node first, then who asked, then the record. `again` where somebody else wrote meanwhile. */
+/** Carries a decision out. Where a drain begins, its record is written first; where one ends, last. `again` where somebody else wrote meanwhile. */
 export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
   const { run } = context;
   switch (decision.kind) {

@@ -1,6 +1,6 @@
 /**
  * Repair: a message says which pool it is about, and a pass of the pool does everything: observe, decide, apply. There is no timer and no
- * decision outside it. A healthy node that nobody knows costs a read of the Node and of the policies, and no list.
+ * decision outside it. For a healthy node that nobody knows, the Node, the policies and the records are read, and no nodes are listed.
  */
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';

@@ -1,5 +1,5 @@
 /**
- * The two records of repair, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is ill, or was
+ * The records of a pool and of a node, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is ill, or was
  * acted upon in the last day: since when, what was done, and what was said. The schemas are the types; what earlier versions stored is read at the end.
  */
 import { instant } from '../../shared/contract/instant.ts';

@@ -1,6 +1,6 @@
 /**
- * Says what was decided: audit line, metric and Kubernetes Event out of one value. Called once, after the effect: what is reported has
- * happened. A run that lost a race reports nothing; the turn that succeeds does.
+ * Says what was decided: audit line, metric and Kubernetes Event out of one value. An effect is reported once it has happened; a refusal or
+ * a hold before the record notes that it was said. A run that lost a race reports nothing; the turn that succeeds does.
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';

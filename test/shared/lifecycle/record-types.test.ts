@@ -17,6 +17,9 @@ const NOW = toEpochMs(Date.UTC(2024, 10, 1, 16));
 const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-1' };
 const ADDED = { added: { by: ['a', 'newer', 'version'] } };
 
+/** The fixture of a version that has more at once than any code has written: what is written stands beside it. */
+const WRITTEN: Readonly<Record<string, string>> = { drain: 'drain-v4-written.json' };
+
 const withoutVersion = (stored: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(stored).filter(([key]) => key !== 'schemaVersion'));
 
@@ -31,7 +34,7 @@ describe.each(RECORD_TYPES)('a record of type $name', ({ name, codec }) => {
   });
 
   it('is written as the fixture of this version stands', () => {
-    const stored = withoutVersion(storedState(`${name}-v${codec.schemaVersion}.json`));
+    const stored = withoutVersion(storedState(WRITTEN[name] ?? `${name}-v${codec.schemaVersion}.json`));
     expect(codec.toState(codec.parse(stored))).toEqual(stored);
   });
 
