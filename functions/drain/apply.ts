@@ -8,7 +8,7 @@ import {
   after,
   nodeOf,
   notChanged,
-  orLater,
+  unlessPassing,
   report,
   save,
   saveForNow,
@@ -128,7 +128,7 @@ async function replaced(
   answers: readonly FinishedDrain[],
   observed: ObservedDrain,
 ): Promise<Exclude<NotMade, undefined> | { kind: 'ok' }> {
-  const changed = orLater(
+  const changed = unlessPassing(
     await tryChange(context, observed, 'answer', () => answerNode(context.deps, observed.object, answers)),
   );
   if (changed.kind !== 'ok') return changed;
@@ -196,12 +196,12 @@ async function queue(
  */
 async function prepare(
   context: DrainContext,
-  { active, hold, showDraining, pass }: Preparation,
+  { active, hold, showDraining, plan }: Preparation,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
   const message = `drain ${active.id} of ${formatScope(active.scope)}`;
-  // One that waits for its turn is not in progress.
+  // One that waits in the queue is not in progress.
   const shown = isWaiting(active) ? observed.node.shown : 'inProgress';
   const node = await shownOn(context, observed, shown, message);
   if (node === undefined || isRefusal(node)) return notChanged(observed, node);
@@ -211,12 +211,12 @@ async function prepare(
   if (changed.kind !== 'ok') return notChanged(observed, changed);
   const { resourceVersion: nodeVersion } = changed;
   const prepared = { ...active, hold, nodeVersion };
-  const noted = pass && notedBefore(active, pass, observed);
+  const noted = plan && notedBefore(active, plan, observed);
   const record = { ...observed.record, active: { ...prepared, ...noted } };
   const saved = await saveForNow(observed, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
-  if (pass === undefined || noted === undefined || pass.acts.length === 0) return ONWARD;
-  const decision = { kind: 'drain', active: prepared, pass, isStuck: false, until: undefined } as const;
+  if (plan === undefined || noted === undefined || plan.acts.length === 0) return ONWARD;
+  const decision = { kind: 'drain', active: prepared, plan, isStuck: false, until: undefined } as const;
   return drainNoted(context, decision, noted, after(observed, record));
 }

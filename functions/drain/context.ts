@@ -30,7 +30,7 @@ export interface RunMemory {
 /** Whatever is waited for, a drain is looked at this often. */
 const SAFETY_NET = minutes(5);
 /** No event reports a change of a pod's labels or of the devices it uses. */
-const UNTOLD_NET = minutes(1);
+const UNWATCHED_CHECK = minutes(1);
 
 /** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
 export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
@@ -67,8 +67,8 @@ export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime:
 
 /** Until when a drain waits for news, at most. */
 export function safely({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
-  const isUntold = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
-  const net = addDuration(now, isUntold ? UNTOLD_NET : SAFETY_NET);
+  const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
+  const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
   return earliest(time, net) ?? net;
 }
 
@@ -86,8 +86,8 @@ export function tryChange<Outcome>(
   return tries.make({ key, stored: record.refusals, restsOn, say }, call);
 }
 
-/** What a later turn of its own makes up for: where it is refused, the drain goes on. */
-export const orLater = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
+/** The drain goes on where a change is refused, unless the refusal is about to pass: a later turn makes up for it. */
+export const unlessPassing = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
   isRefusal(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
 
 /** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */

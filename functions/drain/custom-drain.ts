@@ -10,7 +10,7 @@ import { notServed } from '../../shared/domain/not-served.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { FoundResource } from './observation.ts';
 import { notedResource } from './phase.ts';
-import type { DrainPass } from './pod-plan.ts';
+import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 import type { DrainOutcome } from './request-record.ts';
 
@@ -34,7 +34,7 @@ export type CustomDecision =
       readonly kind: 'finish';
       readonly active: ActiveDrain;
       readonly outcome: DrainOutcome;
-      readonly pass: undefined;
+      readonly plan: undefined;
     };
 
 export interface CustomSituation {
@@ -43,25 +43,25 @@ export interface CustomSituation {
   readonly settings: DrainSettings;
   readonly resource: FoundResource;
   /** Pods that are still there. */
-  readonly pass: DrainPass;
+  readonly plan: PodPlan;
 }
 
 /** Somebody removes the custom resource: it is made again this often. */
 const RECREATIONS = 1;
 
 /** Throws a RangeError where the settings name no custom resource: then nobody asks. */
-export function decideCustom({ now, active, settings, resource, pass }: CustomSituation): CustomDecision {
+export function decideCustom({ now, active, settings, resource, plan }: CustomSituation): CustomDecision {
   const { customDrain } = settings;
   if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');
   const fails = (reason: string, message: string): CustomDecision =>
-    fail(active, customDrain, { reason, message, left: stillThere(pass) });
+    fail(active, customDrain, { reason, message, left: stillThere(plan) });
   const custom = notedResource(active);
   const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
 
   const outcome = resource.kind === 'present' && resource.ours ? conditionsOf(resource.object, customDrain) : 'none';
-  if (outcome === 'complete') return { kind: 'finish', active, outcome: completed(pass), pass: undefined };
+  if (outcome === 'complete') return { kind: 'finish', active, outcome: completed(plan), plan: undefined };
   if (resource.kind === 'present' && !resource.ours) {
     return fails(
       'ForeignResource',
@@ -158,18 +158,18 @@ export function fail(
 ): CustomDecision {
   const outcome: DrainOutcome = { status: 'Failed', ...why };
   if (fallbackMode !== undefined) return { kind: 'fallBack', active, because: outcome };
-  return { kind: 'finish', active, outcome, pass: undefined };
+  return { kind: 'finish', active, outcome, plan: undefined };
 }
 
-function completed(pass: DrainPass): DrainOutcome {
-  const left = stillThere(pass);
+function completed(plan: PodPlan): DrainOutcome {
+  const left = stillThere(plan);
   if (left.length === 0)
     return { status: 'Succeeded', reason: 'CustomDrainComplete', message: 'the custom drain is complete', left };
   const message = `the custom drain is complete, and ${left.length} of its pods still run`;
   return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left };
 }
 
-function stillThere({ acts, waits, left }: DrainPass): readonly string[] {
+function stillThere({ acts, waits, left }: PodPlan): readonly string[] {
   const pods = new Map([...acts, ...waits, ...left].map(({ pod }) => [pod.uid, pod]));
   return [...pods.values()].map(({ namespace, name }) => `${namespace}/${name} (Running)`);
 }

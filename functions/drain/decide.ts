@@ -15,7 +15,7 @@ import { rememberEnds, withEnds } from './late-events.ts';
 import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { openPhaseOf } from './phase.ts';
-import { planPass, type DrainPass } from './pod-plan.ts';
+import { planPods, type PodPlan } from './pod-plan.ts';
 import type { DrainPodRules } from './pods.ts';
 import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress, withoutHold, counted } from './progress.ts';
 import { decideQueued } from './queue.ts';
@@ -71,24 +71,24 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
   const { now, node, limits } = observation;
   const isOfCustom = isCustomDrain(before, rules, node);
   const isDelegated = isOfCustom && before.phase.kind !== 'fallback';
-  const { active, pass } = planned(observation, before, rules, isOfCustom);
-  const showDraining = isDelegated || !pass.drained;
+  const { active, plan } = planned(observation, before, rules, isOfCustom);
+  const showDraining = isDelegated || !plan.drained;
   if (!isPrepared(observation, active, showDraining)) {
     const hold = active.hold ?? holdFor(active, node);
-    return { kind: 'prepare', active, hold, showDraining, pass: isDelegated ? undefined : pass };
+    return { kind: 'prepare', active, hold, showDraining, plan: isDelegated ? undefined : plan };
   }
   const isStuck = isDue(now, stuckTime(active, limits) ?? NEVER);
   const next = nextByDeadline(active, limits, now);
-  const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, pass);
+  const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, plan);
   if (isDelegated) {
-    const decision = decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
+    const decision = decideCustom({ now, active, settings: rules.settings, resource: observation.resource, plan });
     if (decision.kind === 'finish') return decision;
     if (over !== undefined) return finish(active, over);
     if (decision.kind !== 'awaitResource') return decision;
     return { ...decision, isStuck, until: earliest(decision.until, next) ?? decision.until };
   }
-  if (pass.drained) return finish(active, succeeded(active, pass), pass);
-  return over === undefined ? { kind: 'drain', active, pass, isStuck, until: next } : finish(active, over);
+  if (plan.drained) return finish(active, succeeded(active, plan), plan);
+  return over === undefined ? { kind: 'drain', active, plan, isStuck, until: next } : finish(active, over);
 }
 
 /** What happens to the pods of the node now, and the drain with what follows of that for the record. */
@@ -97,11 +97,11 @@ function planned(
   before: ActiveDrain,
   rules: DrainRules,
   isCustom: boolean,
-): { readonly active: ActiveDrain; readonly pass: DrainPass } {
+): { readonly active: ActiveDrain; readonly plan: PodPlan } {
   const { deleteAfterTimeout, evictionGracePeriod } = rules.settings;
   const deleteTime = addDuration(sinceOf(before), deleteAfterTimeout);
   const active = withDeleteTime(before, deleteTime);
-  const pass = planPass({
+  const plan = planPods({
     now,
     pods,
     rules: podRules(active, rules, node),
@@ -113,7 +113,7 @@ function planned(
     active,
     forcedBy: forcedBy(active, limits, isCustom),
   });
-  return { active: withProgress(active, pass, now), pass };
+  return { active: withProgress(active, plan, now), plan };
 }
 
 /** Uncordoning also takes back the requests that wait: they would cordon the node again at once. */
@@ -233,11 +233,11 @@ function endOf(
   return asked && take(observation, { kind: 'drain', request: asked });
 }
 
-function finish(active: ActiveDrain, outcome: DrainOutcome, pass?: DrainPass): DrainDecision {
-  return { kind: 'finish', active, outcome, pass };
+function finish(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {
+  return { kind: 'finish', active, outcome, plan };
 }
 
-function succeeded({ drained }: ActiveDrain, { left }: DrainPass): DrainOutcome {
+function succeeded({ drained }: ActiveDrain, { left }: PodPlan): DrainOutcome {
   const names = left.map(({ pod, because }) => `${pod.namespace}/${pod.name} (${because})`);
   const message = `${drained} pod${drained === 1 ? ' was' : 's were'} drained`;
   if (names.length === 0) return { status: 'Succeeded', reason: 'Drained', message, left: [] };

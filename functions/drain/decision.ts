@@ -1,7 +1,7 @@
 /** What can be decided of a node's drains. */
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { CustomDecision } from './custom-drain.ts';
-import type { DrainPass } from './pod-plan.ts';
+import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord, EndingPhase, Hold } from './record.ts';
 import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from './request-record.ts';
 
@@ -68,18 +68,18 @@ export type DrainDecision =
       readonly active: ActiveDrain;
       /** The message in hand, where this takes it. */
       readonly taken: DrainRequest | undefined;
-      /** What follows at once, by the same look; undefined: the drain waits for its turn, or is prepared already. */
+      /** What follows at once, by the same look; undefined: the drain waits in the queue, or is prepared already. */
       readonly next: Preparation | undefined;
     }
   | Preparation
-  /** Its turn has come: it counts from now. */
+  /** It leaves the queue: it counts from now. */
   | { readonly kind: 'start'; readonly record: DrainRecord; readonly active: ActiveDrain }
   /** Other nodes of the pool are drained first. */
   | { readonly kind: 'queue'; readonly active: ActiveDrain; readonly message: string; readonly until: EpochMs }
   | {
       readonly kind: 'drain';
       readonly active: ActiveDrain;
-      readonly pass: DrainPass;
+      readonly plan: PodPlan;
       /** Nothing has moved for hours. */
       readonly isStuck: boolean;
       /** When the deadline, or that nothing moves, changes this next. */
@@ -91,7 +91,7 @@ export type DrainDecision =
       readonly active: ActiveDrain;
       readonly outcome: DrainOutcome;
       /** What is still done with pods that are not waited for. */
-      readonly pass: DrainPass | undefined;
+      readonly plan: PodPlan | undefined;
     }
   /** Decided before: the node, the custom resource and all who asked learn of it. */
   | { readonly kind: 'close'; readonly active: ActiveDrain; readonly ending: EndingPhase };
@@ -103,5 +103,5 @@ export interface Preparation {
   readonly hold: Hold;
   readonly showDraining: boolean;
   /** What follows; undefined: the custom drain does. */
-  readonly pass: DrainPass | undefined;
+  readonly plan: PodPlan | undefined;
 }

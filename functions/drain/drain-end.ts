@@ -15,7 +15,7 @@ import { after, nodeOf, notChanged, report, saveForNow, shownOn, tryChange, type
 import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
 import { tellAnswers } from './drain-completed.ts';
-import { carryOutPass } from './evictions.ts';
+import { carryOutPlan } from './evictions.ts';
 import { isFree, remember } from './history.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
@@ -30,10 +30,10 @@ type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kin
 /** Does the last acts of a drain, notes how it ended, and closes it. */
 export async function finish(
   context: DrainContext,
-  { active, outcome, pass }: Of<'finish'>,
+  { active, outcome, plan }: Of<'finish'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const result = pass === undefined ? undefined : await carryOutPass(context, observed, active, pass);
+  const result = plan === undefined ? undefined : await carryOutPlan(context, observed, active, plan);
   const ending = endingBy(active, outcome, observed.now);
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), phase: ending };
   // Those that end with it wait no more.
@@ -175,7 +175,7 @@ export async function closeGone({ deps, reporter }: GoneContext, target: SoughtN
   const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
   const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
   await tellAnswers(deps, targetNode(target), ended);
-  await gone.record.closeGone();
+  await gone.record.closeNow();
   if (asked.length === 0) return;
   await reporter.report({
     about: aboutNode(target),

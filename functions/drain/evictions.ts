@@ -1,4 +1,4 @@
-/** Carries one pass out: warnings, evictions and deletions, and what is said of them. */
+/** Carries one plan out: warnings, evictions and deletions, and what is said of them. */
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
@@ -19,7 +19,7 @@ import {
 import { type DrainContext, safely, saveForNow, saveUntil } from './context.ts';
 import type { DrainDecision } from './decision.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
-import { type DrainPass, type PodAct, withReturned } from './pod-plan.ts';
+import { type PodPlan, type PodAct, withReturned } from './pod-plan.ts';
 import { withTried } from './progress.ts';
 import type { ActiveDrain } from './record.ts';
 import { noticesOf, saidStuck, sayNew } from './report.ts';
@@ -28,10 +28,10 @@ type PodEnd = Exclude<PodAct, { kind: 'warn' }>;
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 type Warning = Extract<PodAct, { kind: 'warn' }>;
 
-export interface PassResult {
+export interface PlanResult {
   /** UIDs of pods whose owners have been warned. */
   readonly warned: readonly string[];
-  /** Pods that go because of this pass. */
+  /** Pods that go because of this plan. */
   readonly drained: number;
   /** What it leaves undone. */
   readonly left: PodsLeft;
@@ -39,17 +39,17 @@ export interface PassResult {
   readonly isSaidAgain: boolean;
   /** Evictions that are not asked for again for a moment. */
   readonly heldEvictions: HeldEvictions;
-  /** The latest time at which the first of the pods that this pass ends should be gone. */
+  /** The latest time at which the first of the pods that this plan ends should be gone. */
   readonly goneBy: EpochMs | undefined;
 }
 
 /** A call that fails is the answer for its pod: the others are carried out. */
-export async function carryOutPass(
+export async function carryOutPlan(
   { deps, reporter }: DrainContext,
   observed: ObservedDrain,
   active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'> & { readonly intents?: HeldEvictions | undefined },
-  { acts }: DrainPass,
-): Promise<PassResult> {
+  { acts }: PodPlan,
+): Promise<PlanResult> {
   const { now, object: node, record, tries, mode, limits, rules } = observed;
   const { name } = node.metadata;
   const warnings = acts.filter(act => act.kind === 'warn');
@@ -111,7 +111,7 @@ const inSpiteOf = ({ overrides }: PodEnd): string =>
 const overriddenBy = ({ overrides }: PodEnd): JsonObject =>
   overrides === undefined ? {} : { overriddenProtection: overrides.kind };
 
-/** One for a pass, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
+/** One for a plan, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
 function sayEvicted({ events }: DrainDeps, node: KubernetesObject, pods: readonly string[]): Promise<void> {
   const message = `evicted ${pods.length} pod${pods.length === 1 ? '' : 's'}: ${pods.join(', ')}`;
   return events.record({ type: 'Normal', reason: EVENT_REASONS.evicted, message, about: node });
@@ -148,35 +148,35 @@ async function warn(
 type Noted = Pick<ActiveDrain, 'tried' | 'returns' | 'heldEvictions'>;
 
 /** What the record says of pods before anything happens to them. Of two runs that look at once, only the one that writes it goes on. */
-export function notedBefore(active: ActiveDrain, pass: DrainPass, { now, record }: ObservedDrain): Noted {
+export function notedBefore(active: ActiveDrain, plan: PodPlan, { now, record }: ObservedDrain): Noted {
   return {
-    tried: withTried(active, pass),
-    returns: withReturned(active.returns, pass.returned, now),
-    heldEvictions: withIntents(active.heldEvictions, pass.acts, now, record.refusals),
+    tried: withTried(active, plan),
+    returns: withReturned(active.returns, plan.returned, now),
+    heldEvictions: withIntents(active.heldEvictions, plan.acts, now, record.refusals),
   };
 }
 
 /** Notes down which pods are about to go, and lets them go. */
 export async function drain(context: DrainContext, decision: Of<'drain'>, observed: ObservedDrain): Promise<Turn> {
-  const { active, pass } = decision;
-  const noted = notedBefore(active, pass, observed);
+  const { active, plan } = decision;
+  const noted = notedBefore(active, plan, observed);
   const isNew = (['tried', 'returns', 'heldEvictions'] as const).some(key => noted[key] !== active[key]);
   if (!isNew) return drainNoted(context, decision, noted, observed);
   const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
   return saved.written ? drainNoted(context, decision, noted, observed) : saved;
 }
 
-/** Carries one pass out, says what holds the pods that are left, and waits for what comes next. */
+/** Carries one plan out, says what holds the pods that are left, and waits for what comes next. */
 export async function drainNoted(
   context: DrainContext,
-  { active, pass, isStuck, until: due }: Of<'drain'>,
+  { active, plan, isStuck, until: due }: Of<'drain'>,
   noted: Noted,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { reporter } = context;
-  const result = await carryOutPass(context, observed, { ...active, intents: noted.heldEvictions }, pass);
+  const result = await carryOutPlan(context, observed, { ...active, intents: noted.heldEvictions }, plan);
   const { left, warned, heldEvictions, isSaidAgain, goneBy } = result;
-  const notices = noticesOf(pass, left.texts);
+  const notices = noticesOf(plan, left.texts);
   const reported = await sayNew(reporter, observed, notices, { before: active.reported, isSaidAgain });
   const next: ActiveDrain = {
     ...(isStuck ? await saidStuck(context, active, notices, observed) : active),
@@ -187,7 +187,7 @@ export async function drainNoted(
     heldEvictions,
     reported,
   };
-  const until = safely(observed, [pass.nextTime, left.retryTime, goneBy, due].reduce(earliest, undefined));
+  const until = safely(observed, [plan.nextTime, left.retryTime, goneBy, due].reduce(earliest, undefined));
   const saved = await saveUntil(observed, { ...observed.record, active: next }, until);
   if (!saved.written) return saved;
   if (left.isAtOnce) return again('a pod changed');

@@ -126,7 +126,7 @@ export interface DrainObservation {
   readonly outOfSight?: string | undefined;
   /** What the policy says whose `drain` block is in force for the node's pool. */
   readonly limits: LimitsInForce;
-  /** The other nodes of the pool, read while the drain waits for its turn. */
+  /** The other nodes of the pool, read while the drain waits in the queue. */
   readonly neighbours: Neighbours | undefined;
   /** All pods on the node. */
   readonly pods: readonly PodView[];

@@ -10,7 +10,7 @@ export const openPhaseOf = ({ phase }: InPhase): OpenPhase => (phase.kind === 'e
 
 export const isEnding = ({ phase }: InPhase): boolean => phase.kind === 'ending';
 
-/** It waits for its turn, or did until its end was decided. */
+/** It waits in the queue, or did until its end was decided. */
 export const isWaiting = (active: InPhase): boolean => openPhaseOf(active).kind === 'waiting';
 
 /** The custom resource that was noted down for the drain. */

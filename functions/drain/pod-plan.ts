@@ -27,7 +27,7 @@ import { CLOCKS_DIFFER } from './observation.ts';
 import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
 import type { ActiveDrain, Return } from './record.ts';
 
-export interface PassSituation {
+export interface PlanSituation {
   readonly now: EpochMs;
   readonly pods: readonly PodView[];
   readonly rules: DrainPodRules;
@@ -75,7 +75,7 @@ export type PodWait = {
   | { readonly because: 'Unknown'; readonly message: string }
 );
 
-export interface DrainPass {
+export interface PodPlan {
   readonly acts: readonly PodAct[];
   /** Pods that nothing is done with now. */
   readonly waits: readonly PodWait[];
@@ -90,7 +90,7 @@ export interface DrainPass {
 }
 
 /** What is done with each pod of the node now, and when to look again. Pure. */
-export function planPass(situation: PassSituation): DrainPass {
+export function planPods(situation: PlanSituation): PodPlan {
   const { now, rules } = situation;
   const acts: PodAct[] = [];
   const waits: PodWait[] = [];
@@ -153,7 +153,7 @@ const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 
 /** What the deadline does with a pod that no protection keeps, and when. */
 function forcedEnd(
   pod: PodView,
-  { now, forcedBy, protection, protectionOverridden }: PassSituation,
+  { now, forcedBy, protection, protectionOverridden }: PlanSituation,
 ): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
   if (forcedBy === undefined) return undefined;
   const own = protectionOf(pod, protection);
@@ -168,7 +168,7 @@ function forcedEnd(
 
 const AN_INSTANT = seconds(0.001);
 
-function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readonly (PodAct | PodWait)[] {
+function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readonly (PodAct | PodWait)[] {
   const { now, deleteTime, warned, evictionGracePeriod } = situation;
   if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
   const isWarned = warned.includes(pod.uid);

@@ -18,7 +18,7 @@ import {
   type DurationMs,
 } from '../../shared/domain/time.ts';
 import { notedResource, openPhaseOf } from './phase.ts';
-import type { DrainPass } from './pod-plan.ts';
+import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord } from './record.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 
@@ -44,7 +44,7 @@ export function forcedBy(active: ActiveDrain, limits: LimitsInForce, isCustom: b
 export function pastDeadline(
   active: ActiveDrain,
   { limits, now, isCustom }: { readonly limits: LimitsInForce; readonly now: EpochMs; readonly isCustom: boolean },
-  { acts, waits }: DrainPass,
+  { acts, waits }: PodPlan,
 ): DrainOutcome | undefined {
   const deadline = deadlineOf(active, limits);
   if (deadline === undefined || !isDue(now, deadline)) return undefined;
@@ -61,7 +61,7 @@ export function pastDeadline(
 }
 
 /** The drain with the time of its last progress: fewer pods are left than ever before. */
-export function withProgress(active: ActiveDrain, { acts, waits }: DrainPass, now: EpochMs): ActiveDrain {
+export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now: EpochMs): ActiveDrain {
   const pods = new Set([...acts, ...waits].map(({ pod }) => pod.uid)).size;
   const { progress } = active;
   if (progress !== undefined && pods >= progress.pods) return active;
@@ -118,8 +118,8 @@ function movedOn(time: EpochMs | undefined, heldSince: EpochMs | undefined, now:
   return addDuration(time, durationBetween(latest(time, heldSince), now));
 }
 
-/** The pods that the drain has set out to evict or delete, those of this pass among them. */
-export function withTried({ tried }: ActiveDrain, { acts }: DrainPass): readonly string[] {
+/** The pods that the drain has set out to evict or delete, those of this plan among them. */
+export function withTried({ tried }: ActiveDrain, { acts }: PodPlan): readonly string[] {
   const known = new Set(tried);
   const more = acts.filter(act => act.kind !== 'warn' && !known.has(act.pod.uid)).map(({ pod }) => pod.uid);
   return more.length === 0 ? tried : [...tried, ...more];

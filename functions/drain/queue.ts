@@ -1,5 +1,5 @@
 /**
- * Whose turn it is where a policy limits how many nodes of a pool are drained at once (`drain.maxConcurrent`). Pure; part of `decide`.
+ * Who may begin where a policy limits how many nodes of a pool are drained at once (`drain.maxConcurrent`). Pure; part of `decide`.
  *
  * There is no list of who drains: the mark `curfew.dev/drain` on each Node says it, and each look reads the Nodes of the pool. So that two
  * looks at once never give one place away twice, a drain first marks its Node as taking a place, and then looks again. It begins if all
@@ -47,7 +47,7 @@ const ASKED_AGAIN_AFTER = minutes(1);
 /** For each one ahead: a thousand that wait read the pool a thousand times. */
 const LATER_FOR_EACH = seconds(5);
 
-/** Whose turn it is. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
+/** Whether it may begin. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
 export function queuePlaceOf(
   { uid, since, takes }: Waiter & { readonly takes: boolean },
   neighbours: Neighbours,
@@ -70,7 +70,7 @@ function isBefore(one: Waiter, other: Waiter): boolean {
   return one.since < other.since || (one.since === other.since && one.uid < other.uid);
 }
 
-/** Those whose turn it may be now, the oldest first. @param waiting all that wait */
+/** Those that may begin now, the oldest first. @param waiting all that wait */
 export function nextOf(waiting: readonly Waiter[], draining: number, places: number): readonly Waiter[] {
   const free = Math.max(0, places - draining);
   return waiting.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, free);
@@ -81,7 +81,7 @@ function waitsUntil(since: EpochMs, { pausedFor }: ActiveDrain, limits: DrainLim
   return limits.deadline && addDuration(addDuration(since, limits.deadline), pausedFor);
 }
 
-/** How a drain ends whose turn did not come. */
+/** How a drain ends that never got a place. */
 const WAITED_TOO_LONG: DrainOutcome = {
   status: 'Failed',
   reason: 'DrainWaitedTooLong',
@@ -100,10 +100,10 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
     return start;
   const latestTime = waitsUntil(phase.since, active, limits);
   if (latestTime !== undefined && isDue(now, latestTime))
-    return { kind: 'finish', active, outcome: WAITED_TOO_LONG, pass: undefined };
+    return { kind: 'finish', active, outcome: WAITED_TOO_LONG, plan: undefined };
   if (!isPrepared(observation, active, false)) {
     const hold = active.hold ?? holdFor(active, node);
-    return { kind: 'prepare', active, hold, showDraining: false, pass: undefined };
+    return { kind: 'prepare', active, hold, showDraining: false, plan: undefined };
   }
   if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
   const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };

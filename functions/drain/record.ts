@@ -1,6 +1,6 @@
 /**
  * What is remembered of the drains of one node: the requests that wait, the drain under way, and how earlier ones ended. Version 2 knew nothing of
- * drains that wait for their turn. The drain under way is a union by phase; it is stored as older versions read it, with a field for each phase.
+ * drains that wait in the queue. The drain under way is a union by phase; it is stored as older versions read it, with a field for each phase.
  */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
@@ -85,7 +85,7 @@ const storedActive = z.object({
   gone: z.exactOptional(z.number()),
   /** Those, and the ones that are about to go. */
   drained: z.number(),
-  /** Passes in a row in which an eviction was not granted, or a pod had changed. */
+  /** Turns in a row in which an eviction was not granted, or a pod had changed. */
   refusals: z.number(),
   /** Evictions that are not asked for again for a moment, by UID of the pod. */
   heldEvictions: z.exactOptional(z.readonly(heldEvictionsSchema)),

@@ -7,7 +7,7 @@ import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
 import type { DrainContext } from './context.ts';
 import type { ObservedDrain } from './observe.ts';
 import { notedResource } from './phase.ts';
-import type { DrainPass, PodWait } from './pod-plan.ts';
+import type { PodPlan, PodWait } from './pod-plan.ts';
 import type { ActiveDrain } from './record.ts';
 
 export interface Notice {
@@ -17,7 +17,7 @@ export interface Notice {
 }
 
 /** What holds the pods that are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
-export function noticesOf({ waits, left }: DrainPass, refusals: readonly string[]): readonly Notice[] {
+export function noticesOf({ waits, left }: PodPlan, refusals: readonly string[]): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
   const completing = of('Completion').map(({ pod }) => nameOf(pod));

@@ -6,7 +6,7 @@ import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import { ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { NodeMessage } from './bus-event.ts';
-import { type DrainContext, nodeOf, notChanged, orLater, report, saveForNow, tryChange } from './context.ts';
+import { type DrainContext, nodeOf, notChanged, unlessPassing, report, saveForNow, tryChange } from './context.ts';
 import type { DrainDecision } from './decision.ts';
 import { tellAnswers } from './drain-completed.ts';
 import { STALE_AGAIN } from './late-events.ts';
@@ -27,7 +27,7 @@ export async function answer(context: DrainContext, decision: Of<'answer'>, obse
   const record = isSaid ? { ...decision.record, staleSaid: observed.now } : decision.record;
   if (observed.mode === 'Enforce') {
     const ended = [given];
-    const changed = orLater(
+    const changed = unlessPassing(
       isFailed
         ? await tryChange(context, observed, 'finish', () =>
             finishNode(deps, observed.object, { status: 'Failed', uncordon: false, ended }),
@@ -67,7 +67,7 @@ export async function cancel(
 ): Promise<Turn> {
   const { deps, run } = context;
   const uncordon = observed.node.cordonMark !== undefined;
-  const changed = orLater(
+  const changed = unlessPassing(
     releases
       ? await tryChange(context, observed, 'finish', () =>
           finishNode(deps, observed.object, { status: 'Cancelled', uncordon, ended: answers }),

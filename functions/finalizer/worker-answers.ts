@@ -17,7 +17,7 @@ import { reconcileObject } from './objects/reconcile.ts';
 export async function reconcileHook(context: TargetContext, key: string): Promise<void> {
   const [uid = ''] = key.split('/');
   const nothing = new Map<string, HookAnswer>();
-  if (!(await reconcileOwn(context, uid, nothing))) await reconcileHeirs(context, uid, nothing);
+  if (!(await reconcileOwn(context, uid, nothing))) await reconcileLeftNodes(context, uid, nothing);
 }
 
 /** Looks at the termination of this object. False: there is none. */
@@ -37,26 +37,26 @@ async function reconcileOwn(
 }
 
 /** The same for the Nodes that this NodeClaim, which went, has left with its hooks. */
-async function reconcileHeirs(
+async function reconcileLeftNodes(
   context: TargetContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
-  const heirs = await heirsOf(context, uid);
-  await oneByOne(heirs, async heir => void (await reconcileTarget(context, heir, undefined, answers)));
-  return heirs.length > 0;
+  const nodes = await leftNodesOf(context, uid);
+  await oneByOne(nodes, async node => void (await reconcileTarget(context, node, undefined, answers)));
+  return nodes.length > 0;
 }
 
 /** The Nodes that a NodeClaim which went has left with its hooks. */
-async function heirsOf({ deps }: TargetContext, uid: string): Promise<readonly TerminationSubject[]> {
-  const heirs: TerminationSubject[] = [];
+async function leftNodesOf({ deps }: TargetContext, uid: string): Promise<readonly TerminationSubject[]> {
+  const nodes: TerminationSubject[] = [];
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
     const loaded = await openNodeRecord(deps, metadata.uid).load();
     if (loaded.kind !== 'known' || loaded.value.keyUid !== uid) continue;
-    heirs.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
+    nodes.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
   }
-  return heirs;
+  return nodes;
 }
 
 /** In whose termination the hooks are called: the subject of the record, or the NodeClaim that goes on with the calls of its Node. */
@@ -91,7 +91,7 @@ export async function reconcileAnswer(
   if (loaded.kind === 'known') {
     return reconcileObject(context, loaded.stored.subject, undefined, { ...answer, rule: name });
   }
-  if (await reconcileHeirs(context, uid, answers)) return;
+  if (await reconcileLeftNodes(context, uid, answers)) return;
   await context.reporter.report({
     about: { apiVersion: '', kind: 'TerminationHook', metadata: { name, uid } },
     decision: 'ignore',

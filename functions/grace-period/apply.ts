@@ -73,7 +73,7 @@ export async function closeGone(
   { reporter }: { readonly reporter: Reporter },
   { record, subject }: GoneSubject<GracePeriodRecord>,
 ): Promise<Turn> {
-  const closed = await record.closeGone();
+  const closed = await record.closeNow();
   if (closed.kind === 'done') await reportGone(reporter, subject);
   return closed;
 }

@@ -341,7 +341,7 @@ async function writeNodes(
   const first = wanted.filter(({ node }) => acted.has(node.uid));
   const rest = wanted.filter(({ node }) => !acted.has(node.uid));
   await fewAtATime([...first, ...rest.slice(0, MOST_WRITES)], async ({ node, value }) => {
-    if (value === undefined) await observed.recordOf(node.uid).closeGone();
+    if (value === undefined) await observed.recordOf(node.uid).closeNow();
     else await saveNode(deps, observed, node, value);
   });
   return rest.length <= MOST_WRITES;
@@ -358,7 +358,7 @@ async function writePool(
   const lists = [Object.keys(inFlight), followed, held, terminations, carried];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
-    if (isKnown || (await record.load()).kind === 'known') await record.closeGone();
+    if (isKnown || (await record.load()).kind === 'known') await record.closeNow();
     return;
   }
   const next = wakeTime ?? addDuration(deps.clock.now(), QUIET_POOL_CHECK);

@@ -13,7 +13,7 @@ import {
 } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { DrainBound } from '../../shared/domain/repair-policy.ts';
-import { RUN_ENDS_WITHIN as RUN_SETTLES_AFTER } from '../../shared/domain/run-end.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
@@ -27,7 +27,7 @@ import {
 
 /** From when on an attempt without an outcome is judged by what is seen. */
 export function settledTime(attempt: Attempt): EpochMs {
-  const settled = addDuration(attempt.time, RUN_SETTLES_AFTER);
+  const settled = addDuration(attempt.time, RUN_ENDS_WITHIN);
   const askTime = attempt.action === 'Terminate' ? attempt.askTime : undefined;
   return askTime === undefined ? settled : latest(settled, askTime);
 }

@@ -14,7 +14,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
-import { RUN_ENDS_WITHIN as RUN_SETTLES_AFTER } from '../../shared/domain/run-end.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, seconds } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
@@ -48,7 +48,7 @@ const withoutObserved = ({ reservations, ...rest }: JsonObject): Readonly<Record
 export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
 
 /** The run that has made it is over by then. */
-const settledAt = (since: EpochMs): EpochMs => addDuration(since, RUN_SETTLES_AFTER);
+const settledAt = (since: EpochMs): EpochMs => addDuration(since, RUN_ENDS_WITHIN);
 
 const RESERVATIONS_ID = 'concurrent-repairs';
 
@@ -122,7 +122,7 @@ export async function openReservations(deps: Deps, scope: LimitsScope): Promise<
         const base = tries === 0 ? others : foreign();
         const next = [...base, ...ofOwn(own)];
         if (next.length === 0 && current === undefined) return;
-        if (next.length === 0 ? (await record.closeGone()).kind === 'done' : await write(next)) return;
+        if (next.length === 0 ? (await record.closeNow()).kind === 'done' : await write(next)) return;
         if (next.length === 0) await reload();
       }
     },
@@ -192,7 +192,7 @@ async function keepReservations(
     if (loaded.kind !== 'known') return DONE;
     const { basis, reservations } = loaded.value;
     const kept = await choose(reservations);
-    if (kept.length === 0) return record.closeGone();
+    if (kept.length === 0) return record.closeNow();
     if (!isTimer && kept.length === reservations.length) return DONE;
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     const value = { basis, reservations: [...kept] };

@@ -240,5 +240,5 @@ export async function rememberAccepted(deps: Deps, object: KubernetesObject, wak
 /** The policy is gone. */
 export async function forgetAccepted(deps: Deps, uid: string): Promise<void> {
   const record = openRecord(deps, codec, recordId(uid));
-  await updateRecord(`the record of policy ${uid}`, record, () => record.closeGone());
+  await updateRecord(`the record of policy ${uid}`, record, () => record.closeNow());
 }

@@ -124,5 +124,5 @@ async function keep({ deps, owner, wakeUp }: Keeping, reader: BlockReader, objec
 
 async function forget(deps: Deps, owner: FunctionName, id: string, wakeUp: UsedWakeUp | undefined): Promise<void> {
   const record = openRecord(deps, keptPolicyCodec(owner), id, wakeUp);
-  await updateRecord(id, record, () => record.closeGone());
+  await updateRecord(id, record, () => record.closeNow());
 }

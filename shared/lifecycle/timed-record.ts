@@ -60,8 +60,8 @@ export interface TimedRecord<Value> {
   save(wanted: Wanted<Value>): Promise<Saved>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
   release(): Promise<Turn>;
-  /** Deletes it at once: its subject is gone by UID, so nobody can need it. */
-  closeGone(): Promise<Turn>;
+  /** Deletes it at once: its subject is gone, or only one run at a time writes it. */
+  closeNow(): Promise<Turn>;
 }
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
@@ -164,7 +164,7 @@ export function openRecord<Value>(
       return again(`${id} is about to be closed`);
     },
 
-    async closeGone() {
+    async closeNow() {
       if (loaded.kind === 'none') return DONE;
       const outcome = await deps.records.delete(key, loaded.stored.version);
       return outcome.kind === 'deleted' ? DONE : again(`another run wrote ${id} first`);

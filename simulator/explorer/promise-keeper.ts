@@ -58,7 +58,7 @@ async function keepPromises(
     },
     decide: found => (found.kind === 'gone' ? undefined : decide(found.object, start, deps.clock.now())),
     async apply(decision, found): Promise<Turn> {
-      if (found.kind === 'gone' || decision === undefined) return found.record.closeGone();
+      if (found.kind === 'gone' || decision === undefined) return found.record.closeNow();
       const { object, record } = found;
       if (!(await tell(deps, object, decision.came))) return again('the Node changed');
       if (decision.kind === 'close') return record.release();

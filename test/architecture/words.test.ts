@@ -129,6 +129,19 @@ describe('a word of our own', () => {
   });
 });
 
+describe('a pass', () => {
+  const named = PRODUCT.filter(file =>
+    [...read(file).matchAll(EXPORT)].some(([, name = '']) =>
+      wordsOf(name).some(word => word === 'pass' || word === 'passes'),
+    ),
+  );
+
+  it('is a look of repair at a whole NodePool: nothing else has the word in its name', () => {
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter(file => !file.startsWith('functions/repair/'))).toEqual([]);
+  });
+});
+
 describe('a name of a type', () => {
   const many = [...foldersOf()].filter(([, folders]) => folders.size > 2);
 

@@ -100,11 +100,11 @@ export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
     seed: 112,
     mutation: deciding(decision => {
       if (decision.kind !== 'drain') return decision;
-      const { active, pass } = decision;
+      const { active, plan } = decision;
       return {
         kind: 'finish',
         active,
-        pass,
+        plan,
         outcome: { status: 'Succeeded', reason: 'Drained', message: '', left: [] },
       };
     }),

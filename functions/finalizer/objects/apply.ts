@@ -70,14 +70,14 @@ async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: 
     case 'ignore':
       return DONE;
     case 'close':
-      return record.closeGone();
+      return record.closeNow();
     case 'watch':
       return entry === undefined ? DONE : saveEntry(observed, entry, decision.until);
     case 'hold':
       return putOn(context, observed);
     case 'free':
       if (object !== undefined && (await strip(context, observed, object)) === 'changed') return again('it changed');
-      return record.closeGone();
+      return record.closeNow();
     case 'intend':
       return intend(context, observed);
     case 'call':
@@ -95,7 +95,7 @@ async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: 
       if ((await strip(context, observed, object)) === 'changed') return again('it changed');
       const message = `clean-up is done, ${rule.finalizerName} is off`;
       await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
-      return record.closeGone();
+      return record.closeNow();
     }
     case 'orphan':
       return orphan(context, observed, 'it went before its clean-up was done: somebody else took the finalizer off');

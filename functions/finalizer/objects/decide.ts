@@ -28,8 +28,8 @@ export interface ObjectObservation {
   readonly rule: FinalizerRule;
   /** The rule itself is being deleted: living objects are set free. */
   readonly ruleEnds: boolean;
-  /** undefined: it is gone. `hidden`: its kind is defined, and not served in the version that the rule names. */
-  readonly object: { readonly isHeld: boolean; readonly deletionTime: EpochMs | undefined } | 'hidden' | undefined;
+  /** undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the rule names. */
+  readonly object: { readonly isHeld: boolean; readonly deletionTime: EpochMs | undefined } | 'outOfSight' | undefined;
   readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */
   readonly ownIntent: boolean;
@@ -70,7 +70,7 @@ const isUnderWay = ({ phase, slotTime }: Entry): boolean =>
  */
 export function decide(observation: ObjectObservation): ObjectDecision {
   const { object, entry, rule, ruleEnds, now } = observation;
-  if (object === 'hidden') {
+  if (object === 'outOfSight') {
     if (entry === undefined) return { kind: 'ignore' };
     return { kind: 'watch', until: addDuration(now, isUnderWay(entry) ? HIDDEN_CHECK : LEDGER_CHECK) };
   }

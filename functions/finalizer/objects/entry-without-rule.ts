@@ -82,7 +82,7 @@ async function observed(
   const answer = await orNotKnown(kubernetes.get({ type, name, ...(namespace !== undefined && { namespace }) }));
   if (answer.kind === 'notKnown') return 'notKnown';
   const found = await seenIn({ kubernetes }, answer, asked);
-  if (found === 'hidden') return 'notKnown';
+  if (found === 'outOfSight') return 'notKnown';
   return found?.metadata.uid === uid ? found : undefined;
 }
 
@@ -94,7 +94,7 @@ async function end(
   object: KubernetesObject | undefined,
 ): Promise<Turn> {
   const lives = object !== undefined && object.metadata.deletionTimestamp === undefined;
-  if (lives || entry.phase === 'cleaned') return record.closeGone();
+  if (lives || entry.phase === 'cleaned') return record.closeNow();
   const message = `it went without its clean-up: ${because}`;
   await report(reporter, subject, {
     decision: 'orphan',

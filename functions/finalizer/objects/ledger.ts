@@ -77,11 +77,11 @@ export function entryRecord(
           : { ...main, others: { ...others, [rule]: { ...value, wakeTime: kept } } };
       return write(next, subject);
     },
-    async closeGone() {
-      if (loaded.kind !== 'known') return record.closeGone();
+    async closeNow() {
+      if (loaded.kind !== 'known') return record.closeNow();
       const { value, stored } = loaded;
       const rest = without(value, rule, stored.nextWakeTime ?? clock.now());
-      return rest === undefined ? record.closeGone() : write(rest, stored.subject);
+      return rest === undefined ? record.closeNow() : write(rest, stored.subject);
     },
   };
 }

@@ -53,8 +53,8 @@ export async function observe(
   const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
   if (served !== undefined && served.resource !== type.resource)
     return observe({ kubernetes, clock }, { ...sought, type: served });
-  const found = isOther ? 'hidden' : await seenIn({ kubernetes }, answer, rule);
-  const object = found !== 'hidden' && found?.metadata.uid === subject.uid ? found : undefined;
+  const found = isOther ? 'outOfSight' : await seenIn({ kubernetes }, answer, rule);
+  const object = found !== 'outOfSight' && found?.metadata.uid === subject.uid ? found : undefined;
   const deletion = object?.metadata.deletionTimestamp;
   const seen = object && {
     isHeld: isCarrying(object, inForce),
@@ -64,7 +64,7 @@ export async function observe(
     now: clock.now(),
     rule,
     ruleEnds: inForce.object.metadata.deletionTimestamp !== undefined,
-    object: found === 'hidden' ? found : seen,
+    object: found === 'outOfSight' ? found : seen,
     entry,
     ownIntent: entry !== undefined && ownAttempt === entry.attempts,
     holdsNew: inForce.holdsNew && (inForce.isKept || isKeepingRefused),

@@ -32,7 +32,7 @@ export async function apply(
       return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
     }
     case 'close': {
-      const turn = await record.closeGone();
+      const turn = await record.closeNow();
       if (turn.kind === 'done') await reportClosed(reporter, observed, decision.because);
       return turn;
     }

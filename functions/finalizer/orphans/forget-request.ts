@@ -46,7 +46,7 @@ function forgetInstance(context: FinalizerContext, id: string): Promise<void> {
 function forgetObject(context: FinalizerContext, id: string): Promise<void> {
   return forget(context, id, openRecord(context.deps, LEDGER_CODEC, id), {
     isOrphan: ({ phase }: LedgerEntry) => phase === 'orphaned',
-    apply: record => record.closeGone(),
+    apply: record => record.closeNow(),
   });
 }
 

@@ -66,16 +66,16 @@ export async function endWhenFree(
   return DONE;
 }
 
-/** What carries the finalizer of a rule. `hidden`: its kind is not served in the version that the rule names. */
+/** What carries the finalizer of a rule. `outOfSight`: its kind is not served in the version that the rule names. */
 type Left =
-  | { readonly kind: 'none' | 'hidden' }
+  | { readonly kind: 'none' | 'outOfSight' }
   | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
   | NotKnown;
 
 async function findLeft(deps: Deps, inForce: RuleInForce): Promise<Left> {
   return await orNotKnown(
     objectsOf(deps, inForce).then((found): Left => {
-      if (found === 'hidden') return { kind: 'hidden' };
+      if (found === 'outOfSight') return { kind: 'outOfSight' };
       const objects = found.filter(each => isCarrying(each, inForce));
       return objects.length === 0 ? { kind: 'none' } : { kind: 'some', objects };
     }),
@@ -107,7 +107,7 @@ function reasonOf(left: Left, rule: FinalizerRule, settled: EpochMs): Pick<Condi
         reason: 'Released',
         message: `no object carries ${finalizerName}; the rule goes at ${toTimestamp(settled)}, for somebody may have read it before its deletion`,
       };
-    case 'hidden':
+    case 'outOfSight':
       return {
         status: 'False',
         reason: 'NotServed',

@@ -25,7 +25,7 @@ export async function seenIn(
   deps: Deps,
   answer: ObjectAnswer,
   kind: GroupKind,
-): Promise<KubernetesObject | 'hidden' | undefined> {
-  if (answer.kind === 'notServed') return (await isOutOfSight(deps, kind, answer.type)) ? 'hidden' : undefined;
+): Promise<KubernetesObject | 'outOfSight' | undefined> {
+  if (answer.kind === 'notServed') return (await isOutOfSight(deps, kind, answer.type)) ? 'outOfSight' : undefined;
   return answer.kind === 'there' ? answer.object : undefined;
 }

@@ -40,7 +40,7 @@ export async function isKeepingRefused(deps: TerminationDeps, uid: string): Prom
 
 /** Forgets a rule that is gone. */
 export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<void> {
-  if ((await record.load()).kind === 'known') await record.closeGone();
+  if ((await record.load()).kind === 'known') await record.closeNow();
 }
 
 /** Whether the forwarder found this after what was known, or at the same instant; a time that cannot be read keeps nothing back. */

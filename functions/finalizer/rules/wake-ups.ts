@@ -32,17 +32,17 @@ async function concernedByRules(deps: Deps, scopes: Scopes): Promise<readonly Su
     if (rule === undefined) continue;
     const found = await objectsOf(deps, rule);
     // The forwarder says when they can be seen again, each by itself.
-    if (found === 'hidden') continue;
+    if (found === 'outOfSight') continue;
     subjects.push(...found.filter(each => isConcerned(each, rule)).map(each => toSubject(each, rule.rule.kind)));
   }
   return subjects;
 }
 
-/** All objects of the kind, without their specs; none while the kind is not watched. `hidden`: there may be some out of sight. */
+/** All objects of the kind, without their specs; none while the kind is not watched. `outOfSight`: there may be some out of sight. */
 export async function objectsOf(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   { type, rule }: RuleInForce,
-): Promise<readonly KubernetesObject[] | 'hidden'> {
+): Promise<readonly KubernetesObject[] | 'outOfSight'> {
   if (type === undefined) return [];
   const project = ({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject => ({
     apiVersion,
@@ -51,7 +51,7 @@ export async function objectsOf(
   });
   const answer = await kubernetes.list(type, {}, { project });
   if (answer.kind === 'there') return answer.objects;
-  return (await isOutOfSight({ kubernetes }, rule, type)) ? 'hidden' : [];
+  return (await isOutOfSight({ kubernetes }, rule, type)) ? 'outOfSight' : [];
 }
 
 /**

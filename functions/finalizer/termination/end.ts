@@ -91,12 +91,12 @@ export async function closeFinished(
   value: TerminationRecord,
 ): Promise<Turn> {
   const { claim, nodes, record } = observed;
-  if (claim === undefined) return record.closeGone();
+  if (claim === undefined) return record.closeNow();
   const { kind, apiVersion, metadata } = claim;
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
     const left = nodes.filter(node => isLive(node) && isHeldBy(value, node));
     await leaveTo(left, value, metadata.uid, deps);
-    return record.closeGone();
+    return record.closeNow();
   }
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   const wakeTime = addDuration(deps.clock.now(), UNHELD_CHECK);
@@ -124,7 +124,7 @@ export async function close(
 ): Promise<void> {
   const { record, value } = gone;
   if (!hasBegun(value)) {
-    await record.closeGone();
+    await record.closeNow();
     return;
   }
   const { providerID, orphanedTime, launchTime } = value;
@@ -134,7 +134,7 @@ export async function close(
   // The ledger first: a run that dies in between finds the entry there.
   const isOrphan =
     providerID !== undefined && (await reconcileInstance(context, providerID, { left: { object, since, launchTime } }));
-  await record.closeGone();
+  await record.closeNow();
   if (isOrphan || value.unheld === true) return;
   await context.reporter.report({
     about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
@@ -167,7 +167,7 @@ export async function closeUnheld(
       details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
     });
   }
-  if (!isKept) return record.closeGone();
+  if (!isKept) return record.closeNow();
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   return record.save({ subject, value: { ...stored, unheld: true }, wakeTime: addDuration(now, UNHELD_CHECK) });
 }
@@ -183,7 +183,7 @@ export async function closeNodeRecord(deps: TerminationDeps, uid: string | undef
   if (loaded.kind !== 'known') return;
   const { hooksOf } = loaded.value;
   if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
-    await record.closeGone();
+    await record.closeNow();
     return;
   }
   const { subject } = loaded.stored;

@@ -60,7 +60,7 @@ export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): P
     listNodes(deps, query),
   ]);
   if (claims.length + nodes.length > 0) await save(deps, record, name, loaded.value);
-  else await record.closeGone();
+  else await record.closeNow();
 }
 
 async function save({ clock }: Deps, record: ReturnType<typeof open>, name: string, value: KnownPool): Promise<void> {

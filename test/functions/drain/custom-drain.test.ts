@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { decideCustom } from '../../../functions/drain/custom-drain.ts';
 import type { FoundResource } from '../../../functions/drain/observation.ts';
 import type { CustomProgress } from '../../../functions/drain/record.ts';
-import type { DrainPass } from '../../../functions/drain/pod-plan.ts';
+import type { PodPlan } from '../../../functions/drain/pod-plan.ts';
 import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { active, CUSTOM, NOW, pod, rulesOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
-const EMPTY: DrainPass = { acts: [], waits: [], left: [], returned: [], drained: true, nextTime: undefined };
+const EMPTY: PodPlan = { acts: [], waits: [], left: [], returned: [], drained: true, nextTime: undefined };
 const PROGRESS: CustomProgress = {
   ...TYPE,
   name: 'drain-n1-e1',
@@ -42,7 +42,7 @@ const condition = (type: string, status: string, reason = 'Because') => [{ type,
 
 function on(
   resource: FoundResource,
-  given: { custom?: CustomProgress | undefined; after?: number; toml?: string; pass?: DrainPass } = {},
+  given: { custom?: CustomProgress | undefined; after?: number; toml?: string; plan?: PodPlan } = {},
 ) {
   const custom = 'custom' in given ? given.custom : PROGRESS;
   return decideCustom({
@@ -50,7 +50,7 @@ function on(
     active: active(custom === undefined ? {} : { phase: { kind: 'custom', resource: custom } }),
     settings: rulesOf(CUSTOM + (given.toml ?? '')).settings,
     resource,
-    pass: given.pass ?? EMPTY,
+    plan: given.plan ?? EMPTY,
   });
 }
 
@@ -143,7 +143,7 @@ describe('a custom drain', () => {
   it('is complete though its time is over, and says which of its pods still run', () => {
     const late = {
       after: 31,
-      pass: { ...EMPTY, waits: [{ pod: pod('a'), because: 'Completion' as const, until: undefined }] },
+      plan: { ...EMPTY, waits: [{ pod: pod('a'), because: 'Completion' as const, until: undefined }] },
     };
     expect(on(seen(condition('DrainComplete', 'True')), late)).toMatchObject({
       kind: 'finish',

@@ -260,7 +260,7 @@ describe('the drain under way', () => {
     const annotated = (value: string): object => ({ annotations: { 'karpenter.sh/do-not-disrupt': value } });
     const pods = [pod('a'), pod('b', annotated('1h')), pod('c', annotated('true'))];
     const decision = step({ pods, protectionOverridden: true });
-    const acts = decision.kind === 'drain' ? decision.pass.acts : [];
+    const acts = decision.kind === 'drain' ? decision.plan.acts : [];
     expect(acts).toEqual([
       expect.objectContaining({ kind: 'evict', overrides: undefined }),
       expect.objectContaining({ kind: 'evict', overrides: undefined }),
@@ -313,7 +313,7 @@ mode = "DeleteAfterTimeout"`);
     const pods = [pod('a'), pod('b', { namespace: 'web' }), pod('c', { namespace: 'db' })];
     expect(step({ rules, pods })).toMatchObject({
       kind: 'drain',
-      pass: {
+      plan: {
         acts: [
           { kind: 'warn', pod: { name: 'c' } },
           { kind: 'evict', pod: { name: 'a' } },
@@ -332,14 +332,14 @@ mode = "DeleteAfterTimeout"`);
     it('warns of a sooner instant, also where that is over, before it deletes anything', () => {
       for (const count of [50, 30]) {
         const deleteTime = addDuration(NOW, minutes(count - 40));
-        expect(on(count)).toMatchObject({ active: { warned: [], deleteTime }, pass: { acts: [{ kind: 'warn' }] } });
+        expect(on(count)).toMatchObject({ active: { warned: [], deleteTime }, plan: { acts: [{ kind: 'warn' }] } });
       }
       const warnedAnew = { ...told, deleteTime: addDuration(NOW, minutes(-10)) };
-      expect(on(30, warnedAnew)).toMatchObject({ pass: { acts: [{ kind: 'delete' }] } });
+      expect(on(30, warnedAnew)).toMatchObject({ plan: { acts: [{ kind: 'delete' }] } });
     });
 
     it('warns nobody of the same instant or a later one', () => {
-      for (const count of [60, 90]) expect(on(count)).toMatchObject({ pass: { acts: [], waits: [{}] } });
+      for (const count of [60, 90]) expect(on(count)).toMatchObject({ plan: { acts: [], waits: [{}] } });
     });
   });
 

@@ -175,7 +175,7 @@ describe('T3: closing a record', () => {
     const { records, aRun, wanted } = aWorld();
     expect(await (await aRun()).release()).toEqual({ kind: 'done' });
     await (await aRun()).save(wanted('a'));
-    expect(await (await aRun()).closeGone()).toEqual({ kind: 'done' });
+    expect(await (await aRun()).closeNow()).toEqual({ kind: 'done' });
     expect(await records.get(KEY)).toBeUndefined();
   });
 
@@ -184,7 +184,7 @@ describe('T3: closing a record', () => {
     await (await aRun()).save(wanted('a'));
     const run = await aRun();
     await (await aRun()).save(wanted('b'));
-    expect(await run.closeGone()).toEqual({ kind: 'again', because: 'another run wrote node/u1 first' });
+    expect(await run.closeNow()).toEqual({ kind: 'again', because: 'another run wrote node/u1 first' });
   });
 });
 

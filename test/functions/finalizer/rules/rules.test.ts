@@ -142,12 +142,12 @@ describe('an object of a FinalizerRule', () => {
       const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
       const late = addDuration(NOW, hours(1));
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
-      expect(decideObject(seen({ object: 'hidden', entry }))).toEqual({ kind: 'watch', until });
-      expect(decideObject(seen({ object: 'hidden', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe(
+      expect(decideObject(seen({ object: 'outOfSight', entry }))).toEqual({ kind: 'watch', until });
+      expect(decideObject(seen({ object: 'outOfSight', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe(
         'watch',
       );
     }
-    expect(decideObject(seen({ object: 'hidden', entry: undefined }))).toEqual({ kind: 'ignore' });
+    expect(decideObject(seen({ object: 'outOfSight', entry: undefined }))).toEqual({ kind: 'ignore' });
   });
 
   it('waits no longer than its deadline, and says when that has passed', () => {
