@@ -33,10 +33,10 @@ export interface Resync {
 
 /** While there is nothing to publish, it is looked for again after this part of the period. */
 const LOOKS_PER_PERIOD = 100;
-/** Objects per wake-up of a fast pass: a timer each would cost more than the publishing. */
+/** Objects per wake-up of a fast round: a timer each would cost more than the publishing. */
 const BATCH_MS = 200;
 
-/** A period of zero publishes on request only. A request during a pass starts that pass anew. */
+/** A period of zero publishes on request only. A request during a round starts that round anew. */
 export function createResync({ settings, clock, log, keys, publish }: ResyncDeps): Resync {
   const { period, perSecondMax } = settings;
   const fastest = 1000 / perSecondMax;

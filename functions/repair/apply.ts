@@ -32,15 +32,14 @@ import { toJson } from '../../shared/domain/json.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
-import { addDuration, earliest, type EpochMs, hours, minutes, seconds } from '../../shared/domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
+import { addDuration, earliest, type EpochMs, hours, seconds } from '../../shared/domain/time.ts';
 import { joinFailures, messageOf, RetryableError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
 /** One pass writes so many records of nodes beside those that it acts on. */
 const MOST_WRITES = 200;
-/** A pass that dies while it acts is taken up by the next one after this long. */
-const TAKEN_UP_AFTER = minutes(1);
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
 const QUIET_POOL_CHECK = hours(1);
 /** What is remembered of a node is looked at again after this long, whether or not it is ill. */
@@ -93,7 +92,8 @@ async function act(
 ): Promise<readonly Carried[]> {
   if (granted.length === 0) return [];
   const { pool, record, state: before } = observed;
-  const wakeTime = addDuration(deps.clock.now(), TAKEN_UP_AFTER);
+  // A pass that dies while it acts is taken up by the next one.
+  const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
   const value = normalPool({ ...state, ramp: before.ramp, counts: before.counts, carried: before.carried });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
   if (!saved.written) throw new RetryableError('another pass of the pool is at work', { reason: 'Contended' });

@@ -50,7 +50,7 @@ export function judgeAttempt(judged: JudgedNode, before: Attempt): Finding {
     const message = `attempt ${attempt.number} may still be under way`;
     return { ...IN_FLIGHT, record: { ...record, attempt }, verdict: { kind: 'settle', node, message }, time: settled };
   }
-  if (wasCarriedOut(attempt, context, node)) {
+  if (wasCarriedOut(attempt, context)) {
     const settings = readableSettings(context.rules);
     const taken = accepted({ ...record, attempt }, attempt, settings ? allActionsOf(settings) : []);
     const finding = judgeAccepted({ ...judged, record: taken }, taken.attempt ?? attempt);
@@ -76,11 +76,11 @@ function withDrainEnd(attempt: Attempt, { drainEnds }: JudgeContext, uid: string
  * not what the attempt was for. Nothing tells for certain that a machine was not rebooted, so that counts as carried out. What is asked for
  * under an id of its own can be asked for again.
  */
-function wasCarriedOut(attempt: Attempt, context: JudgeContext, { annotations }: NodeView): boolean {
+function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
   const { claims, now } = context;
   switch (attempt.action) {
     case 'Reboot':
-      return annotations !== undefined;
+      return true;
     case 'Drain':
     case 'CustomResource':
       return false;

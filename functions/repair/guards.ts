@@ -1,6 +1,6 @@
 /**
- * What holds a due repair back although the node itself may be repaired: the cluster, its zone, its pool. Each is counted a second time with
- * the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
+ * What holds a due repair back although the node itself may be repaired: the cluster, its zone, its pool, and the ramp and futility of the
+ * pool. Cluster, zone and pool are counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
 import { readLastReboot } from './attempt.ts';
 import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';

@@ -72,9 +72,6 @@ const REFUSED_CHECK = minutes(5);
 /** A change without a message is noticed after this long. */
 const CHECK = hours(1);
 
-/** A look that dies is repeated after this long. */
-const LOOK_SETTLES_AFTER = RUN_ENDS_WITHIN;
-
 /** A policy was added, edited or removed. */
 export const policyChanged = (deps: Deps): Promise<void> => request(deps, EDIT_SPACING, true);
 
@@ -98,7 +95,7 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
       const saved = await record.save({ subject: SUBJECT, value: loaded.value, wakeTime: next });
       return written(saved);
     }
-    const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
+    const wakeTime = addDuration(now, RUN_ENDS_WITHIN);
     const before = loaded.kind === 'known' ? loaded.value : undefined;
     const counts = before === undefined || isDue(now, addDuration(countTimeOf(before), COUNT_SPACING));
     const value: StatusRecord = {
@@ -124,7 +121,7 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
     // Somebody asked for another look meanwhile.
     const { nextWakeTime } = loaded.stored;
     const { lookTime, refused: before } = loaded.value;
-    const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
+    const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, RUN_ENDS_WITHIN);
     if (isAsked && before === refused) return DONE;
     const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
     const last = waits ? (earliest(check, addDuration(countTimeOf(loaded.value), COUNT_SPACING)) ?? check) : check;

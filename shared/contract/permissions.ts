@@ -131,7 +131,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('Lease', ['list']),
       ...NODE_REQUESTS.map(({ group, resource }) => ({ group, resource, verbs: ['list'] as const })),
       on('NodePool', ['get', 'list']),
-      // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.
+      // `get` reads it before an act, and on the way back: an attempt that was not carried out takes its annotation off.
       // `create` is for a replacement that is launched before the ill one goes.
       on('NodeClaim', ['get', 'list', 'create', 'patch', 'delete']),
       on('NodeLifecyclePolicy', ['list']),

@@ -87,7 +87,7 @@ export const REPAIR_ACTIONS = [
   'ReplaceThenTerminate',
   'Terminate',
 ] as const;
-/** One rung of the ladder: what is done, and after how long the next rung follows when the node is still unhealthy. */
+/** One action of the ladder: what is done, and after how long the next one follows when the node is still unhealthy. */
 export interface RepairAction {
   readonly type: (typeof REPAIR_ACTIONS)[number];
   readonly timeout: DurationMs;
