@@ -165,10 +165,10 @@ function toStoredActive(value: ActiveDrain): StoredActive {
   return {
     ...rest,
     ...(tried.length > 0 && { tried }),
-    ...(gone > 0 && { gone }),
+    ...(gone !== 0 && { gone }),
     ...(Object.keys(heldEvictions).length > 0 && { heldEvictions }),
     ...(reported !== '' && { reported }),
-    ...(pausedFor > 0 && { pausedFor }),
+    ...(pausedFor !== 0 && { pausedFor }),
     ...(returns.length > 0 && { returns }),
     ...toStoredPhase(phase),
   };

@@ -23,6 +23,9 @@ import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control
 import { commands, DOCUMENTS, GUIDES_ON_SERVE, inlineCommands, ROOT, shellLines, type Document } from './documents.ts';
 import { isRunOnServe, NOT_RUN, NOT_RUN_ON_SERVE, reasonNotToRun } from './not-run.ts';
 
+/** A guard against a hang alone, in milliseconds: a type check without its cache, beside other tests, takes more than half a minute. */
+const HANGS_AFTER = 180_000;
+
 /** The pod that `explain pod` is asked about. */
 const protectedPod = {
   apiVersion: 'v1',
@@ -162,7 +165,7 @@ describe('the commands of the documents', () => {
       const { code, output } = (await here(command)) ?? (await shell(command));
       expect({ code, output }).toMatchObject({ code: 0 });
     },
-    30_000,
+    HANGS_AFTER,
   );
 
   it.skipIf(findKubectl() === undefined).each(withKubectl)(
@@ -171,7 +174,7 @@ describe('the commands of the documents', () => {
       const { code, output } = await shell(command);
       expect({ code, output }).toMatchObject({ code: 0 });
     },
-    30_000,
+    HANGS_AFTER,
   );
 
   it('leave no reason over that no command has', () => {
