@@ -41,12 +41,26 @@ async function begin(
 ): Promise<void> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
-  const isOurs = node.unschedulable !== true;
-  const annotations = { ...said, ...(isOurs && { [CORDON_MARK]: 'true' }) };
-  const body = { metadata: { uid: node.uid, annotations }, ...(isOurs && { spec: { unschedulable: true } }) };
+  const open = node.unschedulable === true ? undefined : await readOpen(kubernetes, node);
+  const annotations = { ...said, ...(open && { [CORDON_MARK]: 'true' }) };
+  const body = {
+    metadata: { uid: node.uid, ...open, annotations },
+    ...(open && { spec: { unschedulable: true } }),
+  };
   const outcome = await kubernetes.patch(ref, { type: 'merge', body });
   if (outcome.kind === 'conflict') throw new RetryableError(`cordoning ${node.name}: ${outcome.message}`);
   if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
+}
+
+/** The version in which the Node is open: only a Node that nobody closes meanwhile is cordoned by us. undefined: somebody has closed it. */
+async function readOpen(
+  kubernetes: FunctionDeps['kubernetes'],
+  { name, uid }: Pick<NodeView, 'name' | 'uid'>,
+): Promise<{ readonly resourceVersion: string } | undefined> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  if (object?.metadata.uid !== uid) throw new RetryableError(`cordoning ${name}: it is not the Node that was judged`);
+  const { resourceVersion } = object.metadata;
+  return readNode(object).unschedulable === true ? undefined : { resourceVersion };
 }
 
 async function setMaintenance(
