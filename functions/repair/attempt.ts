@@ -1,5 +1,5 @@
 /** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
-import { GOES_ON_WITHIN } from './illness.ts';
+import { GOES_ON_WITHIN } from './incident.ts';
 import { keyOf } from './ladder.ts';
 import type { Act, Attempt, AttemptOf, NodeRecord, Ours, RepairIncident, Replacement } from './record.ts';
 import { replacementName } from './replacement.ts';

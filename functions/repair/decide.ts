@@ -17,7 +17,7 @@ import {
   type Surroundings,
   withoutUndone,
 } from './guards.ts';
-import { readableSettings, unconfirmed } from './illness.ts';
+import { readableSettings, unconfirmed } from './incident.ts';
 import { dueOf, isBeforeReboot } from './ladder.ts';
 import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './replacement.ts';

@@ -2,7 +2,7 @@
  * The actions of `repair.actions`, and whose turn it is at a node: of the list the first one that was not taken in this illness and has an
  * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto or crash repeats an act. An action whose type, template or timeout was edited is another one. Pure.
  */
-import { GOES_ON_WITHIN, readableSettings } from './illness.ts';
+import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
 import type { Act, Attempt, NodeRecord } from './record.ts';
 import {
   BLOCKED_CHECK,

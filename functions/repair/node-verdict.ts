@@ -5,8 +5,8 @@
  */
 import { actsOf, endsBy, newNode, replacementOf } from './attempt.ts';
 import { nextEpisodes } from './flapping.ts';
-import { judgeAttempt } from './follow.ts';
-import { clocksOf, illnessAt, illsOf, judgeHealth, readableSettings, WELL_FOR } from './illness.ts';
+import { judgeAttempt } from './attempt-verdict.ts';
+import { clocksOf, illnessAt, illsOf, judgeHealth, readableSettings, WELL_FOR } from './incident.ts';
 import { dueOf, judgeTurn, ladderOf } from './ladder.ts';
 import type { Episode, NodeRecord } from './record.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';

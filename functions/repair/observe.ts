@@ -2,7 +2,7 @@
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { createGuards, type Surroundings, surroundingsOf } from './guards.ts';
-import { readableSettings } from './illness.ts';
+import { readableSettings } from './incident.ts';
 import { dueOf } from './ladder.ts';
 import { inquire } from './made-resources.ts';
 import { askOwningPools, judgeMissing } from './node-pools.ts';

@@ -165,7 +165,7 @@ const illness = z.object({
   settling: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });
 
-/** It goes on until no rule has been ill for a while (`illness.ts`). */
+/** It goes on until no rule has been ill for a while (`incident.ts`). */
 export type Illness = Readonly<z.output<typeof illness>>;
 
 const clock = z.object({

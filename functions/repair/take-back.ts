@@ -7,7 +7,7 @@ import type { DecisionScope, PassDeps } from './context.ts';
 import { cancelDrain } from './drain.ts';
 import { hasTime, isBeforeReboot } from './ladder.ts';
 import { deleteRemediations, madeBy } from './made-resources.ts';
-import { reportEnd, reportLeft, reportLost, reportRefusal } from './notices.ts';
+import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
 import type { NodeRecord, Ours } from './record.ts';

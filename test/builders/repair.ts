@@ -9,7 +9,7 @@ import { statementsOf, type RepairSettings } from '../../shared/domain/repair-po
 import { hours, addDuration, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
 import { surroundingsOf } from '../../functions/repair/guards.ts';
-import { readableSettings } from '../../functions/repair/illness.ts';
+import { readableSettings } from '../../functions/repair/incident.ts';
 import { verdictOf } from '../../functions/repair/ladder.ts';
 import { judgeNode } from '../../functions/repair/node-verdict.ts';
 import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextEpisodes } from '../../../functions/repair/flapping.ts';
-import { illsOf, judgeHealth } from '../../../functions/repair/illness.ts';
+import { illsOf, judgeHealth } from '../../../functions/repair/incident.ts';
 import type { Episode } from '../../../functions/repair/record.ts';
 import type { NodeCondition } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';

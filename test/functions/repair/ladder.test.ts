@@ -8,7 +8,7 @@ import {
   lastRebootText,
   newNode,
 } from '../../../functions/repair/attempt.ts';
-import { illnessAt } from '../../../functions/repair/illness.ts';
+import { illnessAt } from '../../../functions/repair/incident.ts';
 import { keyOf, ladderOf, takenBefore, turnOf } from '../../../functions/repair/ladder.ts';
 import type { Act, NodeRecord } from '../../../functions/repair/record.ts';
 import type { LadderAction } from '../../../functions/repair/verdict.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endsBy } from '../../../functions/repair/attempt.ts';
-import { clocksOf, illsOf, readableSettings } from '../../../functions/repair/illness.ts';
+import { clocksOf, illsOf, readableSettings } from '../../../functions/repair/incident.ts';
 import { decideNode, type NodeObservation } from '../../../functions/repair/node-verdict.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { newNode } from '../../../../functions/repair/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { clocksOf, illsOf } from '../../../../functions/repair/illness.ts';
+import { clocksOf, illsOf } from '../../../../functions/repair/incident.ts';
 import { dueOf, keyOf } from '../../../../functions/repair/ladder.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';

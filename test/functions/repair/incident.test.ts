@@ -1,7 +1,7 @@
 /** When an illness starts, by which entry, and when it ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clocksOf, illnessAt, type IllnessObservation, illsOf } from '../../../functions/repair/illness.ts';
+import { clocksOf, illnessAt, type IllnessObservation, illsOf } from '../../../functions/repair/incident.ts';
 import type { Clock, Illness } from '../../../functions/repair/record.ts';
 import type { NodeCondition } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';

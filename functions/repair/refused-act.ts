@@ -2,7 +2,7 @@
 import { withoutAttempt } from './attempt.ts';
 import type { Carried, Failure, PassDeps } from './context.ts';
 import { mayPass, turnOf } from './ladder.ts';
-import { reportRefusal } from './notices.ts';
+import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import type { NodeRecord } from './record.ts';
 import { takeBack } from './take-back.ts';

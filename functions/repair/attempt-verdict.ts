@@ -10,7 +10,7 @@ import {
   refusedUntil,
   terminationAfter,
 } from './ladder.ts';
-import { readableSettings } from './illness.ts';
+import { readableSettings } from './incident.ts';
 import type { Attempt, AttemptOf, NodeRecord, Replacement } from './record.ts';
 import { type ReplacementStatus, replacementStatusOf } from './replacement.ts';
 import {
