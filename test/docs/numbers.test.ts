@@ -26,7 +26,7 @@ const STATED: readonly Stated[] = [
   {
     document: GLOSSARY,
     text: 'has called it ill for {} minutes',
-    constant: 'functions/repair/incident.ts: WELL_FOR',
+    constant: 'functions/repair/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
   { document: FORWARDER, text: 'is watched, and {} minutes longer', constant: `${FORWARDER_SETTINGS}: linger` },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
-import { createRepairWorld, seedPool, type RepairWorld } from '../../fakes/repair-world.ts';
+import { createRepairWorld, type RepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
-/** A pool of five with one that is ill. */
+/** A pool of five with one that is unhealthy. */
 function sickWorld(type = 'NetworkUnavailable', status = 'True'): RepairWorld {
   const world = createRepairWorld();
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5']);
@@ -11,7 +11,7 @@ function sickWorld(type = 'NetworkUnavailable', status = 'True'): RepairWorld {
   return world;
 }
 
-/** The old illness is over, and another one has begun that is due sooner. */
+/** The old incident is over, and another one has begun that is due sooner. */
 function changeIllness(world: RepairWorld): void {
   world.setCondition('n1', 'KernelReady', 'True');
   world.setCondition('n1', 'NetworkUnavailable', 'True');
