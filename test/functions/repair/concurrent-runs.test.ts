@@ -12,7 +12,7 @@ function sickWorld(type = 'NetworkUnavailable', status = 'True'): RepairWorld {
 }
 
 /** The old incident is over, and another one has begun that is due sooner. */
-function changeIllness(world: RepairWorld): void {
+function changeIncident(world: RepairWorld): void {
   world.setCondition('n1', 'KernelReady', 'True');
   world.setCondition('n1', 'NetworkUnavailable', 'True');
 }
@@ -27,7 +27,7 @@ describe('two passes of one pool', () => {
     const world = sickWorld('KernelReady', 'False');
     await world.look('n1');
     world.advance(seconds(30));
-    changeIllness(world);
+    changeIncident(world);
     const since = world.now();
     // It saw the node healthy, between the two changes.
     world.beforeNextPut(async () => {
@@ -88,7 +88,7 @@ describe('two passes of one pool', () => {
   it('give the message back when others keep writing', async () => {
     const world = sickWorld('KernelReady', 'False');
     await world.look('n1');
-    changeIllness(world);
+    changeIncident(world);
     const touch = async (): Promise<void> => {
       world.beforeNextPut(touch, isOfPool);
       const record = poolRecordOf(world);
