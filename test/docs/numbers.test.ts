@@ -25,7 +25,7 @@ const STATED: readonly Stated[] = [
   { document: GLOSSARY, text: 'makes at most {} effects', constant: 'shared/lifecycle/settle.ts: MAX_EFFECTS' },
   {
     document: GLOSSARY,
-    text: 'has called it ill for {} minutes',
+    text: 'has called it unhealthy for {} minutes',
     constant: 'functions/repair/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
