@@ -5,7 +5,7 @@
  * termination writes to its NodeClaim: that the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ActionContext, Made } from './action.ts';
+import type { ActionContext, Changed, Made } from './action.ts';
 import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
 import { requestDrain } from './drain.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
@@ -33,7 +33,7 @@ import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs, hours, seconds } from '../../shared/domain/time.ts';
-import { joinFailures, messageOf, RetryableError } from '../../shared/errors.ts';
+import { joinFailures, messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
@@ -199,12 +199,14 @@ async function actOn(
 ): Promise<Outcome | undefined> {
   const { attempt, finding, message, action } = granted;
   const calledOff: Outcome = { kind: 'calledOff' };
-  const [{ rules, pool: nodePool }, node, claim, pods] = await inParallel([
+  const looked = await inParallel([
     wanted,
     readLiveNode(deps, finding.node.name),
     listed ?? (attempt.claim && readLiveClaim(deps, attempt.claim.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
-  ]);
+  ]).catch(notRead);
+  if ('cause' in looked) return looked;
+  const [{ rules, pool: nodePool }, node, claim, pods] = looked;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
   const settings = readableSettings(rules);
@@ -233,18 +235,23 @@ async function actOn(
       return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };
     case 'refused':
       return outcome;
+    case 'changed':
+      return listed === undefined ? calledOff : undefined;
     case 'notYet':
-      if (listed !== undefined) return undefined;
-      // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
-      if (attempt.action === 'Terminate' && claim !== undefined) return calledOff;
       return { kind: 'refused', message: outcome.on, reason: 'ActionRefused', cause: 'passing' };
   }
 }
 
+/** The second look failed, so that nothing was carried out: otherwise an act that is never repeated, a reboot, would count as done. */
+function notRead(error: unknown): Extract<Outcome, { kind: 'refused' }> {
+  if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
+  return { kind: 'refused', message: messageOf(error), reason: 'ActionRefused', cause: causeOf(error) ?? 'passing' };
+}
+
 /** What the API server or EC2 certainly refuses is an answer; whatever may have taken effect is thrown. */
 async function orRefusal(
-  act: () => Promise<StepOutcome>,
-): Promise<StepOutcome | Extract<Outcome, { kind: 'refused' }>> {
+  act: () => Promise<StepOutcome | Changed>,
+): Promise<StepOutcome | Changed | Extract<Outcome, { kind: 'refused' }>> {
   try {
     return await act();
   } catch (error) {
@@ -258,7 +265,7 @@ async function orRefusal(
 function actionOf(
   attempt: Attempt,
   template: string | undefined,
-): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome>) | undefined {
+): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome | Changed>) | undefined {
   switch (attempt.action) {
     case 'Terminate':
       return context => terminate({ ...context, attempt });

@@ -33,14 +33,15 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 
 const RETRY = seconds(30);
 
-/**
- * @param template key of the template in the ConfigMap; an object of its name that another made is left alone, and
- * waited for until the time of the action is over
- */
 type Context = ActionContext<'CustomResource'>;
 /** What describes the resource. */
 type Described = Rendering & Pick<Context, 'deps' | 'now'>;
 
+/**
+ * An object of its name that another made is left alone, and waited for until the time of the action is over.
+ *
+ * @param template key of the template in the ConfigMap
+ */
 export async function createRemediation(context: Context, template: string): Promise<StepOutcome> {
   const { kubernetes } = context.deps;
   const wanted = await describe(context, template);

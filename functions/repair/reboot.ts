@@ -2,7 +2,7 @@
  * Reboot: the Node is cordoned and says that it is being maintained, its pods have the time of the drain bound to leave, then EC2 restarts the
  * machine. That it did shows in the Node's boot ID; that it helped, in its conditions. Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
  */
-import { type Action, type ActionContext, callInstance } from './action.ts';
+import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
 import { LAST_REBOOT_ANNOTATION, lastRebootText } from './attempt.ts';
 import type { Act } from './record.ts';
@@ -22,31 +22,44 @@ const MAINTENANCE = 'MaintenanceInProgress';
 
 /** Its first half, where pods have time. */
 export const drainBeforeReboot: Action<'Drain'> = async context => {
-  await begin(context, {});
-  return requestDrain(context, { allPods: true });
+  return (await begin(context, {})) ?? requestDrain(context, { allPods: true });
 };
 
 export const reboot: Action<'Reboot'> = async context => {
+  const before = await prepare(context).catch((error: unknown) => notYet(error, context.now));
+  return before ?? callInstance(context, (instances, providerID) => instances.reboot(providerID));
+};
+
+/** What comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
+async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | undefined> {
   const { acts, attempt, deps, node, now, ours } = context;
   // Its time is over.
   if (ours?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: ours.drain });
-  if (node.providerID !== undefined)
-    await begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
-  return callInstance(context, (instances, providerID) => instances.reboot(providerID));
-};
+  if (node.providerID === undefined) return undefined;
+  return begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
+}
 
+/** Cordons the Node and says that it is maintained. undefined: it is done. */
 async function begin(
   { deps, node, now }: Pick<ActionContext, 'deps' | 'node' | 'now'>,
   said: Readonly<Record<string, string>>,
-): Promise<void> {
+): Promise<Changed | undefined> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
-  const isOurs = node.unschedulable !== true;
-  const annotations = { ...said, ...(isOurs && { [CORDON_MARK]: 'true' }) };
-  const body = { metadata: { uid: node.uid, annotations }, ...(isOurs && { spec: { unschedulable: true } }) };
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  if (object?.metadata.uid !== node.uid) return CHANGED;
+  const { resourceVersion } = object.metadata;
+  // Only the version that is open is cordoned by us: a cordon that somebody sets meanwhile is theirs.
+  const open = readNode(object).unschedulable === true ? undefined : { resourceVersion };
+  const annotations = { ...said, ...(open && { [CORDON_MARK]: 'true' }) };
+  const body = {
+    metadata: { uid: node.uid, ...open, annotations },
+    ...(open && { spec: { unschedulable: true } }),
+  };
   const outcome = await kubernetes.patch(ref, { type: 'merge', body });
-  if (outcome.kind === 'conflict') throw new RetryableError(`cordoning ${node.name}: ${outcome.message}`);
+  if (outcome.kind === 'conflict') return CHANGED;
   if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
+  return undefined;
 }
 
 async function setMaintenance(
