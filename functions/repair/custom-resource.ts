@@ -8,9 +8,9 @@ import { nodeOfRequest } from './drain.ts';
 import { type Rendering, renderRemediation } from './remediation-template.ts';
 import type { PassDeps } from './context.ts';
 import type { Granted } from './decide.ts';
-import type { ObservedPool } from './observe.ts';
 import type { ActionAnswer, MadeResource, NodeRecord, Ours } from './record.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
@@ -25,6 +25,7 @@ import {
   type ResourceName,
   resourceNameOf,
 } from '../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readConditions } from '../../shared/domain/node.ts';
 import { addDuration, seconds, toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
@@ -90,7 +91,7 @@ async function describe(
  */
 export async function intendedResource(
   deps: PassDeps,
-  { pool, claims }: ObservedPool,
+  { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
   { attempt, action: { template }, finding: { node }, message }: Granted & Pick<Context, 'attempt'>,
   { ours }: NodeRecord,
 ): Promise<Ours | undefined> {
@@ -187,12 +188,8 @@ export async function endRemediations(
     const { uid, annotations: marks } = found?.object.metadata ?? {};
     if (found === undefined || uid !== made.uid || marks?.[TIMED_OUT_ANNOTATION] !== undefined) continue;
     const annotations = { [TIMED_OUT_ANNOTATION]: toTimestamp(clock.now()) };
-    const outcome = await kubernetes.patch(found.ref, {
-      type: 'merge',
-      body: { metadata: { uid: made.uid, annotations } },
-    });
-    if (outcome.kind === 'conflict')
-      throw new RetryableError(`ending ${made.resource} ${made.name}: ${outcome.message}`);
+    const outcome = await changeExactly(kubernetes, found.ref, { uid }, { annotations });
+    throwConflict(`ending ${made.resource} ${made.name}`, outcome);
   }
 }
 
