@@ -14,12 +14,12 @@ import { terminate } from './terminate.ts';
 import { accepted, newNode, settledTime } from './attempt.ts';
 import type { Carried, Outcome, PassDeps } from './context.ts';
 import { type Granted, poolAfter, type PoolDecision } from './decide.ts';
-import { illsOf, readableSettings } from './illness.ts';
+import { readableSettings, unhealthyStatementsOf } from './incident.ts';
 import { allActionsOf, dueOf, isBeforeReboot, keyOf, ladderOf } from './ladder.ts';
 import { giveBack, type Reserved } from './limits.ts';
 import type { ObservedPool } from './observe.ts';
 import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
-import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused.ts';
+import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
@@ -41,7 +41,7 @@ import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 const MOST_WRITES = 200;
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
 const QUIET_POOL_CHECK = hours(1);
-/** What is remembered of a node is looked at again after this long, whether or not it is ill. */
+/** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
 const NODE_CHECK = hours(25);
 /** A replacement was launched: nobody tells when its instance is there. */
 const REPLACEMENT_CHECK = seconds(30);
@@ -211,9 +211,9 @@ async function actOn(
   const now = deps.clock.now();
   const settings = readableSettings(rules);
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
-  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record });
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
   const { ours, acts, episodes } = record;
-  const decision = deps.decideNode({ now, node, owner, rules, ills, episodes, asked: asked.get(node.name) });
+  const decision = deps.decideNode({ now, node, owner, rules, unhealthy, episodes, asked: asked.get(node.name) });
   if (listed !== undefined && decision.kind !== 'due') return undefined;
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff;
   // Limits that came into force since may not count this repair.

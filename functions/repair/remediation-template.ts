@@ -36,7 +36,7 @@ export function renderRemediation(template: string, context: Rendering): Rendere
 }
 
 function dataOf({ attempt, node, pods, message }: Rendering): DrainTemplateData {
-  const { conditionType } = attempt.incident;
+  const { conditionType } = attempt.dueCondition;
   const condition = node.conditions.find(({ type }) => type === conditionType);
   const event: HealthEvent = {
     id: attempt.requestId ?? '',
@@ -53,7 +53,7 @@ function dataOf({ attempt, node, pods, message }: Rendering): DrainTemplateData 
     errorCode: condition === undefined || condition.reason === '' ? [] : [condition.reason],
     entitiesImpacted: [],
     metadata: node.providerID === undefined ? {} : { providerID: node.providerID },
-    generatedTimestamp: { seconds: Math.floor(attempt.incident.lastTransitionTime / 1000), nanos: 0 },
+    generatedTimestamp: { seconds: Math.floor(attempt.dueCondition.lastTransitionTime / 1000), nanos: 0 },
     quarantineOverrides: undefined,
     drainOverrides: undefined,
     processingStrategy: 1,
@@ -62,7 +62,7 @@ function dataOf({ attempt, node, pods, message }: Rendering): DrainTemplateData 
 }
 
 function textsOf({ attempt, node, claim, pool }: Rendering): Readonly<Record<string, string>> {
-  const { conditionType, conditionStatus } = attempt.incident;
+  const { conditionType, conditionStatus } = attempt.dueCondition;
   return {
     NodeName: node.name,
     NodeUID: node.uid,

@@ -1,5 +1,5 @@
 /**
- * ReplaceThenTerminate: a NodeClaim of our own is launched before the ill one goes. Its name stands in the record before it is made, its UID before
+ * ReplaceThenTerminate: a NodeClaim of our own is launched before the unhealthy one goes. Its name stands in the record before it is made, its UID before
  * anything follows. Once it is ready its taint goes, the point of no return; its marks go at the end. What did not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';

@@ -7,7 +7,7 @@ import type { DecisionScope, PassDeps } from './context.ts';
 import { deleteRemediations, madeBy } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { hasTime, isBeforeReboot } from './ladder.ts';
-import { reportEnd, reportLeft, reportLost, reportRefusal } from './notices.ts';
+import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
 import type { NodeRecord, Ours } from './record.ts';
@@ -73,7 +73,7 @@ export async function takeBack(
 
 /** Of what the repair has made: what nothing needs any more. */
 function wantedBack(
-  { record: { ours = {}, attempt, illness }, claims, isGone = false }: Left,
+  { record: { ours = {}, attempt, incident }, claims, isGone = false }: Left,
   now: EpochMs,
 ): Ours | undefined {
   const { annotation, drain, maintenance, resources, mayHaveMade, replacement } = ours;
@@ -85,7 +85,7 @@ function wantedBack(
     isDrained || (attempt?.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now)));
   const isOver = attempt === undefined;
   // Who was asked for help before a termination is not needed once the node is well; its drain is.
-  const isHelped = attempt?.action === 'Terminate' && illness?.wellTime !== undefined;
+  const isHelped = attempt?.action === 'Terminate' && incident?.healthySince !== undefined;
   const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
   const wanted: Ours = {
     ...(annotation && { annotation }),

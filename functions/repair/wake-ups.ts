@@ -53,7 +53,7 @@ const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (
 /** A pass, for no node of its own. */
 export const ANY = 'due';
 
-/** A node that is ill or known. @param observedTime when the forwarder saw the change of it; undefined: it is no such change */
+/** A node that is unhealthy or known. @param observedTime when the forwarder saw the change of it; undefined: it is no such change */
 export const nodeAsk = (uid: string, observedTime?: EpochMs): string =>
   observedTime === undefined ? uid : `${uid}@${observedTime}`;
 
@@ -67,7 +67,7 @@ export interface Asked {
   readonly isWhole: boolean;
   readonly uids: ReadonlySet<string>;
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /** The pass is for changes alone: what it finds ill for the first time has changed, too. */
+  /** The pass is for changes alone: what it finds unhealthy for the first time has changed, too. */
   readonly changesTime: EpochMs | undefined;
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;
 }
@@ -93,7 +93,7 @@ export function readAsks(scopes: Scopes): Asked {
     const [uid = '', time] = name.split('@');
     uids.add(uid);
     const ms = toEpochMs(Number(time ?? 0));
-    // The first change is the one that it became ill with.
+    // The first change is the one that it became unhealthy with.
     if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
   }
   const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isAll;
@@ -168,11 +168,13 @@ export function settingsRounds(deps: Deps): SettingsRounds {
 async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<string | undefined>> {
   const [{ nodes, claims }, statements] = await inParallel([loadCluster(deps), ownStatementsOf(deps)]);
   const owners = indexOwners(nodes, claims);
-  const ill = nodes.filter(node => isSuspicious(node, statements)).map(node => poolOf(node, ownerOf(node, owners)));
-  return new Set(scopes === 'all' ? ill : scopes);
+  const unhealthy = nodes
+    .filter(node => isSuspicious(node, statements))
+    .map(node => poolOf(node, ownerOf(node, owners)));
+  return new Set(scopes === 'all' ? unhealthy : scopes);
 }
 
-/** Whether any rule of the cluster may call the node ill: one of the provider, or of a policy or NodePool. */
+/** Whether any rule of the cluster may call the node unhealthy: one of the provider, or of a policy or NodePool. */
 const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
   matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 || matchStatements(node, statements).length > 0;
 
@@ -220,7 +222,7 @@ interface Why {
   readonly isClaimed?: boolean;
 }
 
-/** Asks for a pass of the node's pool when the node is ill by any rule, or known. */
+/** Asks for a pass of the node's pool when the node is unhealthy by any rule, or known. */
 export async function askForNode(
   deps: Deps,
   node: NodeView,

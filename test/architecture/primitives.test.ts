@@ -35,6 +35,7 @@ const PRIMITIVES: readonly Primitive[] = [
       'functions/drain/record.ts': 'what is stored of drains must fit into an item',
       'functions/finalizer/termination/record.ts':
         'what a termination waits for is a union, and stored as older versions read it',
+      'functions/repair/record.ts': 'the store keeps names that the code has left',
     },
   },
   {
