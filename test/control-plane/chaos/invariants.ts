@@ -5,15 +5,7 @@ import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/g
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, toIsoText, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { AuditedRequest } from '../end-to-end/audit-log.ts';
-import {
-  annotationOf,
-  followAuditLog,
-  isTerminating,
-  isIll,
-  textIn,
-  type World,
-  type Write,
-} from './audited-world.ts';
+import { annotationOf, followAuditLog, isTerminating, isIll, textIn, type World, type Write } from './audited-world.ts';
 
 /** Between the look and the act: as long as one request may take. */
 const RACE_MS = 10_000;

@@ -24,5 +24,8 @@ it('is every whole line, also the one that goes on in a torn one', () => {
   const file = join(folder, 'audit.log');
   writeFileSync(file, `${line('n1')}\n${line('n2').slice(0, 120)}${line('n3')}\n${line('n4')}\n`);
   expect(readAuditLog(file).map(({ name }) => name)).toEqual(['n1', 'n3', 'n4']);
-  expect(readAuditLog(file)[0]).toMatchObject({ received: Date.parse('2026-01-01T10:00:00Z'), time: Date.parse('2026-01-01T10:00:01Z') });
+  expect(readAuditLog(file)[0]).toMatchObject({
+    received: Date.parse('2026-01-01T10:00:00Z'),
+    time: Date.parse('2026-01-01T10:00:01Z'),
+  });
 });
