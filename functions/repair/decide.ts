@@ -17,9 +17,9 @@ import {
   type Surroundings,
   withoutUndone,
 } from './guards.ts';
-import { readableSettings, unconfirmed } from './illness.ts';
+import { readableSettings, unconfirmed } from './incident.ts';
 import { dueOf, isBeforeReboot } from './ladder.ts';
-import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
+import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './replacement.ts';
 import {
   type Blocker,
@@ -52,7 +52,7 @@ import {
 const MOST_ACTS = 100;
 /** A pool has so many repairs in flight at most, for its record is limited. */
 const MOST_IN_FLIGHT = 5_000;
-/** One node is held by others that come back for so long at most in one illness. */
+/** One node is held by others that come back for so long at most in one incident. */
 const LONGEST_SETTLED = minutes(15);
 /** Terminations are remembered for so long, or as long as `futility` asks. */
 const TERMINATIONS_KEPT_FOR = hours(24);
@@ -185,14 +185,14 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const guarded = blockers.get(candidate);
     if (guarded !== undefined) return blocked(candidate, guarded, rank);
     const settles = settling(candidate, guards, now);
-    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), illness: settles.illness };
+    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), incident: settles.incident };
     const settled = { ...candidate, finding: { ...finding, record } };
     const needsPlace = !inFlight.has(node.uid);
     const isDisruptive = action.type !== 'CustomResource';
     const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
     const blocker =
       settles.blocker ??
-      (isReplacing ? futility(surroundings, failureOf(due.incident), node, state.terminations) : undefined) ??
+      (isReplacing ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations) : undefined) ??
       unconfirmed(due, answers?.get(node.uid), now) ??
       (needsPlace && count >= limit ? budgetBlocker(scope, count, limit, now) : undefined) ??
       (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
@@ -247,9 +247,9 @@ function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) 
 
 function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Outcome {
   const { record } = finding;
-  const { incident } = due;
+  const { dueCondition } = due;
   const { message, until: time } = blocker;
-  const verdict: Verdict = { kind: 'held', node: finding.node, blocker, incident, message, rank };
+  const verdict: Verdict = { kind: 'held', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot does not stay closed meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
@@ -262,19 +262,20 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Out
 
 /** Whether those that have just come back hold it, and the time that it has been held so. */
 function settling(
-  { finding: { node, record }, due: { incident } }: Candidate,
+  { finding: { node, record }, due: { dueCondition } }: Candidate,
   guards: Guards,
   now: EpochMs,
-): { readonly illness: Illness; readonly blocker?: Blocker } {
-  const { settling: before, ...illness } = record?.illness ?? { type: incident.conditionType, taken: [] };
+): { readonly incident: Incident; readonly blocker?: Blocker } {
+  const { settling: before, ...incident } = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
   const { totalMs = 0, since } = before ?? {};
   const spent = totalMs + (since === undefined ? 0 : now - since);
-  const toleration = toDurationMs(Math.max(0, incident.dueTime - incident.lastTransitionTime));
+  const toleration = toDurationMs(Math.max(0, dueCondition.dueTime - dueCondition.lastTransitionTime));
   const blocker = spent >= LONGEST_SETTLED ? undefined : guards.settle(node, toleration);
-  if (blocker === undefined) return { illness: spent === 0 ? illness : { ...illness, settling: { totalMs: spent } } };
+  if (blocker === undefined)
+    return { incident: spent === 0 ? incident : { ...incident, settling: { totalMs: spent } } };
   const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
   return {
-    illness: { ...illness, settling: { totalMs, since: since ?? now } },
+    incident: { ...incident, settling: { totalMs, since: since ?? now } },
     blocker: { ...blocker, until: earliest(blocker.until, last) ?? blocker.until },
   };
 }

@@ -58,7 +58,7 @@ export interface Surroundings {
   readonly isUnmanaged: boolean;
   /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
   readonly nodes: readonly NodeView[] | undefined;
-  /** By what a node of any pool is ill. */
+  /** By what a node of any pool is unhealthy. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
   /** The NodePool's own, where they count. */
   readonly budget?: DisruptionBudget | undefined;
@@ -126,10 +126,10 @@ export interface Guards {
 
 export function createGuards(surroundings: Surroundings): Guards {
   const { now, nodes = [], statementsOf: rulesFor } = surroundings;
-  const ill = new Map<NodeView, boolean>();
-  const isIll = (node: NodeView): boolean => {
-    const known = ill.get(node) ?? matchStatements(node, rulesFor(node)).length > 0;
-    ill.set(node, known);
+  const judged = new Map<NodeView, boolean>();
+  const isUnhealthy = (node: NodeView): boolean => {
+    const known = judged.get(node) ?? matchStatements(node, rulesFor(node)).length > 0;
+    judged.set(node, known);
     return known;
   };
   const isDark = (node: NodeView): boolean =>
@@ -139,9 +139,9 @@ export function createGuards(surroundings: Surroundings): Guards {
       !isStopped(node) &&
       (node.deletionTime === undefined || !isDue(now, addDuration(node.deletionTime, GOING_COUNTS_FOR))),
   );
-  const touchable = surroundings.poolNodes.filter(node => mayBeTouched(node, surroundings, isIll));
+  const touchable = surroundings.poolNodes.filter(node => mayBeTouched(node, surroundings, isUnhealthy));
   const who = { counted, touchable };
-  const blockerOf = blockersOf(surroundings, who, { isDark, isIll });
+  const blockerOf = blockersOf(surroundings, who, { isDark, isUnhealthy });
   const settles = new Map<DurationMs, (node: NodeView) => Blocker | undefined>();
   return {
     blockerOf,
@@ -156,14 +156,14 @@ export function createGuards(surroundings: Surroundings): Guards {
   function settling(window: DurationMs): (node: NodeView) => Blocker | undefined {
     const back = new Map(
       [...new Set([...counted, ...touchable])].flatMap(each => {
-        const found = isIll(each) ? undefined : returnOf(each, window, surroundings);
+        const found = isUnhealthy(each) ? undefined : returnOf(each, window, surroundings);
         return found === undefined ? [] : [[each, found] as const];
       }),
     );
     const first = Math.min(...[...back.values()].map(({ time }) => time));
     const again = blockersOf(surroundings, who, {
       isDark: each => isDark(each) || back.get(each)?.types.includes('Ready') === true,
-      isIll: each => isIll(each) || back.has(each),
+      isUnhealthy: each => isUnhealthy(each) || back.has(each),
     });
     return node => {
       const blocker = back.size === 0 ? undefined : again(node);
@@ -180,19 +180,22 @@ const settlingBlocker = ({ setting, message }: GuardBlocker, window: DurationMs,
   until,
 });
 
-/** Freeze, zones and threshold, by who counts as dark and as ill. Each is counted once. */
+/** Freeze, zones and threshold, by who counts as dark and as unhealthy. Each is counted once. */
 function blockersOf(
   surroundings: Surroundings,
   { counted, touchable }: { readonly counted: readonly NodeView[]; readonly touchable: readonly NodeView[] },
-  { isDark, isIll }: { readonly isDark: (node: NodeView) => boolean; readonly isIll: (node: NodeView) => boolean },
+  {
+    isDark,
+    isUnhealthy,
+  }: { readonly isDark: (node: NodeView) => boolean; readonly isUnhealthy: (node: NodeView) => boolean },
 ): Guards['blockerOf'] {
   const zones = new Map<string, GuardBlocker | undefined>();
   const frozen = freeze(surroundings, counted, isDark);
-  const blocked = threshold(surroundings, touchable, isIll);
+  const blocked = threshold(surroundings, touchable, isUnhealthy);
   return ({ labels }) => {
     const zone = labels[ZONE_LABEL];
     if (frozen !== undefined || zone === undefined) return frozen ?? blocked;
-    if (!zones.has(zone)) zones.set(zone, zoneOutage(surroundings, zone, counted, isIll));
+    if (!zones.has(zone)) zones.set(zone, zoneOutage(surroundings, zone, counted, isUnhealthy));
     return zones.get(zone) ?? blocked;
   };
 }
@@ -223,12 +226,12 @@ function returnOf(
 function mayBeTouched(
   node: NodeView,
   { now, claimOf, isUnclaimed, isUnmanaged }: Surroundings,
-  isIll: (node: NodeView) => boolean,
+  isUnhealthy: (node: NodeView) => boolean,
 ): boolean {
   const claim = claimOf(node);
   if (isReserved(node)) return false;
   if (isStopped(node) || node.deletionTime !== undefined || claim?.deletionTime !== undefined) return false;
-  const isLeftOver = !isUnmanaged && isUnclaimed(node) && isIll(node);
+  const isLeftOver = !isUnmanaged && isUnclaimed(node) && isUnhealthy(node);
   return !isLeftOver && vetoOf(node, claim, undefined, now) === undefined;
 }
 
@@ -257,11 +260,11 @@ function zoneOutage(
   { settings: { zoneOutage: rule }, now }: Surroundings,
   zone: string,
   counted: readonly NodeView[],
-  isIll: (node: NodeView) => boolean,
+  isUnhealthy: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
   if (rule === undefined) return undefined;
   const there = counted.filter(({ labels }) => labels[ZONE_LABEL] === zone);
-  const unhealthy = there.filter(isIll).length;
+  const unhealthy = there.filter(isUnhealthy).length;
   if (!isOutage(rule, unhealthy, there.length)) return undefined;
   return {
     kind: 'guard',
@@ -279,9 +282,9 @@ function zoneOutage(
 function threshold(
   { settings, scope, now }: Surroundings,
   touchable: readonly NodeView[],
-  isIll: (node: NodeView) => boolean,
+  isUnhealthy: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
-  const unhealthy = touchable.filter(isIll).length;
+  const unhealthy = touchable.filter(isUnhealthy).length;
   const total = touchable.length;
   const allowed = resolveNodeCount(settings.maxUnhealthy, total);
   if (unhealthy <= allowed) return undefined;

@@ -1,6 +1,6 @@
 /** Which pool a node is of: nodes that went, or that belong to another pool by now. */
 import type { PassDeps } from './context.ts';
-import { judgeGone } from './follow.ts';
+import { judgeGone } from './attempt-verdict.ts';
 import type { StoredNode } from './record.ts';
 import type { GoneNode, JudgeContext } from './verdict.ts';
 import { type Asked, nodeAsk, readLiveNode } from './wake-ups.ts';

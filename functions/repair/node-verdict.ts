@@ -5,14 +5,13 @@
  */
 import { actsOf, endsBy, newNode, replacementOf } from './attempt.ts';
 import { nextEpisodes } from './flapping.ts';
-import { judgeAttempt } from './follow.ts';
-import { clocksOf, illnessAt, illsOf, judgeHealth, readableSettings, WELL_FOR } from './illness.ts';
+import { judgeAttempt } from './attempt-verdict.ts';
+import { clocksOf, HEALTHY_FOR, incidentAt, judgeHealth, readableSettings, unhealthyStatementsOf } from './incident.ts';
 import { dueOf, judgeTurn, ladderOf } from './ladder.ts';
 import type { Episode, NodeRecord } from './record.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
-  type Ill,
   type JudgeContext,
   type JudgedNode,
   type NodeDecision,
@@ -21,6 +20,7 @@ import {
   type RepairRules,
   SAID,
   type Terms,
+  type UnhealthyStatement,
   type Veto,
   type Vetoer,
 } from './verdict.ts';
@@ -49,38 +49,39 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
-  // What was ill before, without a time, is no change.
+  // What was unhealthy before, without a time, is no change.
   const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
-  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: before, observedTime, ownTime });
+  const unhealthy =
+    settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime });
   const known = before ?? newNode(node.name, pool);
   const isFlapping = settings?.flapping !== undefined;
   const forgotten = settings === undefined ? known.episodes : [];
   const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : forgotten;
   const owner = ownerOf(node, context.owners);
   const asked = context.asked.get(node.name);
-  const decision = decideNode({ now, node, owner, rules, ills, episodes, asked });
-  const isIll = settings === undefined ? isIllStill(node, known) : ills.length > 0;
+  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, asked });
+  const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
-  const other = isIll ? otherAtWork(node, claim, asked, now) : undefined;
+  const other = isUnhealthy ? otherAtWork(node, claim, asked, now) : undefined;
   const since = other && (known.others?.what === other.what ? known.others.time : now);
-  const { illness: _, others: __, pool: ___, ours, ...rest } = known;
-  const illness = illnessAt(known.illness, isIll, now);
+  const { incident: _, others: __, pool: ___, ours, ...rest } = known;
+  const incident = incidentAt(known.incident, isUnhealthy, now);
   const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
   const record: NodeRecord = {
     ...rest,
     name: node.name,
     ...(pool !== undefined && { pool }),
     ...(ours && { ours: replacement ? { ...ours, replacement } : ours }),
-    clocks: settings === undefined ? clocksStill(node, known) : clocksOf(ills),
-    ...(illness && { illness }),
-    ...(known.illness !== undefined && illness === undefined && endOf(known)),
+    clocks: settings === undefined ? clocksStill(node, known) : clocksOf(unhealthy),
+    ...(incident && { incident }),
+    ...(known.incident !== undefined && incident === undefined && endOf(known)),
     episodes: [...episodes],
     acts: [...(before?.acts ?? actsOf(node))],
     ...(other && since !== undefined && { others: { what: other.what, time: since } }),
   };
-  const wasIll = Object.keys(known.clocks).length > 0;
-  const judged: JudgedNode = { context, node, record, wasIll, decision, isIll, isOn };
+  const wasUnhealthy = Object.keys(known.clocks).length > 0;
+  const judged: JudgedNode = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
   const finding = withEnds(
     record.attempt === undefined ? judgeTurn(judged) : judgeAttempt(judged, record.attempt),
     judged,
@@ -96,25 +97,26 @@ const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeReco
     Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
   );
 
-const isIllStill = (node: NodeView, record: NodeRecord): boolean => {
-  const { conditionType, conditionStatus } = record.attempt?.incident ?? {};
+const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
+  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
   const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
   return isOfAttempt || Object.keys(clocksStill(node, record)).length > 0;
 };
 
-/** What is remembered of an illness that is over. */
-function endOf({ illness, acts }: NodeRecord): Pick<NodeRecord, 'before'> | undefined {
+/** What is remembered of an incident that is over. */
+function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'before'> | undefined {
   const last = acts.at(-1);
-  const key = illness?.taken.at(-1);
-  if (illness === undefined || last === undefined || key === undefined) return undefined;
-  return { before: { type: illness.type, key, time: last.time } };
+  const key = incident?.taken.at(-1);
+  if (incident === undefined || last === undefined || key === undefined) return undefined;
+  return { before: { type: incident.type, key, time: last.time } };
 }
 
-/** The node with what can still end: the illness after a while, a replacement's marks. */
-function withEnds(finding: Finding, { node, record: { illness }, context: { now } }: JudgedNode): NodeFinding {
+/** The node with what can still end: the incident after a while, a replacement's marks. */
+function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: JudgedNode): NodeFinding {
   const { record } = finding;
-  const wellTime = record?.illness?.wellTime ?? illness?.wellTime;
-  const wellEnds = wellTime === undefined || record === undefined ? undefined : addDuration(wellTime, WELL_FOR);
+  const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
+  const wellEnds =
+    healthySince === undefined || record === undefined ? undefined : addDuration(healthySince, HEALTHY_FOR);
   const isOver = wellEnds !== undefined && isDue(now, wellEnds);
   const { replacement, annotation } = record?.ours ?? {};
   const unmarks = replacement && unmarkTime(replacement);
@@ -138,7 +140,7 @@ export interface NodeObservation {
   readonly owner: Owner;
   readonly rules: RepairRules;
   /** The statements that hold, with their clocks; looked at only where the rules have settings. */
-  readonly ills: readonly Ill[];
+  readonly unhealthy: readonly UnhealthyStatement[];
   /** What is remembered of earlier unhealthy times. */
   readonly episodes: readonly Episode[];
   /** What stands for the node in systems of others. */
@@ -146,7 +148,7 @@ export interface NodeObservation {
 }
 
 /** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
-export function decideNode({ now, node, owner, rules, ills, episodes, asked }: NodeObservation): NodeDecision {
+export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked }: NodeObservation): NodeDecision {
   const { gateOpen, settings } = rules;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   if (settings === undefined) {
@@ -158,25 +160,26 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
     const message = 'the node is the replacement of another one, and not in use yet';
     return { kind: 'ignore', reason: 'Healthy', message };
   }
-  const health = judgeHealth(ills, { now, settings, episodes });
+  const health = judgeHealth(unhealthy, { now, settings, episodes });
   if (health.kind === 'healthy') {
     return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
   }
   if (health.kind === 'noTransitionTime') {
     return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
   }
-  const { message, severity, incident, entry, dueSince } = health;
-  if (!isDue(now, incident.dueTime)) return { kind: 'tolerate', incident, doubts: doubtsOf(ills), message };
+  const { message, severity, dueCondition, entry, dueSince } = health;
+  if (!isDue(now, dueCondition.dueTime))
+    return { kind: 'tolerate', dueCondition, doubts: doubtsOf(unhealthy), message };
   const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
   if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
-    return { kind: 'unclaimed', incident, message: owner.message };
+    return { kind: 'unclaimed', dueCondition, message: owner.message };
   }
   if (owner.kind === 'ambiguous') {
-    return { kind: 'blocked', reason: 'AmbiguousNodeClaim', incident, message: owner.message };
+    return { kind: 'blocked', reason: 'AmbiguousNodeClaim', dueCondition, message: owner.message };
   }
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   if (claim !== undefined && isTerminatingForcefully(claim, now)) {
-    return { kind: 'finishing', incident, message: `NodeClaim ${claim.name} is being terminated` };
+    return { kind: 'finishing', dueCondition, message: `NodeClaim ${claim.name} is being terminated` };
   }
   if (isStopped(node)) {
     return {
@@ -186,21 +189,21 @@ export function decideNode({ now, node, owner, rules, ills, episodes, asked }: N
     };
   }
   const veto = vetoOf(node, claim, rules.poolVeto, now);
-  if (veto !== undefined) return { kind: 'vetoed', incident, veto, message: `${message}; ${veto.message}` };
+  if (veto !== undefined) return { kind: 'vetoed', dueCondition, veto, message: `${message}; ${veto.message}` };
   const other = otherAtWork(node, claim, asked, now);
   if (other !== undefined) {
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
-    return { kind: 'blocked', reason: 'BeingDisrupted', incident, message: why };
+    return { kind: 'blocked', reason: 'BeingDisrupted', dueCondition, message: why };
   }
   const { priority = 0 } = entry.statement;
   const terms: Terms = { priority, ...termsOf(settings, entry) };
   const ladder = ladderOf(terms, claim?.terminationGracePeriod);
-  return { kind: 'due', incident, claim, severity, terms, ladder, dueSince, message };
+  return { kind: 'due', dueCondition, claim, severity, terms, ladder, dueSince, message };
 }
 
 /** Clocks that cannot be right. */
-const doubtsOf = (ills: readonly Ill[]): readonly string[] =>
-  ills.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
+const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
     doubt === undefined
       ? []
       : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
@@ -317,6 +320,6 @@ export function otherAtWork(
   return asked === undefined ? undefined : other(asked);
 }
 
-/** Its owner has stopped it: it is neither ill nor well. */
+/** Its owner has stopped it: it is neither unhealthy nor well. */
 export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
   taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;

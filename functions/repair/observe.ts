@@ -2,7 +2,7 @@
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { createGuards, type Surroundings, surroundingsOf } from './guards.ts';
-import { readableSettings } from './illness.ts';
+import { readableSettings } from './incident.ts';
 import { dueOf } from './ladder.ts';
 import { inquire } from './made-resources.ts';
 import { askOwningPools, judgeMissing } from './node-pools.ts';
@@ -77,16 +77,16 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
   const claims = new Map(view.claims.map(claim => [claim.uid, claim]));
   const statements = settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
-  const ill = nodes.filter(node => matchStatements(node, statements).length > 0);
+  const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
   const opened = openRecords(deps, nodeCodec);
   const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
-  const records = await readNodes(deps, recordOf, nodes, { ill, state, asks });
+  const records = await readNodes(deps, recordOf, nodes, { unhealthy, state, asks });
   if (records === 'newer') return { kind: 'newer' };
   const carried = state.carried && carryOver(state.carried, records, nodes, settings);
   const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
   if (open.length > 0) await inquire(deps, records, nodes);
 
-  const found = nodes.filter(node => records.has(node.uid) || ill.includes(node) || asks.uids.has(node.uid));
+  const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
   const strays = straysOf(pool, found, { claims: view.claims, records });
   const others = strays.length === 0 ? new Set<string>() : await askOwningPools(deps, pool, strays, asks);
   const now = deps.clock.now();
@@ -212,16 +212,20 @@ const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly N
   return [...all, ...own.filter(({ uid }) => !known.has(uid))];
 };
 
-/** The records of the nodes that are ill, in flight, or asked for. */
+/** The records of the nodes that are unhealthy, in flight, or asked for. */
 async function readNodes(
   { clock }: PassDeps,
   recordOf: ObservedPool['recordOf'],
   nodes: readonly NodeView[],
-  { ill, state, asks }: { readonly ill: readonly NodeView[]; readonly state: PoolRecord; readonly asks: Asked },
+  {
+    unhealthy,
+    state,
+    asks,
+  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: Asked },
 ): Promise<Map<string, StoredNode> | 'newer'> {
   const { inFlight, followed, carried = [] } = state;
   const wanted = new Set([
-    ...ill.map(({ uid }) => uid),
+    ...unhealthy.map(({ uid }) => uid),
     ...Object.keys(inFlight),
     ...followed,
     ...asks.uids,
@@ -273,7 +277,7 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
 
 export interface ClusterNodes {
   readonly nodes: readonly NodeView[];
-  /** By what a node of any pool is ill: the statements of its own pool, or the provider's. */
+  /** By what a node of any pool is unhealthy: the statements of its own pool, or the provider's. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
   readonly pools: readonly string[];
 }

@@ -9,9 +9,9 @@ import { decide } from './decide.ts';
 import { checkReservations, openReservations, isReservations } from './limits.ts';
 import { decideNode, judgeNode } from './node-verdict.ts';
 import { askEc2, observe, type ObservedPool } from './observe.ts';
-import { reportNodePool, reportPolicy } from './policy-report.ts';
-import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policy-status.ts';
+import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
+import { reportNodePool, reportPolicy } from './settings.ts';
 import {
   askForChange,
   askForNode,
@@ -53,7 +53,7 @@ export function createReconciler(ports: Ports, rules: Rules = { decideNode, judg
     settings,
     { takes: isReservations, timerDue: () => checkReservations(deps) },
     ofKind('Node', async ({ subject: { uid } }) => void (await askIfRemembered(deps, uid))),
-    { takes: isAllPolicies, timerDue: wakeUp => statusDue(deps, wakeUp) },
+    ...statusTimers(deps),
     ofKind('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
   ];
   return async message => {

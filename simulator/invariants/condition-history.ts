@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext } from './invariant.ts';
-import { conditionOf } from './illnesses.ts';
+import { conditionOf } from './unhealthy-conditions.ts';
 import { dig, fieldsOf, instantOf, listOf, textOf } from './reading.ts';
 
 /** A transition that lies further back than this before the news of it was written by a clock that is behind. */
@@ -31,7 +31,7 @@ interface Standing {
   readonly isInitial: boolean;
 }
 
-/** Between which instants an illness began, by what is left open of how its time is read. */
+/** Between which instants an incident began, by what is left open of how its time is read. */
 export interface Start {
   readonly earliest: number;
   readonly latest: number;
@@ -114,7 +114,7 @@ export function createConditionHistory({
       const least = Math.max(created, stated > seen || (isBehind && !isOld) ? seen : stated);
       const quiet = quietSince() ?? Infinity;
       // Who looks for another reason, before the news of it has come, has nothing to doubt the time by.
-      // A Node that is made ill already is believed to have been ill from its creation, which is a whole second.
+      // A Node that is made unhealthy already is believed to have been unhealthy from its creation, which is a whole second.
       const isNew = created >= Math.floor(seen / 1000) * 1000;
       const first = isBehind && (quiet > seen || isNew) ? Math.max(created, stated) : least;
       // Who has not seen the short time in between takes it for a status that stayed.

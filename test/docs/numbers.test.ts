@@ -25,8 +25,8 @@ const STATED: readonly Stated[] = [
   { document: GLOSSARY, text: 'makes at most {} effects', constant: 'shared/lifecycle/settle.ts: MAX_EFFECTS' },
   {
     document: GLOSSARY,
-    text: 'has called it ill for {} minutes',
-    constant: 'functions/repair/illness.ts: WELL_FOR',
+    text: 'has called it unhealthy for {} minutes',
+    constant: 'functions/repair/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
   { document: FORWARDER, text: 'is watched, and {} minutes longer', constant: `${FORWARDER_SETTINGS}: linger` },
