@@ -122,11 +122,11 @@ describe('an incident begins', () => {
     expect(
       startBy([
         [0, WELL],
-        [10, ill(10)],
+        [10, unhealthy(10)],
         [20, [['Ready', 'True', 20]]],
-        [20.5, ill(20.5)],
+        [20.5, unhealthy(20.5)],
         [21, [['Ready', 'True', 21]]],
-        [21.5, ill(21.5)],
+        [21.5, unhealthy(21.5)],
       ]),
     ).toEqual([10, 21.5]);
   });
