@@ -29,7 +29,7 @@ export function followKind(
     if (list === undefined) return undefined;
     const { items, resourceVersion } = list;
     const uids = new Set(items.map(({ metadata }) => metadata.uid));
-    for (const object of [...known.values()]) if (!uids.has(object.metadata.uid)) tell({ type: 'DELETED', object });
+    for (const object of known.values()) if (!uids.has(object.metadata.uid)) tell({ type: 'DELETED', object });
     for (const object of items) {
       const before = known.get(object.metadata.uid);
       if (before === undefined) tell({ type: 'ADDED', object });

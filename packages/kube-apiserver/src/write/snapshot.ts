@@ -30,7 +30,7 @@ export function restoreSnapshot({ store, registry }: ServerContext, snapshot: Sn
   // Objects are kept where their definition is served, so definitions come first.
   const definitions = registry.find('apiextensions.k8s.io', 'customresourcedefinitions');
   if (definitions !== undefined) restore(definitions);
-  for (const served of [...registry.preferred()]) if (served.storage !== definitions?.storage) restore(served);
+  for (const served of registry.preferred()) if (served.storage !== definitions?.storage) restore(served);
   store.flush();
 }
 
