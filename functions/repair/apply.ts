@@ -17,7 +17,7 @@ import type { Carried, Outcome, PassDeps } from './context.ts';
 import { type Granted, poolAfter, type PoolDecision } from './decide.ts';
 import { readableSettings, unhealthyStatementsOf } from './incident.ts';
 import { allActionsOf, dueOf, isBeforeReboot, keyOf, ladderOf } from './ladder.ts';
-import { giveBack, type Reserved } from './limits.ts';
+import { giveBack, type Reserved } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
 import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';

@@ -3,22 +3,12 @@
  * and what is remembered of it. Pure.
  */
 import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './attempt.ts';
-import {
-  advanceRamp,
-  budgetBlocker,
-  createGuards,
-  futility,
-  type Guards,
-  nextRamp,
-  rampAllows,
-  rampAt,
-  rampBlocker,
-  rampTime,
-  type Surroundings,
-  withoutUndone,
-} from './guards.ts';
+import { budgetBlocker } from './concurrency-limits.ts';
+import { futility } from './futility.ts';
+import { createGuards, type Guards, type Surroundings } from './guards.ts';
 import { readableSettings, unconfirmed } from './incident.ts';
 import { dueOf, isBeforeReboot } from './ladder.ts';
+import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './ramp.ts';
 import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './replacement.ts';
 import {

@@ -1,11 +1,11 @@
 /**
- * What holds a due repair back although the node itself may be repaired: the cluster, its zone, its pool, and the ramp and futility of the
- * pool. Cluster, zone and pool are counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
+ * Freeze, zone outage and threshold: what holds a due repair back when too many nodes are unhealthy. Each is counted a second time with the
+ * nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
 import { readLastReboot } from './attempt.ts';
 import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import { isStopped, vetoOf } from './node-verdict.ts';
-import type { PoolRecord, Ramp } from './record.ts';
+import type { PoolRecord } from './record.ts';
 import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type NodeFinding } from './verdict.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -29,7 +29,6 @@ import {
   minutes,
   toDurationMs,
   toEpochMs,
-  toTimestamp,
 } from '../../shared/domain/time.ts';
 
 /** Freeze and zone are those of other pools too, whose changes wake nobody here. */
@@ -295,99 +294,5 @@ function threshold(
     setting: { field: 'spec.repair.maxUnhealthy', numbers: { unhealthy, of: total, allowed } },
     until: addDuration(now, BLOCKED_CHECK),
     guard: 'threshold',
-  };
-}
-
-/** How long one step lasts. */
-const STEP = minutes(1);
-
-/** What nobody made use of for so long is over. */
-const KEPT_FOR = hours(24);
-
-/** The ramp of this pass; undefined: repairs are not slowed down. @param held guards that hold a due repair now */
-export function nextRamp(
-  { ramp, held: before }: Pick<PoolRecord, 'ramp' | 'held'>,
-  { held, isAnythingDue }: { readonly held: readonly string[]; readonly isAnythingDue: boolean },
-  now: EpochMs,
-): Ramp | undefined {
-  if (before.some(guard => !held.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
-  if (ramp === undefined || rampAt(ramp, now) === undefined) return undefined;
-  const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
-  if (!isStepOver) return ramp;
-  return isAnythingDue ? { step: ramp.step + 1, stepTime: now, granted: 0 } : undefined;
-}
-
-/** The ramp, as long as it is remembered, whether or not repair is on meanwhile. */
-export const rampAt = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =>
-  ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR)) ? undefined : ramp;
-
-/** When its step is over, else the ramp itself: a step that nobody follows, as while repair is off, asks for no pass. */
-export function rampTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
-  const stepEnd = addDuration(stepTime, STEP);
-  return granted > 0 && !isDue(now, stepEnd) ? stepEnd : addDuration(stepTime, KEPT_FOR);
-}
-
-/** Repairs that the ramp still allows in its step. */
-export const rampAllows = (ramp: Ramp | undefined): number =>
-  ramp === undefined ? Infinity : 2 ** Math.min(ramp.step, 30) - ramp.granted;
-
-/** The same after so many more repairs have begun. */
-export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
-  if (ramp === undefined || granted === 0) return ramp;
-  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
-}
-
-/** Without repairs of its step that were not carried out: they have shown nothing, and their places are free. */
-export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
-  ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
-
-export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
-  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, STEP);
-  return {
-    kind: 'ramp',
-    reason: 'RampUp',
-    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
-    until: next,
-  };
-}
-
-/** What holds a node back where so many repairs are in flight as may be. */
-export function budgetBlocker(scope: string, inFlight: number, limit: number, now: EpochMs): Blocker {
-  return {
-    kind: 'budget',
-    reason: 'ConcurrencyBudget',
-    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
-    setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
-    until: addDuration(now, BLOCKED_CHECK),
-  };
-}
-
-/**
- * Futility: so many terminations for one reason within the window, and the node that fails for it now was made after them: another
- * replacement would fail, too. It ends by itself when the window has passed.
- */
-export function futility(
-  { settings: { futility: rule }, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
-  failure: string,
-  { creationTime }: Pick<NodeView, 'creationTime'>,
-  terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
-): Blocker | undefined {
-  if (rule === undefined || creationTime === undefined) return undefined;
-  const before = terminations
-    .filter(
-      ({ condition, time }) =>
-        condition === failure && time <= creationTime && !isDue(now, addDuration(time, rule.window)),
-    )
-    .toSorted((a, b) => a.time - b.time);
-  // When this one has left the window, too few are left in it.
-  const last = before.at(-rule.repairs);
-  if (last === undefined) return undefined;
-  const until = addDuration(last.time, rule.window);
-  return {
-    kind: 'futility',
-    reason: 'FutileRepairs',
-    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
-    setting: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
-    until,
   };
 }

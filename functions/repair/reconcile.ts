@@ -6,7 +6,7 @@ import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
 import { decide } from './decide.ts';
-import { checkReservations, openReservations, isReservations } from './limits.ts';
+import { checkReservations, openReservations, isReservations } from './reservations.ts';
 import { decideNode, judgeNode } from './node-verdict.ts';
 import { askEc2, observe, type ObservedPool } from './observe.ts';
 import { reportNodePool, reportPolicy } from './policy-report.ts';

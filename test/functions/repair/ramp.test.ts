@@ -8,7 +8,7 @@ import {
   rampAt,
   rampTime,
   withoutUndone,
-} from '../../../functions/repair/guards.ts';
+} from '../../../functions/repair/ramp.ts';
 import type { Ramp } from '../../../functions/repair/record.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { T } from '../../builders/repair.ts';

@@ -3,8 +3,9 @@
  * grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit full looks again. Only while some policy
  * states a limit; otherwise the record is not even read.
  */
+import { createGate, type LimitsScope } from './concurrency-limits.ts';
 import { OWNER, poolCodec, type PoolRecord } from './record.ts';
-import type { Gate, LimitsInForce, Spot } from './verdict.ts';
+import type { Gate, Spot } from './verdict.ts';
 import { poolRecordId } from './wake-ups.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -13,9 +14,8 @@ import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
-import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, type EpochMs, hours, isDue, seconds } from '../../shared/domain/time.ts';
+import { addDuration, type EpochMs, hours, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { DONE } from '../../shared/lifecycle/settle.ts';
@@ -74,7 +74,13 @@ export interface Reserved {
   settle(own: ReadonlySet<string>): Promise<void>;
 }
 
-export async function openReservations(deps: Deps, scope: LimitsScope): Promise<Reserved | 'newer'> {
+interface ReservationScope extends LimitsScope {
+  readonly pool: string | undefined;
+  /** Names of the pools that may have something in flight. */
+  readonly pools: readonly (string | undefined)[];
+}
+
+export async function openReservations(deps: Deps, scope: ReservationScope): Promise<Reserved | 'newer'> {
   const { pool, limits, nodes } = scope;
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
   const loaded = await record.load();
@@ -135,7 +141,7 @@ export async function openReservations(deps: Deps, scope: LimitsScope): Promise<
  */
 async function othersOf(
   deps: Deps,
-  { pool, limits, nodes, pools }: LimitsScope,
+  { pool, limits, nodes, pools }: ReservationScope,
   current: Reservations | undefined,
 ): Promise<readonly Reservation[]> {
   const now = deps.clock.now();
@@ -199,91 +205,3 @@ async function keepReservations(
     return written(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
   });
 }
-
-export interface LimitsScope {
-  readonly pool: string | undefined;
-  readonly limits: LimitsInForce;
-  /** All nodes of the cluster. */
-  readonly nodes: readonly Spot[];
-  /** Names of the pools that may have something in flight. */
-  readonly pools: readonly (string | undefined)[];
-}
-
-interface Limit {
-  readonly key: string;
-  readonly scope: string;
-  readonly most: number;
-  readonly said: string;
-  /** Absent: no policy says so. */
-  readonly setting?: { readonly source: string; readonly field: string };
-}
-
-const CLUSTER = 'cluster';
-
-const zoneKey = (zone: string): string => `zone/${zone}`;
-
-/** Counted from these reservations, and from what is taken here. */
-export function createGate(
-  { limits, nodes }: LimitsScope,
-  reservations: readonly { readonly zone?: string | undefined }[],
-  now: EpochMs,
-): Gate {
-  const taken = new Map<string, number>();
-  const add = (zone: string | undefined): void => {
-    for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)])
-      taken.set(key, (taken.get(key) ?? 0) + 1);
-  };
-  for (const { zone } of reservations) add(zone);
-  const known = new Map<string | undefined, readonly Limit[]>();
-  return {
-    take({ labels }) {
-      const zone = labels[ZONE_LABEL];
-      const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
-      known.set(zone, limitsThere);
-      for (const { key, scope, most, said, setting } of limitsThere) {
-        const count = taken.get(key) ?? 0;
-        if (count < most) continue;
-        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}`;
-        const until = addDuration(now, FULL_CHECK);
-        if (setting === undefined) return { kind: 'room', reason: 'ClusterConcurrencyBudget', message, until };
-        const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
-        const numbers = { underWay: count, allowed: most };
-        return { kind: 'budget', reason, message, setting: { ...setting, numbers }, until };
-      }
-      add(zone);
-      return undefined;
-    },
-  };
-}
-
-/** The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest. */
-function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: readonly Spot[]): readonly Limit[] {
-  const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
-  const found: Limit[] = [{ key: CLUSTER, scope: 'the cluster', most: MOST, said: 'so many are counted at most' }];
-  for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
-    if (zone !== undefined && perZone !== undefined) {
-      const most = resolveNodeCount(perZone, inZone);
-      const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
-      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
-      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, setting });
-    }
-    if (perCluster !== undefined) {
-      const most = resolveNodeCount(perCluster, nodes.length);
-      const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
-      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
-      found.push({ key: CLUSTER, scope: 'the cluster', most, said, setting });
-    }
-  }
-  const by = (key: string): readonly Limit[] =>
-    found
-      .filter(limit => limit.key === key)
-      .toSorted((a, b) => a.most - b.most)
-      .slice(0, 1);
-  return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
-}
-
-/** Who finds a limit full looks again after this long. */
-const FULL_CHECK = seconds(30);
-
-/** One record holds the reservations of all pools, and its size is limited. */
-const MOST = 1_000;
