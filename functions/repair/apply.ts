@@ -72,7 +72,7 @@ export async function apply(
   const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, rest];
   const wakeTime = [...times, ...[...afters.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
-  if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
+  if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
   else if (rules.rules.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
   const failures = [

@@ -18,7 +18,7 @@ import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import { DONE } from '../../shared/lifecycle/settle.ts';
+import { DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, written } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
@@ -59,8 +59,7 @@ export const isReservations = ({ kind, name }: Subject): boolean => kind === ROU
 /** A record that nobody writes is looked at after this long. */
 const CHECK = hours(1);
 
-/** Other passes write at the same time; each try reads what they wrote. */
-const MAX_TRIES = 10;
+const RESERVATIONS = 'the reservations of repairs';
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
@@ -71,7 +70,7 @@ export interface Reserved {
   /** Reserves. False: others took the places; the pass has to look again. */
   reserve(own: ReadonlySet<string>, granted: readonly Spot[]): Promise<boolean>;
   /** Gives back what the pool does not need any more. */
-  settle(own: ReadonlySet<string>): Promise<void>;
+  release(own: ReadonlySet<string>): Promise<void>;
 }
 
 interface ReservationScope extends LimitsScope {
@@ -86,8 +85,9 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
   const loaded = await record.load();
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
+  let others = await othersOf(deps, scope, current);
+  let isStale = false;
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
-  const others = await othersOf(deps, scope, current);
   const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
     [...uids]
       .filter(uid => zones.has(uid))
@@ -96,42 +96,46 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
         const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
         return { uid, ...(zone !== undefined && { zone }), ...(pool !== undefined && { pool }), since };
       });
-  const reload = async (): Promise<void> => {
-    const again = await record.load();
-    current = again.kind === 'known' ? again.value : undefined;
-  };
-  const write = async (reservations: readonly Reservation[]): Promise<boolean> => {
+  const save = async (reservations: readonly Reservation[]): Promise<Turn> => {
     const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
     if (saved.written) current = value;
-    else await reload();
-    return saved.written;
+    return written(saved);
   };
-  const foreign = (): readonly Reservation[] =>
-    current?.basis === limits.basis ? current.reservations.filter(each => each.pool !== pool) : others;
+  /** The first try is by what was read above. `next` is told whether the record still counts by these limits; undefined: nothing is written. */
+  const write = (next: (isCounted: boolean) => readonly Reservation[] | undefined): Promise<void> =>
+    settle<boolean, readonly Reservation[] | undefined>({
+      what: RESERVATIONS,
+      async observe() {
+        if (!isStale) return { kind: 'here', observation: true };
+        const again = await record.load();
+        current = again.kind === 'known' ? again.value : undefined;
+        const isCounted = current?.basis === limits.basis;
+        if (isCounted) others = current?.reservations.filter(each => each.pool !== pool) ?? [];
+        return { kind: 'here', observation: isCounted };
+      },
+      decide: next,
+      async apply(reservations) {
+        if (reservations === undefined) return DONE;
+        const turn = reservations.length === 0 ? await record.closeNow() : await save(reservations);
+        isStale = turn.kind === 'again';
+        return turn;
+      },
+    });
   return {
     gate: (own, now) => createGate(scope, [...others, ...ofOwn(own)], now),
     async reserve(own, granted) {
-      let base = others;
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const gate = createGate(scope, [...base, ...ofOwn(own)], deps.clock.now());
-        if (granted.some(node => !own.has(node.uid) && gate.take(node) !== undefined)) return false;
-        if (await write([...base, ...ofOwn(new Set([...own, ...granted.map(({ uid }) => uid)]))])) return true;
-        if (current?.basis !== limits.basis) return false;
-        base = foreign();
-      }
-      return false;
+      const all = new Set([...own, ...granted.map(({ uid }) => uid)]);
+      let isFree = false;
+      await write(isCounted => {
+        const gate = createGate(scope, [...others, ...ofOwn(own)], deps.clock.now());
+        isFree = isCounted && granted.every(node => own.has(node.uid) || gate.take(node) === undefined);
+        return isFree ? [...others, ...ofOwn(all)] : undefined;
+      });
+      return isFree;
     },
-    async settle(own) {
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const base = tries === 0 ? others : foreign();
-        const next = [...base, ...ofOwn(own)];
-        if (next.length === 0 && current === undefined) return;
-        if (next.length === 0 ? (await record.closeNow()).kind === 'done' : await write(next)) return;
-        if (next.length === 0) await reload();
-      }
-    },
+    release: own => write(() => [...others, ...ofOwn(own)]),
   };
 }
 
@@ -194,7 +198,7 @@ async function keepReservations(
   { isTimer = false }: { readonly isTimer?: boolean } = {},
 ): Promise<void> {
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
-  await updateRecord('the reservations of repairs', record, async loaded => {
+  await updateRecord(RESERVATIONS, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     const { basis, reservations } = loaded.value;
     const kept = await choose(reservations);
