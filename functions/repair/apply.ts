@@ -194,7 +194,7 @@ interface Given extends Pick<ActionContext, 'note' | 'room'> {
  */
 async function actOn(
   deps: PassDeps,
-  { pool, asked }: ObservedPool,
+  { pool, around }: ObservedPool,
   { granted, record, rules: wanted, isCounted, note, room }: Given,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
@@ -214,7 +214,15 @@ async function actOn(
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
   const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
   const { ours, acts, episodes } = record;
-  const decision = deps.decideNode({ now, node, owner, rules, unhealthy, episodes, asked: asked.get(node.name) });
+  const decision = deps.decideNode({
+    now,
+    node,
+    owner,
+    rules,
+    unhealthy,
+    episodes,
+    asked: around?.asked.get(node.name),
+  });
   if (listed !== undefined && decision.kind !== 'due') return undefined;
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff;
   // Limits that came into force since may not count this repair.

@@ -1,23 +1,25 @@
 /**
- * Freeze, zone outage and threshold: what holds a due repair back when too many nodes are unhealthy. Each is counted a second time with the
- * nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
+ * What holds a due repair back (docs/node-repair.md, Guards): a veto, somebody else at work, freeze, zone outage and threshold. The last three are
+ * counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
 import { readLastReboot } from './attempt.ts';
-import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
-import { isStopped, vetoOf } from './node-verdict.ts';
-import type { PoolRecord } from './record.ts';
-import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type NodeFinding } from './verdict.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type Other, type Veto, type Vetoer } from './verdict.ts';
+import { quoteCut } from '../../shared/domain/cut-text.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { isReserved, type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
+import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
+import {
+  DO_NOT_REPAIR_ANNOTATION,
+  isReserved,
+  type NodeCondition,
+  type NodeView,
+  ZONE_LABEL,
+} from '../../shared/domain/node.ts';
 import {
   isOutage,
   matchStatements,
   type RepairSettings,
   type RepairStatement,
   resolveNodeCount,
-  statementsOf,
 } from '../../shared/domain/repair-policy.ts';
 import {
   addDuration,
@@ -27,8 +29,10 @@ import {
   isDue,
   latest,
   minutes,
+  parseTimestamp,
   toDurationMs,
   toEpochMs,
+  toTimestamp,
 } from '../../shared/domain/time.ts';
 
 /** Freeze and zone are those of other pools too, whose changes wake nobody here. */
@@ -42,6 +46,14 @@ const OLD_ENOUGH = minutes(10);
 
 /** A node that goes counts in zone and cluster for so long. */
 const GOING_COUNTS_FOR = hours(1);
+
+/** What the NodePool allows now. */
+export interface DisruptionBudget {
+  /** UIDs of the nodes that are being disrupted, by whomever. */
+  readonly disrupted: ReadonlySet<string>;
+  /** What holds one more; undefined: it may begin. @param disrupted with those of this pass, without the node itself */
+  blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
+}
 
 export interface Surroundings {
   readonly now: EpochMs;
@@ -65,53 +77,8 @@ export interface Surroundings {
   readonly isActedUpon: (node: NodeView) => boolean;
 }
 
-interface Around {
-  readonly pool: string | undefined;
-  readonly settings: Surroundings['settings'];
-  readonly own: readonly NodeView[];
-  readonly claims: readonly NodeClaimView[];
-  readonly cluster:
-    | { readonly nodes: readonly NodeView[]; readonly statementsOf: (node: NodeView) => readonly RepairStatement[] }
-    | undefined;
-  readonly state: PoolRecord;
-  readonly now: EpochMs;
-  readonly nodePool: KubernetesObject | undefined;
-  readonly activity: Activity;
-  /** What a pass has found of its nodes. */
-  readonly findings: readonly NodeFinding[];
-}
-
-export function surroundingsOf(around: Around): Surroundings {
-  const { pool, settings, own, claims, cluster, state, now, nodePool, findings, activity } = around;
-  const index = indexOwners(own, claims);
-  const statements = statementsOf(settings);
-  const mine = new Set(own.map(({ uid }) => uid));
-  const claimOf = (node: NodeView): NodeClaimView | undefined => {
-    const owner = ownerOf(node, index);
-    return owner.kind === 'claim' ? owner.claim : undefined;
-  };
-  const which = settings.disruptionBudgets;
-  return {
-    now,
-    settings,
-    scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
-    poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
-    claimOf,
-    isUnclaimed: node => ownerOf(node, index).kind === 'none',
-    budget:
-      // Most NodePools say nothing.
-      which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
-        ? undefined
-        : disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, findings, activity, now }),
-    isUnmanaged: pool === undefined,
-    nodes: cluster?.nodes,
-    statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: node => state.inFlight[node.uid] !== undefined || isJustRebooted(node, now),
-  };
-}
-
 /** By us, in the last hour. */
-function isJustRebooted(node: NodeView, now: EpochMs): boolean {
+export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
   const last = readLastReboot(node);
   return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
 }
@@ -296,3 +263,103 @@ function threshold(
     guard: 'threshold',
   };
 }
+
+/** Karpenter's own, on Nodes and NodeClaims; exactly `"true"`. */
+const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
+
+/** The veto that holds longest, or undefined. */
+export function vetoOf(
+  node: NodeView,
+  claim: NodeClaimView | undefined,
+  pool: Vetoer | undefined,
+  now: EpochMs,
+): Veto | undefined {
+  const carriers = [
+    { kind: 'Node' as const, object: node },
+    ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
+  ];
+  const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
+    const by: Vetoer = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
+    const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
+    const karpenters: Veto = { until: undefined, message, invalid: false, by };
+    return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
+  });
+  const pools = pool === undefined ? [] : (readVeto(pool, now) ?? []);
+  return [...vetoes, pools].flat().toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];
+}
+
+/**
+ * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6: its author wanted the
+ * node left alone).
+ */
+function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
+  if (by.value === undefined) return undefined;
+  const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
+  if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
+  const until = parseTimestamp(by.value);
+  if (until === undefined) {
+    const value = quoteCut(by.value, 64);
+    const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
+    return { until: undefined, message, invalid: true, by };
+  }
+  if (isDue(now, until)) return undefined;
+  return { until, message: `${on} holds until ${toTimestamp(until)}`, invalid: false, by };
+}
+
+const COUNTS_FOR = hours(1);
+
+const REBOOT_COUNTS_FOR = minutes(40);
+
+const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
+
+const AUTOSCALER_HOLDS_FOR = minutes(15);
+
+/** An instance that somebody has stopped. */
+const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
+
+const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.find(each => each.key === key);
+
+const isTrueForOthers = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
+  list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
+
+/** By which mark Karpenter says that it reboots the node. */
+export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (isTrueForOthers(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
+  return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
+}
+
+/** By which mark it says that it is going to disrupt the node. */
+export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (taintOf(node, 'karpenter.sh/disrupted')) return 'taint karpenter.sh/disrupted';
+  return isTrueForOthers(claim?.conditions, 'DisruptionReason')
+    ? 'condition DisruptionReason of the NodeClaim'
+    : undefined;
+}
+
+/** @param asked what stands for the node in other systems, by its name */
+export function otherAtWork(
+  node: NodeView,
+  claim: NodeClaimView | undefined,
+  asked: string | undefined,
+  now: EpochMs,
+): Other | undefined {
+  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
+  const reboot = isRebooting(node, claim);
+  if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
+  // What terminates it has set that taint, and a repair may force a termination.
+  if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
+    const marked = isMarkedForDisruption(node, claim);
+    if (marked !== undefined) return other(marked);
+  }
+  const removal = taintOf(node, AUTOSCALER_TAINT);
+  const since = removal && Number(removal.value) * 1000;
+  const isRead = since !== undefined && Number.isSafeInteger(since);
+  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
+    return other(`taint ${AUTOSCALER_TAINT}`);
+  if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
+  return asked === undefined ? undefined : other(asked);
+}
+
+/** Its owner has stopped it: it is neither unhealthy nor well. */
+export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
+  taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;
