@@ -21,8 +21,8 @@ import {
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
-import { dueOf, judgeTurn, ladderOf } from './ladder.ts';
-import type { Episode, NodeRecord, PoolRecord } from './record.ts';
+import { dueOf, judgeTurn, keyOf, ladderOf } from './ladder.ts';
+import type { Attempt, Episode, NodeRecord, PoolRecord } from './record.ts';
 import type { Activity, Around, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
@@ -262,6 +262,49 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   const terms: Terms = { priority, ...termsOf(settings, entry) };
   const ladder = ladderOf(terms, claim?.terminationGracePeriod);
   return { kind: 'due', dueCondition, claim, severity, terms, ladder, dueSince, message };
+}
+
+/** A look after the intent of an act was recorded. */
+export interface SecondLook {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  readonly rules: RepairRules;
+  readonly asked: string | undefined;
+  /** The NodeClaim is as the pass has listed it. */
+  readonly isListed: boolean;
+  /** Its place is reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/** `readMore`: what was listed says no, and a read may say otherwise. `overtaken`: somebody else terminates the node forcefully by now. */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readMore';
+
+/** Whether an act is to be carried out by this look. @param confirm what its entry asks EC2 for */
+export function stillWanted(
+  {
+    attempt,
+    record,
+    confirm,
+  }: Pick<JudgedNode, 'record'> & {
+    readonly attempt: Pick<Attempt, 'key'>;
+    readonly confirm: Confirmation | undefined;
+  },
+  { now, node, claim, rules, asked, isListed, isCounted }: SecondLook,
+  decide = decideNode,
+): StillWanted {
+  const settings = readableSettings(rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
+  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
+  if (isListed && decision.kind !== 'due') return 'readMore';
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (decision.kind === 'finishing') return 'overtaken';
+  // Another entry that decides by now may have another list, or ask what EC2 says.
+  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.terms.confirm === confirm;
+  return isSame ? 'act' : 'calledOff';
 }
 
 /** An instance of its own that Karpenter has nothing to do with: one of Karpenter's may only be waiting for its NodeClaim to show. */
