@@ -6,9 +6,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ActionContext, Changed, Made } from './action.ts';
-import { createRemediation, intendedResource } from './custom-resource.ts';
+import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
 import { requestDrain } from './drain.ts';
-import { endRemediations } from './made-resources.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';

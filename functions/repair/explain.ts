@@ -4,7 +4,6 @@ export { decide } from './decide.ts';
 export { otherAtWork } from './guards.ts';
 export { CONFIRMED, dueClause, judgeHealth, readableSettings, unhealthyStatementsOf } from './incident.ts';
 export { decideNode, judgeNode, poolOf, surroundingsOf } from './node-verdict.ts';
-export { unwatchedTypes } from './policy-report.ts';
 export { NEW_POOL } from './record.ts';
-export { effectiveRepair } from './settings.ts';
+export { effectiveRepair, unwatchedTypes } from './settings.ts';
 export type { JudgeContext, RepairRules, Terms } from './verdict.ts';

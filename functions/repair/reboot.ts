@@ -6,12 +6,12 @@ import { type Action, type ActionContext, callInstance, CHANGED, type Changed, n
 import { cancelDrain, requestDrain } from './drain.ts';
 import { LAST_REBOOT_ANNOTATION, lastRebootText } from './attempt.ts';
 import type { Act } from './record.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition, OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
 import { type NodeCondition, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
@@ -48,15 +48,11 @@ async function begin(
   const ref = { type: RESOURCES.Node, name: node.name };
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== node.uid) return CHANGED;
-  const { resourceVersion } = object.metadata;
   // Only the version that is open is cordoned by us: a cordon that somebody sets meanwhile is theirs.
-  const open = readNode(object).unschedulable === true ? undefined : { resourceVersion };
-  const annotations = { ...said, ...(open && { [CORDON_MARK]: 'true' }) };
-  const body = {
-    metadata: { uid: node.uid, ...open, annotations },
-    ...(open && { spec: { unschedulable: true } }),
-  };
-  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
+  const isOpen = readNode(object).unschedulable !== true;
+  const annotations = { ...said, ...(isOpen && { [CORDON_MARK]: 'true' }) };
+  const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
+  const outcome = await changeExactly(kubernetes, ref, isOpen ? object.metadata : { uid: node.uid }, change);
   if (outcome.kind === 'conflict') return CHANGED;
   if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
   return undefined;
@@ -78,7 +74,7 @@ async function setMaintenance(
   const body = { metadata: { uid }, status: { conditions: [condition] } };
   const ref = { type: RESOURCES.Node, name };
   const outcome = await kubernetes.patch(ref, { type: 'strategic', body }, { subresource: 'status' });
-  if (outcome.kind === 'conflict') throw new RetryableError(`${MAINTENANCE} of ${name}: ${outcome.message}`);
+  throwConflict(`${MAINTENANCE} of ${name}`, outcome);
 }
 
 /** The reboot is over: our cordon and our condition go, nobody else's. */
@@ -87,21 +83,20 @@ export async function endMaintenance(
   { name, uid }: Pick<NodeView, 'name' | 'uid'>,
   acts: readonly Act[],
 ): Promise<void> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  const ref = { type: RESOURCES.Node, name };
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid) return;
-  const { annotations } = readNode(object);
-  const isCordoned = annotations[CORDON_MARK] !== undefined;
+  const { annotations: marks } = readNode(object);
+  const isCordoned = marks[CORDON_MARK] !== undefined;
   // What was refused is no reboot.
-  const isNone = annotations[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
+  const isNone = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
   if (isCordoned || isNone) {
-    const { resourceVersion } = object.metadata;
-    const marks = { ...(isCordoned && { [CORDON_MARK]: null }), ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }) };
-    const body = {
-      metadata: { uid, resourceVersion, annotations: marks },
-      ...(isCordoned && { spec: { unschedulable: null } }),
+    const annotations = {
+      ...(isCordoned && { [CORDON_MARK]: null }),
+      ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }),
     };
-    const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
-    if (outcome.kind === 'conflict') throw new RetryableError(`opening ${name}: ${outcome.message}`);
+    const change = { annotations, ...(isCordoned && { spec: { unschedulable: null } }) };
+    throwConflict(`opening ${name}`, await changeExactly(kubernetes, ref, object.metadata, change));
   }
   if (isMaintained(readConditions(object.status?.['conditions'])))
     await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));

@@ -7,12 +7,19 @@ import { apply } from './apply.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
 import { decide } from './decide.ts';
 import { checkReservations, openReservations, isReservations } from './reservations.ts';
-import { decideNode, judgeNode } from './node-verdict.ts';
+import {
+  decideNode,
+  type JudgedPool,
+  judgeNode,
+  judgePool,
+  nextRead,
+  surroundingsIn,
+  toBeConfirmed,
+} from './node-verdict.ts';
 import { askEc2, observe, type ObservedPool, readOn } from './observe.ts';
-import { reportNodePool, reportPolicy } from './policy-report.ts';
-import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policy-status.ts';
-import { type JudgedPool, judgePool, nextRead, surroundingsIn, toBeConfirmed } from './node-verdict.ts';
+import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
+import { reportNodePool, reportPolicy } from './settings.ts';
 import {
   askForChange,
   askForNode,
@@ -54,7 +61,7 @@ export function createReconciler(ports: Ports, rules: Rules = { decideNode, judg
     settings,
     { takes: isReservations, timerDue: () => checkReservations(deps) },
     ofKind('Node', async ({ subject: { uid } }) => void (await askIfRemembered(deps, uid))),
-    { takes: isAllPolicies, timerDue: wakeUp => statusDue(deps, wakeUp) },
+    ...statusTimers(deps),
     ofKind('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
   ];
   return async message => {

@@ -36,8 +36,6 @@ const resourceName = z.object({
   name: z.string(),
 });
 
-export type ResourceName = Readonly<z.output<typeof resourceName>>;
-
 const madeResource = z.extend(resourceName, { uid: z.string() });
 
 export type MadeResource = Readonly<z.output<typeof madeResource>>;

@@ -4,9 +4,9 @@
  */
 import { replacementOf, withoutAttempt } from './attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
+import { deleteRemediations, madeBy } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { hasTime, isBeforeReboot } from './ladder.ts';
-import { deleteRemediations, madeBy } from './made-resources.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
@@ -48,7 +48,7 @@ export async function takeBack(
   const waits = tries.waiting(change);
   if (waits !== undefined) return { record, time: waits.until };
   // By UID from now on: another object may have the name when it is tried again (I10).
-  const resources = await madeBy(deps, node.uid, wanted);
+  const resources = await madeBy(deps, node, wanted);
   const say = (text: string, isRepeated: boolean) => reportLeft(deps, scope, node, { text, isRepeated });
   const outcome = await tries.make({ ...change, say }, async () => {
     const { annotation, drain, maintenance, replacement } = wanted;

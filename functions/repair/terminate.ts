@@ -14,11 +14,11 @@ import {
 import { openReplacement } from './replace.ts';
 import { endsBy } from './attempt.ts';
 import type { Ours } from './record.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { parseTimestamp } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
 export const terminate: Action<'Terminate'> = async context => {
@@ -46,10 +46,9 @@ async function deleteClaim(
   let { resourceVersion } = claim;
   const { terminationTimestamp: wanted } = attempt;
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
-  if (deadline !== undefined && !endsBy(claim, deadline)) {
+  if (wanted !== undefined && deadline !== undefined && !endsBy(claim, deadline)) {
     const annotations = { [KARPENTER.terminationTimestampAnnotation]: wanted };
-    const patch = { type: 'merge' as const, body: { metadata: { uid, resourceVersion, annotations } } };
-    const outcome = await kubernetes.patch(ref, patch);
+    const outcome = await changeExactly(kubernetes, ref, claim, { annotations });
     if (outcome.kind === 'conflict') return CHANGED;
     if (outcome.kind === 'notFound') return TAKEN;
     ({ resourceVersion } = outcome.object.metadata);
@@ -73,8 +72,7 @@ export async function takeBackAnnotation(
   if (live?.uid !== claim.uid || live.deletionTime !== undefined) return;
   const key = KARPENTER.terminationTimestampAnnotation;
   if (live.annotations[key] !== set) return;
-  const { uid, resourceVersion } = live;
-  const body = { metadata: { uid, resourceVersion, annotations: { [key]: previous ?? null } } };
-  const outcome = await kubernetes.patch({ type: RESOURCES.NodeClaim, name: claim.name }, { type: 'merge', body });
-  if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
+  const ref = { type: RESOURCES.NodeClaim, name: claim.name };
+  const outcome = await changeExactly(kubernetes, ref, live, { annotations: { [key]: previous ?? null } });
+  throwConflict('taking back the annotation', outcome);
 }

@@ -22,6 +22,7 @@ import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '..
 import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { EXACT, isWhole, type Scopes } from '../../shared/lifecycle/next-round.ts';
+import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
@@ -111,6 +112,15 @@ export interface Passes {
   readonly timers: readonly WakeUpRoute[];
 }
 
+/**
+ * Whether the wake-up is of the timer that the record has now, or that one is due. Each run sets it anew: a wake-up of an earlier setting
+ * would start one more chain of runs, for good.
+ */
+export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeUp, now: EpochMs): boolean {
+  const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+  return armed !== undefined && (armed === wakeTime || isDue(now, armed));
+}
+
 const PREFIX = 'pass/';
 
 /** @param run one pass; answers how long the next one waits */
@@ -130,10 +140,7 @@ export function createPasses(
   };
   const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
     const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
-    // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
-    const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-    const isDueNow = armed === wakeUp.wakeTime || (armed !== undefined && isDue(deps.clock.now(), armed));
-    if (loaded.kind === 'known' && isDueNow) await ask(pool, ANY);
+    if (isTimerOf(loaded, wakeUp, deps.clock.now())) await ask(pool, ANY);
   };
   return {
     ask,

@@ -4,7 +4,6 @@ import type * as z from '../contract/zod.ts';
 import { isJsonObject, toJson } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
-import { CLOSING } from './stored-timer.ts';
 
 /** How a concern's record is written down. One writer per record type: `owner`. */
 export interface RecordCodec<Value> {
@@ -41,6 +40,9 @@ export function checkedCodec<Value>(
     toState: value => toJson(schema.parse(toJson(value))),
   };
 }
+
+/** In the state of a record that a run is about to delete (`timed-record.ts`, T3); the kernel's own, no codec sees it. */
+export const CLOSING = 'closing';
 
 /** What the store has, as the codec reads it. */
 export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): LoadedRecord<Value> {

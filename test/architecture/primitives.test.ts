@@ -83,6 +83,17 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\bfunction (findNodeClaims|loadCluster)\b|\bconst claimsOfNode\b/,
     home: 'shared/cluster/owner.ts',
   },
+  {
+    name: 'a change of exactly what was read',
+    does: /type: 'merge',\s*body/,
+    home: 'shared/ports/exact-change.ts',
+    also: {
+      'functions/finalizer/cluster/set-condition.ts': 'a status',
+      'functions/repair/policy-status.ts': 'a status',
+      'shared/pods/eviction.ts': 'a status',
+      'shared/adapters/kubernetes/event-recorder.ts': 'Events',
+    },
+  },
   { name: 'one run at a time', does: /\bunderWay: turn\.scopes\b/, home: 'shared/lifecycle/coalesce.ts' },
   { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },
   { name: 'the schedule of refusals', does: /\b(const|function) waitAfter\b/, home: 'shared/domain/refusal.ts' },
