@@ -1,7 +1,7 @@
 /**
- * A day that was, as a scenario: its nodes with their NodeClaims and pods, which fall ill, recover, come and go as they did; its
+ * A day that was, as a scenario: its nodes with their NodeClaims and pods, which become unhealthy, recover, come and go as they did; its
  * configuration, policies and NodePools; the drains and deletions that others asked for. What Curfew did is left to the replay.
- * A node that went stays as ill as it was last, since nobody knows whether it would have recovered.
+ * A node that went stays as unhealthy as it was last, since nobody knows whether it would have recovered.
  */
 import { parse } from 'yaml';
 import { at, textAt } from '../../packages/timeline/src/day/objects.ts';
@@ -41,7 +41,7 @@ export function scenarioOf(day: Day, replaced: readonly KubernetesObject[]): Rep
   const pods = lanes.flatMap(lane => lane.pods.map(pod => ({ lane, pod, object: podOf(day, lane, pod) })));
   const steps: readonly Step[] = [
     ...policies.steps,
-    ...lanes.flatMap(lane => [...appearanceOf(lane, start), ...illnessOf(lane), ...requestsOf(lane)]),
+    ...lanes.flatMap(lane => [...appearanceOf(lane, start), ...conditionsOf(lane), ...requestsOf(lane)]),
     ...pods.flatMap(({ pod, lane, object }) => podSteps(pod, lane, object, { start, removed })),
   ];
   return {
@@ -145,12 +145,12 @@ const appearanceOf = (lane: Lane, start: number): readonly Step[] =>
 /** What is the healthy status of a condition that was unhealthy. */
 const healthy = (status: string): string => (status === 'True' ? 'False' : 'True');
 
-function illnessOf({ name, bars, end }: Lane): readonly Step[] {
-  const set = (time: number, bar: Bar, isIll: boolean): Step & object => {
+function conditionsOf({ name, bars, end }: Lane): readonly Step[] {
+  const set = (time: number, bar: Bar, isUnhealthy: boolean): Step & object => {
     const [type = 'Ready', status = 'False'] = bar.label.split('=');
     return {
       at: iso(time),
-      condition: { node: name, type, status: isIll ? status : healthy(status), reason: 'Replayed' },
+      condition: { node: name, type, status: isUnhealthy ? status : healthy(status), reason: 'Replayed' },
     } as Step;
   };
   return bars

@@ -5,38 +5,38 @@ import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
+import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { policiesFor, type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { type Answer, readAnswer, requestedId } from '../../functions/drain/explain.ts';
-import { NO_CONFIGURATION, type DrainPlan, type PlannedPod } from '../drain/plan.ts';
+import { type DrainPlan, NO_CONFIGURATION, type PlannedPod } from '../drain/plan.ts';
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import {
   CONFIRMED,
-  decideNode,
   decide,
+  decideNode,
   dueClause,
   effectiveRepair,
-  illsOf,
+  type JudgeContext,
   judgeHealth,
   judgeNode,
-  type JudgeContext,
   NEW_POOL,
   otherAtWork,
   poolOf,
   readableSettings,
   type RepairRules,
   surroundingsOf,
+  unhealthyStatementsOf,
 } from '../../functions/repair/explain.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
 import {
   AWS_REPAIR_STATEMENTS,
+  type RepairSettings,
   statementsOf,
   termsOf,
-  type RepairSettings,
 } from '../../shared/domain/repair-policy.ts';
 import type { TerminationSettings } from '../../shared/domain/termination.ts';
 import { termsText } from './ladder-text.ts';
@@ -238,15 +238,15 @@ function explainRepair(
   const owners = indexOwners(nodes, claims);
   const owner = ownerOf(node, owners);
   const settings = readableSettings(rules);
-  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: undefined });
-  const decision = decideNode({ now, node, owner, rules, ills, episodes: [] });
-  const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
-  const field = 'incident' in decision ? decision.incident.field : undefined;
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
+  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes: [] });
+  const dueTime = 'dueCondition' in decision ? decision.dueCondition.dueTime : undefined;
+  const field = 'dueCondition' in decision ? decision.dueCondition.field : undefined;
   const message = `${withoutDueTime(decision.message, dueTime)}${field === FLAPPING ? '' : flappingText(decision.kind, settings)}`;
   const aside = elsewhere(cluster, decision.kind, source);
-  const health = settings && judgeHealth(ills, { now, settings, episodes: [] });
-  const isIll = health?.kind === 'unhealthy' && ['tolerate', 'due', 'blocked', 'vetoed'].includes(decision.kind);
-  const terms = isIll && settings ? termsOf(settings, health.entry) : undefined;
+  const health = settings && judgeHealth(unhealthy, { now, settings, episodes: [] });
+  const isUnhealthy = health?.kind === 'unhealthy' && ['tolerate', 'due', 'blocked', 'vetoed'].includes(decision.kind);
+  const terms = isUnhealthy && settings ? termsOf(settings, health.entry) : undefined;
   const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
   const own = {
     kind: decision.kind === 'unclaimed' ? 'ignore' : decision.kind,

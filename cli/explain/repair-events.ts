@@ -9,7 +9,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, type EpochMs, isDue, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 import type { LifecycleExplanation, RepairExplanation } from './lifecycle.ts';
@@ -81,10 +81,10 @@ function underWay(
   const reboot = node.conditions.find(
     each => each.type === 'MaintenanceInProgress' && each.status === 'True' && isOwnCondition(each),
   );
-  const isIll = repair.dueTime !== undefined && repair.kind !== 'tolerate';
-  if (last?.reason === nodeRepairStuck && isIll)
+  const isUnhealthy = repair.dueTime !== undefined && repair.kind !== 'tolerate';
+  if (last?.reason === nodeRepairStuck && isUnhealthy)
     return { ...repair, kind: 'stuck', since: last.time, message: last.message };
-  if (last?.reason === nodeRepairStarted && (isIll || reboot !== undefined) && hasTime(last.message, now))
+  if (last?.reason === nodeRepairStarted && (isUnhealthy || reboot !== undefined) && hasTime(last.message, now))
     return { ...repair, kind: 'underWay', since: last.time, message: last.message };
   if (reboot === undefined) return undefined;
   const { lastTransitionTime: since } = reboot;
@@ -97,7 +97,7 @@ function hasTime(message: string, now: EpochMs): boolean {
   return until === undefined || !isDue(now, until);
 }
 
-/** What Curfew has said when it looked at the illness first: it knows earlier unhealthy times, and what it has seen of a clock. */
+/** What Curfew has said when it looked at the incident first: it knows earlier unhealthy times, and what it has seen of a clock. */
 function dueBy(repair: RepairExplanation, said: readonly Said[], now: EpochMs): RepairExplanation {
   if (repair.kind !== 'tolerate' && repair.kind !== 'due') return repair;
   const last = said.find(({ reason }) => reason === nodeRepairScheduled);

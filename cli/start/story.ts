@@ -88,7 +88,7 @@ export function playgroundObjects(now: EpochMs): readonly KubernetesManifest[] {
     const sick = SICK_NODES.find(({ node }) => manifest.kind === 'Node' && node === manifest.metadata.name);
     if (sick === undefined || sick !== SICK_NODES[0]) return manifest;
     const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime: since };
-    // No illness is older than its Node.
+    // No incident is older than its Node.
     const metadata = { ...manifest.metadata, creationTimestamp: toTimestamp(addDuration(now, hours(-1))) };
     return { ...manifest, metadata, status: { conditions: [ready, { ...sick.condition, lastTransitionTime: since }] } };
   });

@@ -54,7 +54,7 @@ export function createObjectChecker(): ObjectChecker {
   };
 }
 
-/** What is done about an ill node, in words. */
+/** What is done about an unhealthy node, in words. */
 function laddersOf({ kind, spec }: Manifest): readonly string[] {
   const isRead = kind === 'NodeLifecyclePolicy' || kind === 'NodePool';
   const block = isRead && isJsonObject(spec) ? spec['repair'] : undefined;

@@ -1,12 +1,13 @@
 /** Finds, creates and deletes the custom resource of a drain. */
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
-import { renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
+import { podsToDrain, renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
 import { lookFor, uidOfMarked, type Mark } from '../../shared/custom-resource/follow.ts';
+import { faultText } from '../../shared/custom-resource/render.ts';
 import { requestResource } from '../../shared/custom-resource/request.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
-import { apiVersionOf, type ObjectRef, type ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import { apiVersionOf, refOf, type ObjectRef, type ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -90,15 +91,9 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
   if (first === undefined)
     return { kind: 'failed', reason: 'NoRequest', message: 'nobody asks for this drain any more' };
   const event = { ...first.event, id: active.id };
-  const rendered = renderDrainResource(settings, template, { event, podsToDrain: byNamespace(pods) }, custom.name);
-  if (!rendered.ok) {
-    const place = rendered.line === undefined ? '' : `line ${rendered.line}: `;
-    return {
-      kind: 'failed',
-      reason: rendered.reason,
-      message: `${settings.templateFileName}: ${place}${rendered.message}`,
-    };
-  }
+  const rendered = renderDrainResource(settings, template, { event, podsToDrain: podsToDrain(pods) }, custom.name);
+  if (!rendered.ok)
+    return { kind: 'failed', reason: rendered.reason, message: faultText(settings.templateFileName, rendered) };
   const { manifest } = rendered;
   const isLabelled = nodeName.length <= MAX_LABEL_LENGTH;
   const labels = { ...manifest.metadata.labels, ...(isLabelled && { [NODE_LABEL]: nodeName }) };
@@ -128,10 +123,10 @@ export async function resourceOf(
 ): Promise<MadeResource | undefined> {
   const noted = active && notedResource(active);
   if (active === undefined || noted === undefined) return undefined;
-  const { group, version, resource, kind, namespace, name } = noted;
-  const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
+  const { kind, namespace, name } = noted;
+  const ref = refOf(noted);
   const uid = noted.uid ?? (await uidOfMarked(kubernetes, ref, markOf(active)));
-  const apiVersion = apiVersionOf({ group, version });
+  const apiVersion = apiVersionOf(noted);
   return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
 }
 
@@ -140,11 +135,4 @@ export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain |
   const made = await resourceOf({ kubernetes }, active);
   if (made !== undefined) await deleteExactly(kubernetes, made.ref, made.uid);
   return { kind: 'ok' };
-}
-
-function byNamespace(pods: readonly PodView[]): Readonly<Record<string, readonly string[]>> {
-  const namespaces = Map.groupBy(pods, ({ namespace }) => namespace);
-  return Object.fromEntries(
-    [...namespaces].map(([namespace, members]) => [namespace, members.map(({ name }) => name).toSorted()]),
-  );
 }

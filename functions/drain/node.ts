@@ -1,4 +1,5 @@
 /** What a drain changes on its Node: state label, cordon, conditions, and whether its pods are published. Exactly the Node that was looked at (I10). */
+import { changeExactly } from '../../shared/ports/exact-change.ts';
 import { withoutWaiter, withWaiter } from '../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -120,21 +121,16 @@ interface WantedNode {
 }
 
 async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: WantedNode): Promise<NodeChange> {
-  const { name, uid, resourceVersion, annotations = {} } = node.metadata;
+  const { name, resourceVersion, annotations = {} } = node.metadata;
   const changed = Object.entries(wanted.annotations).filter(([key, value]) => (annotations[key] ?? null) !== value);
   const cordon = wanted.unschedulable === undefined || (wanted.unschedulable === true) === isCordoned(node);
   const isSame = wanted.state === stateOf(node);
   if (changed.length === 0 && cordon && isSame) return { kind: 'ok', resourceVersion };
-  const body: JsonObject = {
-    metadata: {
-      uid,
-      resourceVersion,
-      ...(changed.length > 0 && { annotations: Object.fromEntries(changed) }),
-      ...(!isSame && { labels: { [NVSENTINEL.stateLabel]: wanted.state ?? null } }),
-    },
+  const outcome = await changeExactly(kubernetes, { type: RESOURCES.Node, name }, node.metadata, {
+    ...(changed.length > 0 && { annotations: Object.fromEntries(changed) }),
+    ...(!isSame && { labels: { [NVSENTINEL.stateLabel]: wanted.state ?? null } }),
     ...(!cordon && { spec: { unschedulable: wanted.unschedulable ?? null } }),
-  };
-  const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
+  });
   if (outcome.kind === 'ok') return { kind: 'ok', resourceVersion: outcome.object.metadata.resourceVersion };
   return { kind: outcome.kind === 'notFound' ? 'gone' : 'changed' };
 }

@@ -1,4 +1,5 @@
 /** What a drain goes by: the patterns of the configuration, compiled, and the `drain` block of the policy in force for its pool. */
+import { faultIn } from '../../shared/cluster/kept-policies.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -13,7 +14,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { minutes } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { reportBlockFaults } from '../../shared/policies/block-faults.ts';
+import { reportBlockFault } from '../../shared/policies/block-faults.ts';
 import { enforcedFor, states, type BlockReader } from '../../shared/policies/deciding-policy.ts';
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
@@ -115,13 +116,13 @@ export async function reportDrainFaults(
     uid === undefined ? metadata.name === name : metadata.uid === uid,
   );
   if (found === undefined) return;
-  const block = {
-    name: 'drain',
-    parse: parseDrainLimits,
+  if (!states(found.object, 'drain')) return;
+  await reportBlockFault(reporter, found.object, set, {
+    block: 'drain',
+    fault: faultIn(found.object, [DRAIN]),
     reason: EVENT_REASONS.invalidDrainConfiguration,
     effect:
       'the last version that could be read stays in force; without one no drain begins where it may apply until it is valid, but those that repair, a termination or a person asks for',
     isRepeated,
-  } as const;
-  await reportBlockFaults(reporter, found.object, set, block);
+  });
 }

@@ -2,9 +2,10 @@
  * Carries a decision out: record (timer) → Node → Events → record, so that a run that dies leaves a timer that brings the next one here
  * (ADR 0048).
  */
+import { changeExactly } from '../../shared/ports/exact-change.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -161,15 +162,15 @@ const isUnsaid = ({ wakeTime }: Intent, { input: { now } }: ObservedNode): boole
 /** Both annotations in one patch, on exactly the Node that was looked at. */
 async function annotate(
   { kubernetes }: Pick<GracePeriodDeps, 'kubernetes'>,
-  { metadata: { name, uid, resourceVersion } }: KubernetesObject,
+  { metadata }: KubernetesObject,
   change: MadeChange,
 ): Promise<AnnotateOutcome> {
-  const body = { metadata: { uid, resourceVersion, annotations: annotationsFor(change) } };
-  const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
+  const ref = { type: RESOURCES.Node, name: metadata.name };
+  const outcome = await changeExactly(kubernetes, ref, metadata, { annotations: annotationsFor(change) });
   return { kind: outcome.kind === 'ok' ? 'ok' : 'changed' };
 }
 
-function annotationsFor(change: MadeChange): JsonObject {
+function annotationsFor(change: MadeChange): Readonly<Record<string, string | null>> {
   switch (change.kind) {
     case 'hold':
       return { [KARPENTER.doNotDisruptAnnotation]: 'true', [ANNOTATIONS.protectedUntil]: change.until };

@@ -1,12 +1,12 @@
 /** Tells the author of a NodeLifecyclePolicy that its protection block cannot be used or loses a tie (I8). */
-import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
+import { faultIn, keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
-import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
-import { reportBlockFaults } from '../../shared/policies/block-faults.ts';
+import { reportBlockFault } from '../../shared/policies/block-faults.ts';
+import { states } from '../../shared/policies/deciding-policy.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER } from './record.ts';
@@ -29,14 +29,13 @@ export async function reportProtectionFaults(deps: Deps, subject: Subject, isRep
   await keepProtection(deps, subject);
   const answer = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
   const object = objectOf(answer, { notServed: 'none' });
-  if (object?.spec?.['protection'] === undefined) return;
-  const block = {
-    name: 'protection',
-    parse: parseProtectionBlock,
+  if (object === undefined || !states(object, 'protection')) return;
+  await reportBlockFault(createReporter(OWNER, deps), object, await loadPolicies(deps), {
+    block: 'protection',
+    fault: faultIn(object, [PROTECTION]),
     reason: EVENT_REASONS.invalidProtectionConfiguration,
     effect:
       'the last version that could be read stays in force; without one no cap holds until it is valid, and what any rule set protects is protected',
     isRepeated,
-  } as const;
-  await reportBlockFaults(createReporter(OWNER, deps), object, await loadPolicies(deps), block);
+  });
 }

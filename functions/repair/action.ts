@@ -39,13 +39,19 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly note: (made: Made) => void;
 }
 
+/** An object is not what was judged any more, so nothing was done: it is judged again at once, as if nothing had been tried. */
+export interface Changed {
+  readonly kind: 'changed';
+}
+
 /**
  * `done`: the act was taken. `notYet`: it certainly was not, and is tried again at `until`. `failed`: it cannot be done as things are,
  * and the next action follows. Throws when it is not known what happened.
  */
-export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<StepOutcome>;
+export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<StepOutcome | Changed>;
 
 export const TAKEN = { kind: 'done' } as const;
+export const CHANGED: Changed = { kind: 'changed' };
 
 export async function callInstance(
   { deps, now, node }: Pick<ActionContext, 'deps' | 'now' | 'node'>,
@@ -68,7 +74,13 @@ export async function callInstance(
   } catch (error) {
     if (error instanceof TerminalError) return { kind: 'failed', reason: error.reason, message: error.message };
     // What may have taken effect is never repeated.
-    if (!(error instanceof RetryableError) || error.outcomeUnknown) throw error;
-    return { kind: 'notYet', until: now, on: messageOf(error) };
+    if (error instanceof RetryableError && error.outcomeUnknown) throw error;
+    return notYet(error, now);
   }
+}
+
+/** What failed may be tried again: it had no effect, or may have it twice. Throws any other error. */
+export function notYet(error: unknown, now: EpochMs): StepOutcome {
+  if (!(error instanceof RetryableError)) throw error;
+  return { kind: 'notYet', until: now, on: messageOf(error) };
 }

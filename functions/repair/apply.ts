@@ -5,22 +5,22 @@
  * termination writes to its NodeClaim: that the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ActionContext, Made } from './action.ts';
-import { createRemediation, intendedResource } from './custom-resource.ts';
+import type { ActionContext, Changed, Made } from './action.ts';
+import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
 import { requestDrain } from './drain.ts';
-import { endRemediations } from './made-resources.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
 import { accepted, newNode, settledTime } from './attempt.ts';
 import type { Carried, Outcome, PassDeps } from './context.ts';
 import { type Granted, poolAfter, type PoolDecision } from './decide.ts';
-import { illsOf, readableSettings } from './illness.ts';
-import { allActionsOf, dueOf, isBeforeReboot, keyOf, ladderOf } from './ladder.ts';
-import { giveBack, type Reserved } from './limits.ts';
+import { readableSettings } from './incident.ts';
+import { allActionsOf, dueOf, isBeforeReboot } from './ladder.ts';
+import { stillWanted } from './node-verdict.ts';
+import { giveBack, type Reserved } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
-import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused.ts';
+import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
@@ -30,11 +30,10 @@ import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs, hours, seconds } from '../../shared/domain/time.ts';
-import { joinFailures, messageOf, RetryableError } from '../../shared/errors.ts';
+import { joinFailures, messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
@@ -42,7 +41,7 @@ import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 const MOST_WRITES = 200;
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
 const QUIET_POOL_CHECK = hours(1);
-/** What is remembered of a node is looked at again after this long, whether or not it is ill. */
+/** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
 const NODE_CHECK = hours(25);
 /** A replacement was launched: nobody tells when its instance is there. */
 const REPLACEMENT_CHECK = seconds(30);
@@ -72,7 +71,7 @@ export async function apply(
   const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, rest];
   const wakeTime = [...times, ...[...afters.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
-  if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
+  if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
   else if (rules.rules.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
   const failures = [
@@ -194,34 +193,31 @@ interface Given extends Pick<ActionContext, 'note' | 'room'> {
  */
 async function actOn(
   deps: PassDeps,
-  { pool, asked }: ObservedPool,
+  { pool, around }: ObservedPool,
   { granted, record, rules: wanted, isCounted, note, room }: Given,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, finding, message, action } = granted;
   const calledOff: Outcome = { kind: 'calledOff' };
-  const [{ rules, pool: nodePool }, node, claim, pods] = await inParallel([
+  const looked = await inParallel([
     wanted,
     readLiveNode(deps, finding.node.name),
     listed ?? (attempt.claim && readLiveClaim(deps, attempt.claim.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
-  ]);
+  ]).catch(notRead);
+  if ('cause' in looked) return looked;
+  const [{ rules, pool: nodePool }, node, claim, pods] = looked;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
-  const settings = readableSettings(rules);
-  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
-  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record });
-  const { ours, acts, episodes } = record;
-  const decision = deps.decideNode({ now, node, owner, rules, ills, episodes, asked: asked.get(node.name) });
-  if (listed !== undefined && decision.kind !== 'due') return undefined;
-  if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff;
-  // Limits that came into force since may not count this repair.
-  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return calledOff;
-  if (decision.kind === 'finishing') return { kind: 'overtaken' };
-  const isListed = ladderOf(decision.terms, claim?.terminationGracePeriod).some(each => keyOf(each) === attempt.key);
-  const take = isListed ? actionOf(attempt, action.template) : undefined;
-  // Another entry that decides by now may ask what EC2 says.
-  if (take === undefined || decision.terms.confirm !== dueOf(finding)?.decision.terms.confirm) return calledOff;
+  const { ours, acts } = record;
+  const isListed = listed !== undefined;
+  const look = { now, node, claim, rules, asked: around?.asked.get(node.name), isListed, isCounted };
+  const confirm = dueOf(finding)?.decision.terms.confirm;
+  const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
+  if (still === 'readMore') return undefined;
+  if (still !== 'act') return { kind: still };
+  const take = actionOf(attempt, action.template);
+  if (take === undefined) return calledOff;
 
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
@@ -234,18 +230,23 @@ async function actOn(
       return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };
     case 'refused':
       return outcome;
+    case 'changed':
+      return isListed ? undefined : calledOff;
     case 'notYet':
-      if (listed !== undefined) return undefined;
-      // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
-      if (attempt.action === 'Terminate' && claim !== undefined) return calledOff;
       return { kind: 'refused', message: outcome.on, reason: 'ActionRefused', cause: 'passing' };
   }
 }
 
+/** The second look failed, so that nothing was carried out: otherwise an act that is never repeated, a reboot, would count as done. */
+function notRead(error: unknown): Extract<Outcome, { kind: 'refused' }> {
+  if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
+  return { kind: 'refused', message: messageOf(error), reason: 'ActionRefused', cause: causeOf(error) ?? 'passing' };
+}
+
 /** What the API server or EC2 certainly refuses is an answer; whatever may have taken effect is thrown. */
 async function orRefusal(
-  act: () => Promise<StepOutcome>,
-): Promise<StepOutcome | Extract<Outcome, { kind: 'refused' }>> {
+  act: () => Promise<StepOutcome | Changed>,
+): Promise<StepOutcome | Changed | Extract<Outcome, { kind: 'refused' }>> {
   try {
     return await act();
   } catch (error) {
@@ -259,7 +260,7 @@ async function orRefusal(
 function actionOf(
   attempt: Attempt,
   template: string | undefined,
-): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome>) | undefined {
+): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome | Changed>) | undefined {
   switch (attempt.action) {
     case 'Terminate':
       return context => terminate({ ...context, attempt });

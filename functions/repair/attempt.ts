@@ -1,7 +1,7 @@
 /** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
-import { GOES_ON_WITHIN } from './illness.ts';
+import { GOES_ON_WITHIN } from './incident.ts';
 import { keyOf } from './ladder.ts';
-import type { Act, Attempt, AttemptOf, NodeRecord, Ours, RepairIncident, Replacement } from './record.ts';
+import type { Act, Attempt, AttemptOf, DueCondition, NodeRecord, Ours, Replacement } from './record.ts';
 import { replacementName } from './replacement.ts';
 import type { Candidate, LadderAction } from './verdict.ts';
 import { isJsonObject, readJson } from '../../shared/domain/json.ts';
@@ -42,7 +42,7 @@ export const replacementOf = (attempt: Attempt | undefined): Replacement | undef
 
 /** The record once the act is accepted. */
 export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
-  const { key, action, incident } = attempt;
+  const { key, action, dueCondition } = attempt;
   const bootID = attempt.action === 'Reboot' ? attempt.bootID : undefined;
   // It is taken once it has become ready.
   if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
@@ -57,13 +57,13 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
     ...(Object.keys(refusals).length > 0 && { refusals }),
     ...(left && Object.keys(left).length > 0 && { ours: left }),
     attempt: { ...attempt, phase: 'accepted' },
-    illness: {
-      ...record.illness,
-      type: incident.conditionType,
-      taken: [...new Set([...(record.illness?.taken ?? []), key])],
+    incident: {
+      ...record.incident,
+      type: dueCondition.conditionType,
+      taken: [...new Set([...(record.incident?.taken ?? []), key])],
     },
     acts: [...withAct(record, act, ladder)],
-    before: { type: incident.conditionType, key, time: attempt.time },
+    before: { type: dueCondition.conditionType, key, time: attempt.time },
   };
 }
 
@@ -93,9 +93,9 @@ function annotationOf({
 /** The attempt is called off: not taken. */
 export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
   const record = withoutAttempt(before, attempt);
-  if (record.illness === undefined) return record;
-  const taken = record.illness.taken.filter(each => each !== attempt.key);
-  return { ...record, illness: { ...record.illness, taken } };
+  if (record.incident === undefined) return record;
+  const taken = record.incident.taken.filter(each => each !== attempt.key);
+  return { ...record, incident: { ...record.incident, taken } };
 }
 
 /** Since when, until when: what is said of an act under way. */
@@ -119,7 +119,7 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
     phase: 'intended' as const,
     time: now,
     ...(due.claim && { claim: { name: due.claim.name, uid: due.claim.uid } }),
-    incident: due.incident,
+    dueCondition: due.dueCondition,
     key: keyOf(action),
     until: addDuration(now, action.timeout),
   };
@@ -298,21 +298,21 @@ export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
 }
 
 /** An incident in the details of an audit line. */
-export const incidentOf = (incident: RepairIncident): JsonObject => ({
-  conditionType: incident.conditionType,
-  conditionStatus: incident.conditionStatus,
-  dueTime: toIsoText(incident.dueTime),
-  lastTransitionTime: toIsoText(incident.lastTransitionTime),
-  ...(incident.priority !== undefined && { priority: incident.priority }),
+export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({
+  conditionType: dueCondition.conditionType,
+  conditionStatus: dueCondition.conditionStatus,
+  dueTime: toIsoText(dueCondition.dueTime),
+  lastTransitionTime: toIsoText(dueCondition.lastTransitionTime),
+  ...(dueCondition.priority !== undefined && { priority: dueCondition.priority }),
 });
 
 /** The numbers that an act rests on, times in RFC 3339. */
-export function attemptOf(attempt: Attempt): JsonObject {
-  const { number, claim, action, incident, until } = attempt;
+export function attemptDetails(attempt: Attempt): JsonObject {
+  const { number, claim, action, dueCondition, until } = attempt;
   const replacement = replacementOf(attempt);
   const podsUntil = action === 'Terminate' ? attempt.podsUntil : undefined;
   return {
-    ...incidentOf(incident),
+    ...conditionDetails(dueCondition),
     attempt: number,
     action,
     ...(claim && { nodeClaim: claim.name }),
@@ -327,12 +327,12 @@ export const followedBy = (rest: readonly LadderAction[]): string =>
   rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
 
 /** How a condition is named among the terminations. */
-export const failureOf = (incident: { readonly conditionType: string; readonly conditionStatus: string }): string =>
-  `${incident.conditionType}=${incident.conditionStatus}`;
+export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>
+  `${dueCondition.conditionType}=${dueCondition.conditionStatus}`;
 
 /** What futility counts of it. */
-export const terminationOf = (node: string, { incident, time, replacement }: AttemptOf<'Terminate'>) => ({
-  condition: failureOf(incident),
+export const terminationOf = (node: string, { dueCondition, time, replacement }: AttemptOf<'Terminate'>) => ({
+  condition: failureOf(dueCondition),
   time,
   node,
   ...(replacement && { isReplaced: true as const }),

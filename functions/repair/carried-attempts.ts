@@ -27,7 +27,7 @@ export function carryOver(
 
 /** The record of the node with what the pool's record knew of it. @param ladder of its pool, by which places in it are read */
 export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: readonly LadderAction[]): NodeRecord {
-  const { number, phase, intendedTime: time, node, incident, claim, action, isLeft } = carried;
+  const { number, phase, intendedTime: time, node, incident: dueCondition, claim, action, isLeft } = carried;
   const { requestId, resources, mayHaveMade, terminationTimestamp, previousTimestamp } = carried;
   const at = ladder[carried.rung];
   const isSame = at?.type === action;
@@ -58,7 +58,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
     ...kept,
     name: node.name,
     number: Math.max(record.number, number),
-    illness: { type: incident.conditionType, taken },
+    incident: { type: dueCondition.conditionType, taken },
     acts: [...record.acts, ...acts],
     ...(!isOver && {
       attempt: {
@@ -66,7 +66,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
         phase: phase === 'intended' ? 'intended' : 'accepted',
         time,
         ...(claim && { claim }),
-        incident,
+        dueCondition,
         action,
         key,
         until,

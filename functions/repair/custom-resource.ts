@@ -1,62 +1,68 @@
 /**
  * CustomResource: somebody else's remediator is asked by a custom resource that the user's template describes, under the contract of
- * node-healthcheck-operator: named after the node, condition `Processing` while it works. Its end is in `made-resources.ts`.
+ * node-healthcheck-operator: named after the node, condition `Succeeded` True or False at the remediator's end, annotated when its time is
+ * over, deleted by us once the node is well or gone.
  */
-import { type ActionContext, TAKEN } from './action.ts';
+import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import { type Rendering, renderRemediation } from './remediation-template.ts';
 import type { PassDeps } from './context.ts';
 import type { Granted } from './decide.ts';
-import type { ObservedPool } from './observe.ts';
-import type { NodeRecord, Ours, ResourceName } from './record.ts';
+import type { ActionAnswer, MadeResource, NodeRecord, Ours } from './record.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
-import type { Mark } from '../../shared/custom-resource/follow.ts';
-import { readTemplate, requestResource, resolveManifest } from '../../shared/custom-resource/request.ts';
-import type { KubernetesManifest, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, seconds } from '../../shared/domain/time.ts';
+import { deleteExactly } from '../../shared/custom-resource/delete.ts';
+import { findInAnyVersion, type Mark } from '../../shared/custom-resource/follow.ts';
+import { faultText } from '../../shared/custom-resource/render.ts';
+import { makeResource, readTemplate, resolveManifest } from '../../shared/custom-resource/request.ts';
+import {
+  type KubernetesManifest,
+  type KubernetesObject,
+  type ObjectRef,
+  refOf,
+  type ResourceName,
+  resourceNameOf,
+} from '../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { type NodeView, readConditions } from '../../shared/domain/node.ts';
+import { addDuration, seconds, toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
 const RETRY = seconds(30);
 
-/**
- * @param template key of the template in the ConfigMap; an object of its name that another made is left alone, and
- * waited for until the time of the action is over
- */
 type Context = ActionContext<'CustomResource'>;
 /** What describes the resource. */
 type Described = Rendering & Pick<Context, 'deps' | 'now'>;
 
+/**
+ * An object of its name that another made is left alone, and waited for until the time of the action is over.
+ *
+ * @param template key of the template in the ConfigMap
+ */
 export async function createRemediation(context: Context, template: string): Promise<StepOutcome> {
   const { kubernetes } = context.deps;
   const wanted = await describe(context, template);
   if (wanted.kind !== 'known') return wanted;
   const { ref, manifest } = wanted;
-  const { type, name } = ref;
-  const { kind } = manifest;
-  const existing = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-  if (existing !== undefined) return adopt(context, ref, existing.metadata);
-  if (!isIntended(context.ours, nameOf(ref))) {
-    return {
-      kind: 'notYet',
-      until: addDuration(context.now, seconds(1)),
-      on: `${kind} ${name} has yet to be recorded`,
-    };
+  if (!isIntended(context.ours, resourceNameOf(ref))) {
+    const on = `${manifest.kind} ${ref.name} has yet to be recorded`;
+    return { kind: 'notYet', until: addDuration(context.now, seconds(1)), on };
   }
-  const outcome = await requestResource(kubernetes, type, manifest, markOf(context));
+  const outcome = await makeResource(kubernetes, ref, manifest, markOf(context));
   switch (outcome.kind) {
     case 'created':
       remember(context, ref, outcome.object.metadata.uid);
       return TAKEN;
-    case 'exists':
-      return {
-        kind: 'notYet',
-        until: addDuration(context.now, seconds(1)),
-        on: `${kind} ${name} was made by somebody else`,
-      };
+    // Somebody else's remediation of this node has the time of this action.
+    case 'foreign': {
+      const who =
+        outcome.object && isOfNode(outcome.object, context.node) ? 'an action before this one' : 'somebody else';
+      return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by ${who}`);
+    }
     case 'refused': {
       const { reason, message } = outcome;
       return reason === 'NamespaceNotFound' ? later(context, message) : { kind: 'failed', reason, message };
@@ -85,7 +91,7 @@ async function describe(
  */
 export async function intendedResource(
   deps: PassDeps,
-  { pool, claims }: ObservedPool,
+  { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
   { attempt, action: { template }, finding: { node }, message }: Granted & Pick<Context, 'attempt'>,
   { ours }: NodeRecord,
 ): Promise<Ours | undefined> {
@@ -95,7 +101,7 @@ export async function intendedResource(
     const pods = await loadPodsOnNode(deps, node.name);
     const wanted = await describe({ deps, now: deps.clock.now(), attempt, node, claim, pool, pods, message }, template);
     if (wanted.kind !== 'known') return ours;
-    const name = nameOf(wanted.ref);
+    const name = resourceNameOf(wanted.ref);
     return isIntended(ours, name) ? ours : { ...ours, mayHaveMade: [...(ours?.mayHaveMade ?? []), name] };
   } catch (error) {
     // The act itself meets the same failure, and makes nothing that is not recorded. What is none of these is a mistake of ours.
@@ -124,10 +130,7 @@ async function render(
     return { kind: 'failed', reason: 'NoTemplate', message: `ConfigMap ${namespace}/${name} has no key ${key}` };
   }
   const rendered = renderRemediation(text, context);
-  if (!rendered.ok) {
-    const place = rendered.line === undefined ? '' : `line ${rendered.line}: `;
-    return { kind: 'failed', reason: rendered.reason, message: `${key}: ${place}${rendered.message}` };
-  }
+  if (!rendered.ok) return { kind: 'failed', reason: rendered.reason, message: faultText(key, rendered) };
   const { manifest } = rendered;
   const annotations = { ...manifest.metadata.annotations, [ANNOTATIONS.repairedNode]: context.node.name };
   return { kind: 'ok', manifest: { ...manifest, metadata: { ...manifest.metadata, annotations } } };
@@ -139,24 +142,12 @@ const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({
   value: attempt.requestId ?? '',
 });
 
-/** Made by an earlier try of ours: that was it. Somebody else's remediation of this node has the time of this action. */
-function adopt(
-  context: Context,
-  ref: ObjectRef,
-  { uid, annotations }: { readonly uid: string; readonly annotations?: Readonly<Record<string, string>> | undefined },
-): StepOutcome {
-  if (annotations?.[ANNOTATIONS.repair] === context.attempt.requestId) {
-    remember(context, ref, uid);
-    return TAKEN;
-  }
-  const isOurs =
-    nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === nodeOfRequest(context.attempt.requestId ?? '');
-  const who = isOurs ? 'an action before this one' : 'somebody else';
-  return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by ${who}`);
-}
+/** Whether a repair of this node has made it: the request on each names the node. */
+const isOfNode = ({ metadata }: KubernetesObject, { uid }: Pick<NodeView, 'uid'>): boolean =>
+  nodeOfRequest(metadata.annotations?.[ANNOTATIONS.repair] ?? '') === uid;
 
 function remember({ ours, note }: Context, ref: ObjectRef, uid: string): void {
-  const name = nameOf(ref);
+  const name = resourceNameOf(ref);
   const left = ours?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
   note({
     resources: [...(ours?.resources ?? []), { ...name, uid }],
@@ -164,10 +155,62 @@ function remember({ ours, note }: Context, ref: ObjectRef, uid: string): void {
   });
 }
 
-const nameOf = ({ type: { group, version, resource }, namespace, name }: ObjectRef): ResourceName => ({
-  group,
-  version,
-  resource,
-  ...(namespace !== undefined && { namespace }),
-  name,
-});
+/** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
+const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
+
+const SUCCEEDED = 'Succeeded';
+
+/** How the remediator says that it ended; undefined: not yet. Nothing is known of one that somebody removed, or that is out of sight. */
+export async function remediationAnswer(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  { resources }: Pick<Ours, 'resources'>,
+): Promise<ActionAnswer | undefined> {
+  const made = resources?.at(-1);
+  if (made === undefined) return undefined;
+  const object = objectOf(await kubernetes.get(refOf(made)), { notServed: 'none' });
+  if (object?.metadata.uid !== made.uid) return undefined;
+  const end = readConditions(object.status?.['conditions']).find(({ type }) => type === SUCCEEDED);
+  if (end?.status !== 'False') return undefined;
+  const why = [end.reason, end.message].filter(text => text !== '').join(': ');
+  return {
+    kind: 'failed',
+    message: `${made.resource} ${made.name} says Succeeded=False${why === '' ? '' : `, ${why}`}`,
+  };
+}
+
+/** Tells the remediators of this repair that their time is over. */
+export async function endRemediations(
+  { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
+  { resources = [] }: Pick<Ours, 'resources'>,
+): Promise<void> {
+  for (const made of resources) {
+    const found = await findInAnyVersion(kubernetes, refOf(made));
+    const { uid, annotations: marks } = found?.object.metadata ?? {};
+    if (found === undefined || uid !== made.uid || marks?.[TIMED_OUT_ANNOTATION] !== undefined) continue;
+    const annotations = { [TIMED_OUT_ANNOTATION]: toTimestamp(clock.now()) };
+    const outcome = await changeExactly(kubernetes, found.ref, { uid }, { annotations });
+    throwConflict(`ending ${made.resource} ${made.name}`, outcome);
+  }
+}
+
+/** Exactly those that this repair made, recorded or not. */
+export async function madeBy(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  node: Pick<NodeView, 'uid'>,
+  { resources = [], mayHaveMade = [] }: Pick<Ours, 'resources' | 'mayHaveMade'>,
+): Promise<readonly MadeResource[]> {
+  const made = [...resources];
+  for (const name of mayHaveMade) {
+    const object = (await findInAnyVersion(kubernetes, refOf(name)))?.object;
+    if (object !== undefined && isOfNode(object, node)) made.push({ ...name, uid: object.metadata.uid });
+  }
+  return made;
+}
+
+/** Each by its UID; what is gone already is no error. */
+export async function deleteRemediations(
+  deps: Pick<ActionDeps, 'kubernetes'>,
+  resources: readonly MadeResource[],
+): Promise<void> {
+  for (const made of resources) await deleteExactly(deps.kubernetes, refOf(made), made.uid);
+}

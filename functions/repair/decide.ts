@@ -3,23 +3,13 @@
  * and what is remembered of it. Pure.
  */
 import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './attempt.ts';
-import {
-  advanceRamp,
-  budgetBlocker,
-  createGuards,
-  futility,
-  type Guards,
-  nextRamp,
-  rampAllows,
-  rampAt,
-  rampBlocker,
-  rampTime,
-  type Surroundings,
-  withoutUndone,
-} from './guards.ts';
-import { readableSettings, unconfirmed } from './illness.ts';
+import { budgetBlocker } from './concurrency-limits.ts';
+import { futility } from './futility.ts';
+import { createGuards, type Guards, type Surroundings } from './guards.ts';
+import { readableSettings, unconfirmed } from './incident.ts';
 import { dueOf, isBeforeReboot } from './ladder.ts';
-import type { Attempt, Illness, NodeRecord, PoolRecord } from './record.ts';
+import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './ramp.ts';
+import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './replacement.ts';
 import {
   type Blocker,
@@ -52,7 +42,7 @@ import {
 const MOST_ACTS = 100;
 /** A pool has so many repairs in flight at most, for its record is limited. */
 const MOST_IN_FLIGHT = 5_000;
-/** One node is held by others that come back for so long at most in one illness. */
+/** One node is held by others that come back for so long at most in one incident. */
 const LONGEST_SETTLED = minutes(15);
 /** Terminations are remembered for so long, or as long as `futility` asks. */
 const TERMINATIONS_KEPT_FOR = hours(24);
@@ -111,14 +101,15 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const held = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const before = withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
-  const ramp = nextRamp({ ramp: before, held: state.held }, { held, isAnythingDue }, now);
+  const mayRamp = before !== undefined || state.held.length > 0;
+  const ramp = mayRamp ? nextRamp({ ramp: before, held: state.held }, { held, isAnythingDue }, now) : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const stepped = advanceRamp(ramp, granted.length, now);
+  const stepped = ramp && advanceRamp(ramp, granted.length, now);
   return remembered(observation, { findings: next, granted, inFlight, ramp: stepped, held });
 }
 
@@ -185,14 +176,16 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const guarded = blockers.get(candidate);
     if (guarded !== undefined) return blocked(candidate, guarded, rank);
     const settles = settling(candidate, guards, now);
-    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), illness: settles.illness };
+    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), incident: settles.incident };
     const settled = { ...candidate, finding: { ...finding, record } };
     const needsPlace = !inFlight.has(node.uid);
     const isDisruptive = action.type !== 'CustomResource';
     const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
     const blocker =
       settles.blocker ??
-      (isReplacing ? futility(surroundings, failureOf(due.incident), node, state.terminations) : undefined) ??
+      (isReplacing && settings.futility
+        ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations)
+        : undefined) ??
       unconfirmed(due, answers?.get(node.uid), now) ??
       (needsPlace && count >= limit ? budgetBlocker(scope, count, limit, now) : undefined) ??
       (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
@@ -247,9 +240,9 @@ function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) 
 
 function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Outcome {
   const { record } = finding;
-  const { incident } = due;
+  const { dueCondition } = due;
   const { message, until: time } = blocker;
-  const verdict: Verdict = { kind: 'held', node: finding.node, blocker, incident, message, rank };
+  const verdict: Verdict = { kind: 'held', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot does not stay closed meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
@@ -262,19 +255,20 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Out
 
 /** Whether those that have just come back hold it, and the time that it has been held so. */
 function settling(
-  { finding: { node, record }, due: { incident } }: Candidate,
+  { finding: { node, record }, due: { dueCondition } }: Candidate,
   guards: Guards,
   now: EpochMs,
-): { readonly illness: Illness; readonly blocker?: Blocker } {
-  const { settling: before, ...illness } = record?.illness ?? { type: incident.conditionType, taken: [] };
+): { readonly incident: Incident; readonly blocker?: Blocker } {
+  const { settling: before, ...incident } = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
   const { totalMs = 0, since } = before ?? {};
   const spent = totalMs + (since === undefined ? 0 : now - since);
-  const toleration = toDurationMs(Math.max(0, incident.dueTime - incident.lastTransitionTime));
+  const toleration = toDurationMs(Math.max(0, dueCondition.dueTime - dueCondition.lastTransitionTime));
   const blocker = spent >= LONGEST_SETTLED ? undefined : guards.settle(node, toleration);
-  if (blocker === undefined) return { illness: spent === 0 ? illness : { ...illness, settling: { totalMs: spent } } };
+  if (blocker === undefined)
+    return { incident: spent === 0 ? incident : { ...incident, settling: { totalMs: spent } } };
   const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
   return {
-    illness: { ...illness, settling: { totalMs, since: since ?? now } },
+    incident: { ...incident, settling: { totalMs, since: since ?? now } },
     blocker: { ...blocker, until: earliest(blocker.until, last) ?? blocker.until },
   };
 }
@@ -296,7 +290,7 @@ function remembered({ now, rules, state, findings: before }: PoolObservation, de
   const hasFailed = findings.some(({ unsaid }) => unsaid.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
-  const ramp = rampAt(decided.ramp, now);
+  const ramp = decided.ramp && rampAt(decided.ramp, now);
   const next: PoolRecord = {
     ...rest,
     ...(ramp && { ramp }),
@@ -376,7 +370,7 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const { ramp: before, launchPause, ...rest } = state;
-  const ramp = withoutUndone(before, undone.size);
+  const ramp = before && withoutUndone(before, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,

@@ -1,8 +1,8 @@
 /**
- * The actions of `repair.actions`, and whose turn it is at a node: of the list the first one that was not taken in this illness and has an
+ * The actions of `repair.actions`, and whose turn it is at a node: of the list the first one that was not taken in this incident and has an
  * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto or crash repeats an act. An action whose type, template or timeout was edited is another one. Pure.
  */
-import { GOES_ON_WITHIN, readableSettings } from './illness.ts';
+import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
 import type { Act, Attempt, NodeRecord } from './record.ts';
 import {
   BLOCKED_CHECK,
@@ -62,7 +62,7 @@ export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
       return { ...finding, takesBack: finding.takesBack || isLeft };
     }
     case 'tolerate':
-      return { ...QUIET, record, verdict: { ...decision, node }, time: decision.incident.dueTime };
+      return { ...QUIET, record, verdict: { ...decision, node }, time: decision.dueCondition.dueTime };
     case 'unclaimed':
     case 'blocked':
     case 'vetoed':
@@ -80,10 +80,10 @@ export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
 /** What the ladder of a due node comes to. */
 function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stale: Attempt | undefined): Finding {
   const { now, launchesFrom } = context;
-  const { incident, ladder, claim } = decision;
-  const { illness, acts, refusals } = record;
-  const taken = illness?.taken ?? takenBefore(record, incident.conditionType, ladder, now);
-  const { passed } = illness ?? {};
+  const { dueCondition, ladder, claim } = decision;
+  const { incident, acts, refusals } = record;
+  const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
+  const { passed } = incident ?? {};
   const basis = context.basisOf(claim);
   const hasClaim = claim !== undefined;
   const turn = turnOf({ ladder, taken, acts, refusals, basis, passed, launchesFrom, hasClaim }, now);
@@ -92,7 +92,7 @@ function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stal
       const { action } = turn;
       const rest = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = stale?.key === keyOf(action) ? stale : undefined;
-      const begun = { ...record, illness: { ...illness, type: incident.conditionType, taken: [...taken] } };
+      const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
       return { ...QUIET, record: begun, verdict: { kind: 'due', decision, action, rest, stale: same } };
     }
     case 'refused': {
@@ -101,7 +101,7 @@ function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stal
     }
     case 'unavailable': {
       const message = `${decision.message}; no replacement can be launched: it is tried again at ${toTimestamp(turn.until)}`;
-      const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', incident, message } as const;
+      const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
       return { ...QUIET, record, verdict, time: turn.until };
     }
     case 'exhausted': {
@@ -116,25 +116,25 @@ function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stal
 
 /** Well, or not to be judged. */
 function judgeUndue(
-  { node, record, context: { now, rules }, isIll, wasIll }: JudgedNode,
+  { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: JudgedNode,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
 ): Finding {
   const verdict = { ...decision, node };
   const faulty = { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
   if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime') return faulty;
   const takesBack = record.ours !== undefined;
-  const isIllAnyhow = isIll || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
-  if (decision.reason !== 'Healthy' && isIllAnyhow) return { ...QUIET, record, verdict, takesBack };
+  const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...QUIET, record, verdict, takesBack };
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   const kept = isKept(record, now) ? record : undefined;
-  return { ...QUIET, record: kept, ...(wasIll && { verdict }), time, takesBack };
+  return { ...QUIET, record: kept, ...(wasUnhealthy && { verdict }), time, takesBack };
 }
 
-/** Whether anything is worth remembering of a node that is not ill. */
-const isKept = ({ illness, acts, ours, episodes, clocks, attempt, said }: NodeRecord, now: EpochMs): boolean =>
-  [illness, ours, attempt].some(each => each !== undefined) ||
+/** Whether anything is worth remembering of a node that is not unhealthy. */
+const isKept = ({ incident, acts, ours, episodes, clocks, attempt, said }: NodeRecord, now: EpochMs): boolean =>
+  [incident, ours, attempt].some(each => each !== undefined) ||
   episodes.length + Object.keys(clocks).length > 0 ||
   acts.some(({ time }) => !isDue(now, addDuration(time, KEPT_FOR))) ||
   (said !== undefined && !isDue(now, addDuration(said.time, hours(1))));
@@ -219,7 +219,7 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
   return times.reduce<EpochMs | undefined>((last, time) => (last === undefined ? time : latest(last, time)), undefined);
 }
 
-/** Actions that count as taken at the begin of an illness of this type: those before the last one, where it goes on within a day. */
+/** Actions that count as taken at the begin of an incident of this type: those before the last one, where it goes on within a day. */
 export function takenBefore(
   { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
   type: string,
@@ -253,7 +253,7 @@ interface LadderState {
   readonly refusals: Refusals | undefined;
   /** Of what a try rests on: a refusal of another basis is over. */
   readonly basis: string;
-  /** Replacements that did not become ready in this illness. */
+  /** Replacements that did not become ready in this incident. */
   readonly passed?: readonly string[] | undefined;
   /** When the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;

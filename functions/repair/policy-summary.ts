@@ -1,6 +1,5 @@
 /** What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there stand. Pure. */
-import { unwatchedTypes } from './policy-report.ts';
-import { effectiveRepair } from './settings.ts';
+import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';

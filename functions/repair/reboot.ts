@@ -2,16 +2,16 @@
  * Reboot: the Node is cordoned and says that it is being maintained, its pods have the time of the drain bound to leave, then EC2 restarts the
  * machine. That it did shows in the Node's boot ID; that it helped, in its conditions. Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
  */
-import { type Action, type ActionContext, callInstance } from './action.ts';
+import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
 import { LAST_REBOOT_ANNOTATION, lastRebootText } from './attempt.ts';
 import type { Act } from './record.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition, OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
 import { type NodeCondition, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
@@ -22,31 +22,40 @@ const MAINTENANCE = 'MaintenanceInProgress';
 
 /** Its first half, where pods have time. */
 export const drainBeforeReboot: Action<'Drain'> = async context => {
-  await begin(context, {});
-  return requestDrain(context, { allPods: true });
+  return (await begin(context, {})) ?? requestDrain(context, { allPods: true });
 };
 
 export const reboot: Action<'Reboot'> = async context => {
+  const before = await prepare(context).catch((error: unknown) => notYet(error, context.now));
+  return before ?? callInstance(context, (instances, providerID) => instances.reboot(providerID));
+};
+
+/** What comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
+async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | undefined> {
   const { acts, attempt, deps, node, now, ours } = context;
   // Its time is over.
   if (ours?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: ours.drain });
-  if (node.providerID !== undefined)
-    await begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
-  return callInstance(context, (instances, providerID) => instances.reboot(providerID));
-};
+  if (node.providerID === undefined) return undefined;
+  return begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
+}
 
+/** Cordons the Node and says that it is maintained. undefined: it is done. */
 async function begin(
   { deps, node, now }: Pick<ActionContext, 'deps' | 'node' | 'now'>,
   said: Readonly<Record<string, string>>,
-): Promise<void> {
+): Promise<Changed | undefined> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
-  const isOurs = node.unschedulable !== true;
-  const annotations = { ...said, ...(isOurs && { [CORDON_MARK]: 'true' }) };
-  const body = { metadata: { uid: node.uid, annotations }, ...(isOurs && { spec: { unschedulable: true } }) };
-  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
-  if (outcome.kind === 'conflict') throw new RetryableError(`cordoning ${node.name}: ${outcome.message}`);
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  if (object?.metadata.uid !== node.uid) return CHANGED;
+  // Only the version that is open is cordoned by us: a cordon that somebody sets meanwhile is theirs.
+  const isOpen = readNode(object).unschedulable !== true;
+  const annotations = { ...said, ...(isOpen && { [CORDON_MARK]: 'true' }) };
+  const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
+  const outcome = await changeExactly(kubernetes, ref, isOpen ? object.metadata : { uid: node.uid }, change);
+  if (outcome.kind === 'conflict') return CHANGED;
   if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
+  return undefined;
 }
 
 async function setMaintenance(
@@ -65,7 +74,7 @@ async function setMaintenance(
   const body = { metadata: { uid }, status: { conditions: [condition] } };
   const ref = { type: RESOURCES.Node, name };
   const outcome = await kubernetes.patch(ref, { type: 'strategic', body }, { subresource: 'status' });
-  if (outcome.kind === 'conflict') throw new RetryableError(`${MAINTENANCE} of ${name}: ${outcome.message}`);
+  throwConflict(`${MAINTENANCE} of ${name}`, outcome);
 }
 
 /** The reboot is over: our cordon and our condition go, nobody else's. */
@@ -74,21 +83,20 @@ export async function endMaintenance(
   { name, uid }: Pick<NodeView, 'name' | 'uid'>,
   acts: readonly Act[],
 ): Promise<void> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  const ref = { type: RESOURCES.Node, name };
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid) return;
-  const { annotations } = readNode(object);
-  const isCordoned = annotations[CORDON_MARK] !== undefined;
+  const { annotations: marks } = readNode(object);
+  const isCordoned = marks[CORDON_MARK] !== undefined;
   // What was refused is no reboot.
-  const isNone = annotations[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
+  const isNone = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
   if (isCordoned || isNone) {
-    const { resourceVersion } = object.metadata;
-    const marks = { ...(isCordoned && { [CORDON_MARK]: null }), ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }) };
-    const body = {
-      metadata: { uid, resourceVersion, annotations: marks },
-      ...(isCordoned && { spec: { unschedulable: null } }),
+    const annotations = {
+      ...(isCordoned && { [CORDON_MARK]: null }),
+      ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }),
     };
-    const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
-    if (outcome.kind === 'conflict') throw new RetryableError(`opening ${name}: ${outcome.message}`);
+    const change = { annotations, ...(isCordoned && { spec: { unschedulable: null } }) };
+    throwConflict(`opening ${name}`, await changeExactly(kubernetes, ref, object.metadata, change));
   }
   if (isMaintained(readConditions(object.status?.['conditions'])))
     await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));

@@ -1,11 +1,11 @@
 /**
- * The records of a pool and of a node, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is ill, or was
+ * The records of a pool and of a node, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is unhealthy, or was
  * acted upon in the last day: since when, what was done, and what was said. The schemas are the types; what earlier versions stored is read at the end.
  */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject, toJson } from '../../shared/domain/json.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
@@ -13,7 +13,7 @@ const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.arra
 
 const named = z.object({ name: z.string(), uid: z.string() });
 
-const incident = z.object({
+const dueCondition = z.object({
   conditionType: z.string(),
   conditionStatus: z.string(),
   lastTransitionTime: instant,
@@ -26,7 +26,7 @@ const incident = z.object({
 });
 
 /** The entry that decides: the unhealthy condition that is due first. */
-export type RepairIncident = Readonly<z.output<typeof incident>>;
+export type DueCondition = Readonly<z.output<typeof dueCondition>>;
 
 const resourceName = z.object({
   group: z.string(),
@@ -35,8 +35,6 @@ const resourceName = z.object({
   namespace: z.optional(z.string()),
   name: z.string(),
 });
-
-export type ResourceName = Readonly<z.output<typeof resourceName>>;
 
 const madeResource = z.extend(resourceName, { uid: z.string() });
 
@@ -57,7 +55,7 @@ const replacement = z.object({
   releasedTime: z.optional(instant),
 });
 
-/** A NodeClaim that was made to take the place of an ill node. */
+/** A NodeClaim that was made to take the place of an unhealthy node. */
 export type Replacement = Readonly<z.output<typeof replacement>>;
 
 /** `stopped`: a person took it back, and nothing follows. */
@@ -83,7 +81,7 @@ const anyAttempt = z.object({
   time: instant,
   /** Absent for a node that Karpenter does not manage. */
   claim: z.optional(named),
-  incident,
+  dueCondition,
   /** Type, template and timeout: what makes it the same action (`ladder.ts`). */
   key: z.string(),
   /** When the next action may follow; of a termination, when it is stuck. */
@@ -152,21 +150,21 @@ const ours = z.object({
 /** What this repair has made or set, to be taken back at its end (I7). */
 export type Ours = Readonly<z.output<typeof ours>>;
 
-const illness = z.object({
+const incident = z.object({
   /** Of the entry that decided last. */
   type: z.string(),
   /** Actions that were accepted, by their keys. */
   taken: list(z.string()),
   /** Replacements that did not become ready: not taken, and passed over where something follows. */
   passed: z.optional(list(z.string())),
-  /** Since when no rule has been ill. */
-  wellTime: z.optional(instant),
+  /** Since when no rule has been unhealthy. */
+  healthySince: z.optional(instant),
   /** How long others that had just come back held it. */
   settling: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });
 
-/** It goes on until no rule has been ill for a while (`illness.ts`). */
-export type Illness = Readonly<z.output<typeof illness>>;
+/** It goes on until no rule has been unhealthy for a while (`incident.ts`). */
+export type Incident = Readonly<z.output<typeof incident>>;
 
 const clock = z.object({
   /** When it began to hold. */
@@ -184,8 +182,8 @@ export const nodeSchema = z.object({
   pool: z.optional(z.string()),
   /** Of each statement that holds, by its key. */
   clocks: z.record(z.string(), clock),
-  illness: z.optional(illness),
-  /** Of the illness before: its condition type, and the action that was taken last. */
+  incident: z.optional(incident),
+  /** Of the incident before: its condition type, and the action that was taken last. */
   before: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
   /** Taken in the last day, or for as long as an allowance counts them. */
   acts: list(act),
@@ -228,7 +226,7 @@ const carriedAttempt = z.object({
   intendedTime: instant,
   node: named,
   claim: z.optional(named),
-  incident,
+  incident: dueCondition,
   rung: z.int().check(z.minimum(0)),
   action: actionType,
   carriedOut: z.optional(z.object({ rung: z.int().check(z.minimum(0)), action: actionType })),
@@ -287,7 +285,12 @@ export const NEW_POOL: PoolRecord = {
 
 export const OWNER = 'repair';
 
-export const nodeCodec: RecordCodec<NodeRecord> = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
+const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
+
+export const nodeCodec: RecordCodec<NodeRecord> = {
+  ...checkedNode,
+  toState: value => withStoredNames(checkedNode.toState(value)),
+};
 
 export const poolCodec: RecordCodec<PoolRecord> = checkedCodec(OWNER, poolSchema, 5, poolOfBefore);
 
@@ -312,21 +315,40 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-const incidentOfBefore = z.object({
+/** The store keeps its names: an incident is `illness` there, its `healthySince` is `wellTime`, and a due condition is `incident`. */
+const withStoredNames = ({ incident: of, attempt: last, ...rest }: JsonObject): JsonObject => ({
+  ...rest,
+  ...(of !== undefined && { illness: renamed(of, 'healthySince', 'wellTime') }),
+  ...(last !== undefined && { attempt: renamed(last, 'dueCondition', 'incident') }),
+});
+
+const withOwnNames = ({ illness, attempt: last, ...rest }: JsonObject): JsonObject => ({
+  ...rest,
+  ...(illness !== undefined && { incident: renamed(illness, 'wellTime', 'healthySince') }),
+  ...(last !== undefined && { attempt: renamed(last, 'incident', 'dueCondition') }),
+});
+
+function renamed(object: JsonValue, from: string, to: string): JsonValue {
+  if (!isJsonObject(object)) return object;
+  const { [from]: value, ...rest } = object;
+  return value === undefined ? object : { ...rest, [to]: value };
+}
+
+const conditionOfBefore = z.object({
   conditionType: z.string(),
   conditionStatus: z.string(),
   lastTransitionTime: instant,
 });
 
-const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof incidentOfBefore>) => ({
+const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof conditionOfBefore>) => ({
   [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
 });
 
 /** The state of a node's record, whichever version wrote it. Version 1 kept an attempt, which version 2 had in the record of the pool. */
-export function nodeOfBefore(state: JsonObject): JsonObject {
-  if (state['clocks'] !== undefined) return state;
-  const { incident, pool, episodes = [] } = state;
-  const clocks = incident === undefined ? {} : clockOf(incidentOfBefore.parse(incident));
+function nodeOfBefore(state: JsonObject): JsonObject {
+  if (state['clocks'] !== undefined) return withOwnNames(state);
+  const { incident: condition, pool, episodes = [] } = state;
+  const clocks = condition === undefined ? {} : clockOf(conditionOfBefore.parse(condition));
   return {
     name: '',
     ...(pool !== undefined && { pool }),

@@ -3,9 +3,13 @@
  * what is known of the repair. It names apiVersion and kind itself; without a name of its own the object is named after the node.
  */
 import type { ActionContext } from './action.ts';
-import { type DrainTemplateData, renderRepairObject } from '../../shared/custom-resource/drain-template.ts';
+import {
+  type DrainTemplateData,
+  podsToDrain,
+  renderRepairObject,
+} from '../../shared/custom-resource/drain-template.ts';
+import { manifestOf } from '../../shared/custom-resource/render.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 
 /** What is known of the repair. */
@@ -22,18 +26,17 @@ export type RenderedRemediation =
 export function renderRemediation(template: string, context: Rendering): RenderedRemediation {
   const rendered = renderRepairObject(template, dataOf(context), textsOf(context));
   if (!rendered.ok) return rendered;
-  const { apiVersion, kind, metadata, ...rest } = rendered.value;
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+  const manifest = manifestOf(rendered.value, given => {
+    const { name } = given;
+    return { ...given, name: typeof name === 'string' && name !== '' ? name : context.node.name };
+  });
+  if (manifest === undefined)
     return { ok: false, reason: 'RenderedYamlInvalid', message: 'the rendered object has no apiVersion or no kind' };
-  }
-  const given = isJsonObject(metadata) ? metadata : {};
-  const { name } = given;
-  const named = { ...given, name: typeof name === 'string' && name !== '' ? name : context.node.name };
-  return { ok: true, manifest: { ...rest, apiVersion, kind, metadata: named } };
+  return { ok: true, manifest };
 }
 
 function dataOf({ attempt, node, pods, message }: Rendering): DrainTemplateData {
-  const { conditionType } = attempt.incident;
+  const { conditionType } = attempt.dueCondition;
   const condition = node.conditions.find(({ type }) => type === conditionType);
   const event: HealthEvent = {
     id: attempt.requestId ?? '',
@@ -50,20 +53,16 @@ function dataOf({ attempt, node, pods, message }: Rendering): DrainTemplateData 
     errorCode: condition === undefined || condition.reason === '' ? [] : [condition.reason],
     entitiesImpacted: [],
     metadata: node.providerID === undefined ? {} : { providerID: node.providerID },
-    generatedTimestamp: { seconds: Math.floor(attempt.incident.lastTransitionTime / 1000), nanos: 0 },
+    generatedTimestamp: { seconds: Math.floor(attempt.dueCondition.lastTransitionTime / 1000), nanos: 0 },
     quarantineOverrides: undefined,
     drainOverrides: undefined,
     processingStrategy: 1,
   };
-  const namespaces = Map.groupBy(pods, ({ namespace }) => namespace);
-  const podsToDrain = Object.fromEntries(
-    [...namespaces].map(([namespace, members]) => [namespace, members.map(({ name }) => name).toSorted()]),
-  );
-  return { event, podsToDrain };
+  return { event, podsToDrain: podsToDrain(pods) };
 }
 
 function textsOf({ attempt, node, claim, pool }: Rendering): Readonly<Record<string, string>> {
-  const { conditionType, conditionStatus } = attempt.incident;
+  const { conditionType, conditionStatus } = attempt.dueCondition;
   return {
     NodeName: node.name,
     NodeUID: node.uid,

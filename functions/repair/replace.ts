@@ -1,17 +1,18 @@
 /**
- * ReplaceThenTerminate: a NodeClaim of our own is launched before the ill one goes. Its name stands in the record before it is made, its UID before
+ * ReplaceThenTerminate: a NodeClaim of our own is launched before the unhealthy one goes. Its name stands in the record before it is made, its UID before
  * anything follows. Once it is ready its taint goes, the point of no return; its marks go at the end. What did not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
 import { replacementClaim, roomFault } from './replacement-claim.ts';
 import type { Replacement } from './record.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isReserved, readNode, REPLACES_ANNOTATION, RESERVED_TAINT } from '../../shared/domain/node.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
@@ -63,10 +64,7 @@ function adopt({ metadata }: KubernetesObject, nodeUid: string, note: ActionCont
   return TAKEN;
 }
 
-/**
- * Its taint goes: pods may come. The list is written whole, for a merge patch cannot change one entry of it; the resourceVersion in the
- * patch keeps what somebody else has added. undefined: done.
- */
+/** Its taint goes: pods may come. undefined: done. */
 export async function openReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
   nodeName: string,
@@ -78,9 +76,7 @@ export async function openReplacement(
   const list = Array.isArray(taints) ? taints : [];
   const left = list.filter(taint => !isJsonObject(taint) || taint['key'] !== RESERVED_TAINT);
   if (left.length === list.length) return undefined;
-  const { uid, resourceVersion } = object.metadata;
-  const body = { metadata: { uid, resourceVersion }, spec: { taints: left } };
-  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  const outcome = await changeExactly(deps.kubernetes, ref, object.metadata, { spec: { taints: left } });
   return outcome.kind === 'conflict' ? outcome.message : undefined;
 }
 
@@ -106,11 +102,7 @@ export async function endReplacement(
     typeof nodeName === 'string' ? objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' }) : undefined;
   if (there === undefined || isReserved(readNode(there))) {
     if (deletionTimestamp !== undefined) return 'gone';
-    const outcome = await deps.kubernetes.delete(
-      { type: RESOURCES.NodeClaim, name },
-      { preconditions: { uid: found } },
-    );
-    if (outcome.kind === 'conflict') throw new RetryableError(`deleting NodeClaim ${name}: ${outcome.message}`);
+    await deleteExactly(deps.kubernetes, { type: RESOURCES.NodeClaim, name }, found);
     return 'deleted';
   }
   await unmark(deps, there, ref, nodeUid);
@@ -120,17 +112,17 @@ export async function endReplacement(
 
 async function unmark(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { metadata: { uid, resourceVersion, annotations = {} } }: KubernetesObject,
+  { metadata }: KubernetesObject,
   ref: { readonly type: (typeof RESOURCES)['Node' | 'NodeClaim']; readonly name: string },
   nodeUid: string,
 ): Promise<void> {
+  const { annotations = {} } = metadata;
   if (annotations[REPLACES_ANNOTATION] !== nodeUid) return;
   const isHeld = annotations[ANNOTATIONS.protectedUntil] !== undefined;
   const isOurs = annotations[KARPENTER.doNotDisruptAnnotation] === 'true' && !isHeld;
   const marks = { [REPLACES_ANNOTATION]: null, ...(isOurs && { [KARPENTER.doNotDisruptAnnotation]: null }) };
-  const body = { metadata: { uid, resourceVersion, annotations: marks } };
-  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
-  if (outcome.kind === 'conflict') throw new RetryableError(`taking the marks off ${ref.name}: ${outcome.message}`);
+  const outcome = await changeExactly(kubernetes, ref, metadata, { annotations: marks });
+  throwConflict(`taking the marks off ${ref.name}`, outcome);
 }
 
 const read = async (

@@ -1,5 +1,5 @@
 /**
- * The NodeClaim that Karpenter launches a replacement for: of the NodePool's template, with the size of the ill node and in its zone, capacity type
+ * The NodeClaim that Karpenter launches a replacement for: of the NodePool's template, with the size of the unhealthy node and in its zone, capacity type
  * and architecture; closed by a taint and not to be disrupted until it is ready. The NodePool must have room for it: its limits are not
  * asked for a NodeClaim that somebody else makes. Pure.
  */
@@ -13,7 +13,7 @@ import type {
 } from '../../shared/domain/kubernetes-object.ts';
 import { type NodeView, REPLACES_ANNOTATION, RESERVED_TAINT } from '../../shared/domain/node.ts';
 
-/** As the ill node has them. */
+/** As the unhealthy node has them. */
 const KEPT_LABELS = ['topology.kubernetes.io/zone', 'karpenter.sh/capacity-type', 'kubernetes.io/arch'];
 
 const HOSTNAME = 'kubernetes.io/hostname';
@@ -26,7 +26,7 @@ const OF_TEMPLATE = ['nodeClassRef', 'expireAfter', 'terminationGracePeriod', 's
 interface NewClaim {
   readonly name: string;
   readonly pool: KubernetesObject;
-  /** The NodeClaim of the ill node. */
+  /** The NodeClaim of the unhealthy node. */
   readonly like: KubernetesObject;
   readonly node: NodeView;
 }

@@ -1,6 +1,6 @@
 /**
- * The replacement of an ill node: its name, and how it stands by what is seen. It is reserved by a taint until it is ready; the taint goes
- * before the ill NodeClaim does, and from then on it stays, whatever becomes of the ill node. Pure.
+ * The replacement of an unhealthy node: its name, and how it stands by what is seen. It is reserved by a taint until it is ready; the taint goes
+ * before the unhealthy NodeClaim does, and from then on it stays, whatever becomes of the unhealthy node. Pure.
  */
 import type { LaunchPause, Replacement } from './record.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -10,8 +10,8 @@ import { addDuration, type EpochMs, hours, isDue, minutes } from '../../shared/d
 const LONGEST_NAME = 63;
 
 /** @param attempt from 1 */
-export function replacementName(pool: string, illClaimUid: string, attempt: number): string {
-  const end = `-curfew-${illClaimUid.slice(0, 8)}${attempt === 1 ? '' : `-${attempt}`}`;
+export function replacementName(pool: string, claimUid: string, attempt: number): string {
+  const end = `-curfew-${claimUid.slice(0, 8)}${attempt === 1 ? '' : `-${attempt}`}`;
   return `${pool.slice(0, LONGEST_NAME - end.length).replace(/[^a-z0-9]+$/, '')}${end}`;
 }
 
@@ -63,7 +63,7 @@ const isStarting = ({ taints = [] }: NodeView, { startupTaints = [] }: NodeClaim
 
 const MARKED_FOR = hours(1);
 
-/** From when on its marks are taken off although the ill node is still there; undefined: its taint is still on. */
+/** From when on its marks are taken off although the unhealthy node is still there; undefined: its taint is still on. */
 export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
   releasedTime && addDuration(releasedTime, MARKED_FOR);
 

@@ -2,12 +2,12 @@
  * How repair says what it decided: one audit line, one metric and one Event for each decision. A verdict is said when it is another one than
  * before, and its Event once an hour, for the API server forgets Events after that.
  */
-import { attemptOf, describeAct, followedBy, graceEnd, incidentOf, isUnbounded } from './attempt.ts';
+import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './attempt.ts';
 import type { Carried, DecisionScope, PassDeps } from './context.ts';
 import type { Granted } from './decide.ts';
 import { verdictOf } from './ladder.ts';
 import type { ObservedPool } from './observe.ts';
-import type { Attempt, PoolRecord, RepairIncident } from './record.ts';
+import type { Attempt, DueCondition, PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
 import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
@@ -83,10 +83,10 @@ function withSaid(finding: NodeFinding, code: string, time: EpochMs, now: EpochM
 function worthKeeping(finding: NodeFinding): NodeFinding {
   const { record } = finding;
   if (record === undefined) return finding;
-  const { said, attempt, illness, ours, acts, others, episodes, clocks } = record;
+  const { said, attempt, incident, ours, acts, others, episodes, clocks } = record;
   const isClocked = verdictOf(finding) === undefined && Object.keys(clocks).length > 0;
   const isWorth =
-    [said, attempt, illness, ours, others].some(each => each !== undefined) ||
+    [said, attempt, incident, ours, others].some(each => each !== undefined) ||
     acts.length + episodes.length > 0 ||
     isClocked;
   return isWorth ? finding : { ...finding, record: undefined };
@@ -110,7 +110,7 @@ function wordingOf(verdict: Verdict): Wording {
   const { kind } = verdict;
   switch (kind) {
     case 'tolerate': {
-      const { conditionType, conditionStatus, dueTime } = verdict.incident;
+      const { conditionType, conditionStatus, dueTime } = verdict.dueCondition;
       const code = `tolerate ${conditionType}=${conditionStatus} ${dueTime}`;
       return { reason: 'WithinToleration', event: normal(EVENT_REASONS.nodeRepairScheduled), code };
     }
@@ -197,10 +197,11 @@ function detailsOf(verdict: Verdict, scope: DecisionScope): JsonObject {
     const { blocker, rank } = verdict;
     return { ...decidedBy(scope, undefined, 'setting' in blocker ? blocker.setting : undefined), rank: { ...rank } };
   }
-  if ('attempt' in verdict) return { ...attemptOf(verdict.attempt), ...decidedBy(scope, verdict.attempt.incident) };
-  if (verdict.kind === 'unclaimed') return decidedBy(scope, verdict.incident);
+  if ('attempt' in verdict)
+    return { ...attemptDetails(verdict.attempt), ...decidedBy(scope, verdict.attempt.dueCondition) };
+  if (verdict.kind === 'unclaimed') return decidedBy(scope, verdict.dueCondition);
   if (verdict.kind !== 'tolerate' && verdict.kind !== 'vetoed') return {};
-  return { ...incidentOf(verdict.incident), ...decidedBy(scope, verdict.incident) };
+  return { ...conditionDetails(verdict.dueCondition), ...decidedBy(scope, verdict.dueCondition) };
 }
 
 /** Clocks of the machine that cannot be right. */
@@ -307,7 +308,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const { reporter, events, metrics, clock } = deps;
   const { scope } = observed;
   const { node, attempt, pods, message, granted: { rest = [], rank } = {} } = acted;
-  const { action, incident, number, claim } = attempt;
+  const { action, dueCondition, number, claim } = attempt;
   // A drain, and who answers to a custom resource, respect protected pods.
   const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
   const taken = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
@@ -318,10 +319,10 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const about = aboutNode(node);
   const details = {
     ...scopeOf(scope),
-    ...attemptOf(attempt),
+    ...attemptDetails(attempt),
     ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
     ...(rank && { rank: { ...rank } }),
-    ...decidedBy(scope, incident),
+    ...decidedBy(scope, dueCondition),
   };
   const protectedPods = taken.slice(0, PODS_IN_LINE);
   await reporter.report({
@@ -341,10 +342,10 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
       details: { ...details, protectedPods: taken.slice(start, start + PODS_IN_LINE) },
     });
   }
-  const dimensions = { nodePool: observed.pool ?? 'none', condition: incident.conditionType, action };
+  const dimensions = { nodePool: observed.pool ?? 'none', condition: dueCondition.conditionType, action };
   metrics.count(REPAIR_METRICS.started, 1, dimensions);
-  const isStated = incident.field !== undefined && scope.source !== undefined;
-  const by = isStated ? `; by ${incident.field} of ${scope.source}` : '';
+  const isStated = dueCondition.field !== undefined && scope.source !== undefined;
+  const by = isStated ? `; by ${dueCondition.field} of ${scope.source}` : '';
   const text = `${describeAct(attempt)}${followedBy(rest)}: ${message}${by}${takes}`;
   const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };
   await events.record({ ...event, about });
@@ -370,9 +371,11 @@ export const scopeOf = ({ pool, source }: DecisionScope): JsonObject => ({
 });
 
 /** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
-function decidedBy(scope: DecisionScope, incident: RepairIncident | undefined, setting?: GuardSetting): JsonObject {
+function decidedBy(scope: DecisionScope, dueCondition: DueCondition | undefined, setting?: GuardSetting): JsonObject {
   const places = [
-    ...(incident?.field === undefined ? [] : [settingPlace(scope.source, incident.field.replace(/\[\d+\]$/, ''))]),
+    ...(dueCondition?.field === undefined
+      ? []
+      : [settingPlace(scope.source, dueCondition.field.replace(/\[\d+\]$/, ''))]),
     ...(setting === undefined ? [] : [settingPlace(setting.source ?? scope.source, setting.field)]),
   ].filter(each => each !== undefined);
   return {

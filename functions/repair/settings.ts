@@ -8,30 +8,42 @@ import { OWNER } from './record.ts';
 import type { EffectiveRepair, LimitsInForce, RepairRules, StatedLimits } from './verdict.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import {
+  type BlockGroup,
+  faultIn,
+  keepPolicy,
+  lastVersions,
+  loadPolicySets,
+  withKept,
+} from '../../shared/cluster/kept-policies.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
+import { listPolicies } from '../../shared/cluster/node-pool.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
-import { type Mode, type Parsed, parsePolicyFrame } from '../../shared/contract/policy-schema.ts';
-import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
+import { type Mode, parseNodePoolSelector } from '../../shared/contract/policy-schema.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
-import * as z from '../../shared/contract/zod.ts';
-import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { nearestName } from '../../shared/domain/nearest-name.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import { type ProviderPolicies, statementsOfProvider } from '../../shared/domain/provider-policies.ts';
-import { addDuration, type EpochMs, hours } from '../../shared/domain/time.ts';
-import { checkedCodec, readRecord, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import { DONE } from '../../shared/lifecycle/settle.ts';
-import { openRecord, updateRecord, type UsedWakeUp, written } from '../../shared/lifecycle/timed-record.ts';
-import { decisionFor } from '../../shared/policies/deciding-policy.ts';
+import { AWS_REPAIR_STATEMENTS } from '../../shared/domain/repair-policy.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { warn } from '../../shared/lifecycle/refusals.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { reportBlockFault } from '../../shared/policies/block-faults.ts';
+import { type BlockReader, decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet, readPolicies, unreadableFor } from '../../shared/policies/policy-set.ts';
-import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { effectiveProtection, PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectsOf } from '../../shared/ports/read-answer.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 /** The rules of a pool, and where they come from. */
 export interface PoolRules {
@@ -50,10 +62,10 @@ export type RuleDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 
  * @param seen as this run read them before
  */
 export async function loadRules(deps: RuleDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
-  const [config, known, policies] = await inParallel([
+  const [config, known, [policies]] = await inParallel([
     loadConfig(OWNER, deps, seen?.config),
     loadPool(deps, pool),
-    loadAcceptedPolicies(deps),
+    loadPolicySets(deps, OWNER, [OWN]),
   ]);
   // Nothing is repaired for the sake of a NodePool that went; what it granted to pods still holds.
   const nodePool = known?.metadata.uid === '' ? undefined : known;
@@ -67,12 +79,6 @@ export async function loadRules(deps: RuleDeps, pool: string | undefined, seen?:
   const repair = effectiveRepair(nodePool, policies, config.providerPolicies);
   const rules = { ...repair, gateOpen: config.featureGates.nodeRepair, poolVeto };
   return { rules, pool: nodePool, known, policies, config };
-}
-
-/** All policies, each as it was last accepted. */
-async function loadAcceptedPolicies(deps: RuleDeps): Promise<PolicySet> {
-  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
-  return readPolicies(await withLastAccepted(deps, objects));
 }
 
 /** Names of the pods that are protected by what is in force in a pool. */
@@ -150,95 +156,110 @@ function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode):
   return { basis: basis.join(' '), binding, ...(fault !== undefined && { fault }) };
 }
 
-const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+const REPAIR: BlockReader = { block: 'repair', parse: parseRepairBlock };
+const LIMITS: BlockReader = { block: 'repairLimits', parse: parseRepairLimits };
 
-type AcceptedPolicy = Readonly<z.output<typeof schema>>;
+/** A version of a policy that repair goes by counts with both. */
+const OWN: BlockGroup = { blocks: [REPAIR, LIMITS], idPrefix: 'policy/' };
 
-const codec: RecordCodec<AcceptedPolicy> = checkedCodec(OWNER, schema, 1);
+const ALL: readonly BlockReader[] = [
+  ...OWN.blocks,
+  { block: 'drain', parse: parseDrainLimits },
+  { block: 'termination', parse: parseTerminationBlock },
+  PROTECTION,
+];
 
-const recordId = (uid: string): string => `policy/${uid}`;
+/** What is wrong with a policy, with the fields' paths; undefined when it can be used. Also with the blocks that are other functions' to use. */
+export const faultOf = (object: KubernetesObject): string | undefined => faultIn(object, ALL);
 
-/** A deletion whose event was lost is noticed after this long. */
-const CHECK = hours(24);
+/** The policies as they are in force, and by UID the generation of each that counts. */
+export async function loadInForce(
+  deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<{ readonly policies: PolicySet; readonly generations: ReadonlyMap<string, number | undefined> }> {
+  const versions = await lastVersions(deps, OWNER, OWN, objects);
+  const generations = objects.map(object => {
+    const { uid, generation } = object.metadata;
+    const isRead = faultIn(object, OWN.blocks) === undefined;
+    return [uid, isRead ? generation : versions.get(uid)?.generation] as const;
+  });
+  return { policies: readPolicies(withKept(objects, versions)), generations: new Map(generations) };
+}
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter };
+
+const INVALID = EVENT_REASONS.invalidRepairConfiguration;
 
 /**
- * What is wrong with a policy's frame or repair block, with the fields' paths; undefined when both can be used.
- *
- * @param scope `all`: also with the blocks that are other functions' to use
+ * Tells the author of a NodePool, on it, what is wrong with its repair block (I8).
+ * @param resync it is only published again: the Event of a fault is recorded once more
  */
-export function faultOf({ spec }: KubernetesObject, scope: 'repair' | 'all' = 'repair'): string | undefined {
-  const partOf = <Value>(
-    name: 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection',
-    parse: (block: unknown, path: string) => Parsed<Value>,
-  ): Parsed<Value> | undefined => (spec?.[name] === undefined ? undefined : parse(spec[name], `spec.${name}`));
-  const others = [
-    partOf('drain', parseDrainLimits),
-    partOf('termination', parseTerminationBlock),
-    partOf('protection', parseProtectionBlock),
-  ];
-  const own = [partOf('repair', parseRepairBlock), partOf('repairLimits', parseRepairLimits)];
-  const parts = [parsePolicyFrame(spec), ...own, ...(scope === 'all' ? others : [])];
-  const faults = parts.flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
-  return faults.length === 0 ? undefined : faults.join('; ');
-}
-
-/** Of the policies that cannot be read, by UID: the generation that was accepted last. */
-export async function acceptedGenerations(
-  { records }: Pick<FunctionDeps, 'records'>,
-  objects: readonly KubernetesObject[],
-): Promise<ReadonlyMap<string, number>> {
-  const found = new Map<string, number>();
-  for (const object of objects.filter(each => faultOf(each) !== undefined)) {
-    const { uid } = object.metadata;
-    const accepted = await loadAccepted(records, uid);
-    if (accepted !== undefined) found.set(uid, accepted.generation);
-  }
-  return found;
-}
-
-/** The policies as they are in force: one that cannot be read has the spec that was accepted last, where there was one. */
-export async function withLastAccepted(
-  { records }: Pick<FunctionDeps, 'records'>,
-  objects: readonly KubernetesObject[],
-): Promise<readonly KubernetesObject[]> {
-  return inParallel(
-    objects.map(async object => {
-      if (faultOf(object) === undefined) return object;
-      const accepted = await loadAccepted(records, object.metadata.uid);
-      return accepted === undefined ? object : { ...object, spec: accepted.spec };
-    }),
-  );
-}
-
-async function loadAccepted(
-  records: Pick<FunctionDeps['records'], 'get'>,
-  uid: string,
-): Promise<AcceptedPolicy | undefined> {
-  const loaded = readRecord(codec, await records.get({ owner: OWNER, id: recordId(uid) }));
-  return loaded.kind === 'known' ? loaded.value : undefined;
-}
-
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
-
-/** Remembers a policy that can be used. */
-export async function rememberAccepted(deps: Deps, object: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
-  const { metadata, spec = {} } = object;
-  const isFaulty = faultOf(object) !== undefined;
-  const record = openRecord(deps, codec, recordId(metadata.uid), wakeUp);
-  const value: AcceptedPolicy = { generation: metadata.generation ?? 0, spec };
-  const { apiVersion, kind } = object;
-  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async loaded => {
-    if (!isFaulty && loaded.kind === 'known' && loaded.value.generation > value.generation) return DONE;
-    const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
-    // A policy that was broken keeps what was accepted last, and its timer.
-    if (isFaulty && loaded.kind === 'none') return DONE;
-    const kept = isFaulty && loaded.kind === 'known' ? loaded.value : value;
-    return written(await record.save({ subject, value: kept, wakeTime: addDuration(deps.clock.now(), CHECK) }));
+export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>, resync = false): Promise<void> {
+  const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'none' });
+  const block = object?.spec?.['repair'];
+  if (object === undefined || block === undefined) return;
+  const parsed = parseRepairBlock(block, 'spec.repair');
+  if (parsed.ok && !resync) await reportUnwatched(deps, object);
+  const fault = parsed.ok ? undefined : parsed.message;
+  const effect = 'the nodes it applies to are not repaired until it is valid';
+  await reportBlockFault(deps.reporter, object, undefined, {
+    block: 'repair',
+    fault,
+    reason: INVALID,
+    effect,
+    isRepeated: resync,
   });
 }
 
-/** The policy is gone. */
-export async function forgetAccepted(deps: Deps, uid: string): Promise<void> {
-  const record = openRecord(deps, codec, recordId(uid));
-  await updateRecord(`the record of policy ${uid}`, record, () => record.closeNow());
+/**
+ * The same for a policy, and its ties with the other policies: also those of policies that this one may have overtaken. What can be used
+ * of it is kept.
+ */
+export async function reportPolicy(
+  deps: Deps,
+  subject: Subject,
+  { wakeUp, resync = false }: { readonly wakeUp?: UsedWakeUp; readonly resync?: boolean | undefined } = {},
+): Promise<void> {
+  await keepPolicy(deps, { owner: OWNER, readers: [OWN] }, subject, wakeUp);
+  const objects = await listPolicies(deps);
+  const object = objects.find(({ metadata }) => metadata.name === subject.name);
+  if (object === undefined) return;
+  const fault = faultIn(object, OWN.blocks);
+  const isNews = !resync && wakeUp === undefined;
+  if (fault === undefined && isNews) await reportUnwatched(deps, object);
+  const effect = parseNodePoolSelector(object.spec).ok
+    ? 'what was accepted last stays in force; without it the nodes it applies to are not repaired until it is valid'
+    : 'what was accepted last stays in force; without it it applies to no NodePool until it is valid';
+  await reportBlockFault(deps.reporter, object, wakeUp === undefined ? readPolicies(objects) : undefined, {
+    block: 'repair',
+    fault,
+    reason: INVALID,
+    effect,
+    isRepeated: !isNews,
+  });
+}
+
+async function reportUnwatched({ reporter }: Deps, object: KubernetesObject): Promise<void> {
+  const refuse = warn(reporter, object, EVENT_REASONS.unknownConditionType, 'refuse');
+  for (const message of unwatchedTypes(object)) await refuse(message, false);
+}
+
+/** A message for each such type, with the nearest known name; none for a block that cannot be read. */
+export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readonly string[] {
+  const block = spec?.['repair'];
+  const parsed = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');
+  if (parsed?.ok !== true) return [];
+  const own = new Set(parsed.value.conditions.map(({ type }) => type));
+  const watched = [...new Set(AWS_REPAIR_STATEMENTS.map(({ type }) => type))];
+  return parsed.value.overrides.flatMap(({ conditionType: type }, index) => {
+    if (watched.includes(type)) return [];
+    const path = `spec.repair.policies.${index}.conditionType`;
+    if (own.has(type)) {
+      return [`${path}: ${type} is one of spec.repair.conditions and has its toleration there: this one has no effect`];
+    }
+    const near = nearestName(type, watched);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    const known = `watched are ${watched.toSorted().join(', ')}, and what spec.repair.conditions adds`;
+    return [`${path}: no rule watches ${JSON.stringify(type)}, this has no effect${hint} (${known})`];
+  });
 }

@@ -4,10 +4,10 @@
  */
 import { replacementOf, withoutAttempt } from './attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
+import { deleteRemediations, madeBy } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { hasTime, isBeforeReboot } from './ladder.ts';
-import { deleteRemediations, madeBy } from './made-resources.ts';
-import { reportEnd, reportLeft, reportLost, reportRefusal } from './notices.ts';
+import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
 import type { NodeRecord, Ours } from './record.ts';
@@ -48,7 +48,7 @@ export async function takeBack(
   const waits = tries.waiting(change);
   if (waits !== undefined) return { record, time: waits.until };
   // By UID from now on: another object may have the name when it is tried again (I10).
-  const resources = await madeBy(deps, node.uid, wanted);
+  const resources = await madeBy(deps, node, wanted);
   const say = (text: string, isRepeated: boolean) => reportLeft(deps, scope, node, { text, isRepeated });
   const outcome = await tries.make({ ...change, say }, async () => {
     const { annotation, drain, maintenance, replacement } = wanted;
@@ -73,7 +73,7 @@ export async function takeBack(
 
 /** Of what the repair has made: what nothing needs any more. */
 function wantedBack(
-  { record: { ours = {}, attempt, illness }, claims, isGone = false }: Left,
+  { record: { ours = {}, attempt, incident }, claims, isGone = false }: Left,
   now: EpochMs,
 ): Ours | undefined {
   const { annotation, drain, maintenance, resources, mayHaveMade, replacement } = ours;
@@ -85,7 +85,7 @@ function wantedBack(
     isDrained || (attempt?.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now)));
   const isOver = attempt === undefined;
   // Who was asked for help before a termination is not needed once the node is well; its drain is.
-  const isHelped = attempt?.action === 'Terminate' && illness?.wellTime !== undefined;
+  const isHelped = attempt?.action === 'Terminate' && incident?.healthySince !== undefined;
   const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
   const wanted: Ours = {
     ...(annotation && { annotation }),

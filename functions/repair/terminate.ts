@@ -2,56 +2,60 @@
  * Terminate: the NodeClaim is deleted, its deadline first, by which its pods must have left; without a NodeClaim the node's Auto Scaling group replaces
  * the instance, whose desired capacity stays as it is.
  */
-import { type Action, type ActionContext, type ActionDeps, callInstance, TAKEN } from './action.ts';
+import {
+  type Action,
+  type ActionContext,
+  type ActionDeps,
+  callInstance,
+  CHANGED,
+  type Changed,
+  TAKEN,
+} from './action.ts';
 import { openReplacement } from './replace.ts';
 import { endsBy } from './attempt.ts';
 import type { Ours } from './record.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { addDuration, parseTimestamp, seconds } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
+import { parseTimestamp } from '../../shared/domain/time.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
 export const terminate: Action<'Terminate'> = async context => {
-  const { deps, attempt, now } = context;
+  const { deps, attempt } = context;
   const { node } = attempt.replacement ?? {};
   // The point of no return: pods may come to the replacement.
   const isShut = node === undefined ? undefined : await openReplacement(deps, node);
-  if (isShut !== undefined) return { kind: 'notYet', until: addDuration(now, seconds(1)), on: isShut };
+  if (isShut !== undefined) return CHANGED;
   return context.claim === undefined
     ? callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID))
     : deleteClaim(context, context.claim);
 };
 
 /**
- * The first write has the version that was judged as its precondition: a veto, a deadline or a deletion that came since is not passed
- * over, nor is any other change. A NodeClaim that is gone by now is as good as deleted.
+ * Each write has the version before it as its precondition: a veto, a deadline or a deletion that came since the NodeClaim was judged is
+ * not passed over, nor is any other change. A NodeClaim that is gone by now is as good as deleted.
  */
 async function deleteClaim(
-  { deps, attempt, now }: ActionContext<'Terminate'>,
+  { deps, attempt }: ActionContext<'Terminate'>,
   claim: NodeClaimView,
-): Promise<StepOutcome> {
+): Promise<StepOutcome | Changed> {
   const { kubernetes } = deps;
-  const { name, uid, resourceVersion } = claim;
+  const { name, uid } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };
-  const changed = (message: string): StepOutcome => ({
-    kind: 'notYet',
-    until: addDuration(now, seconds(1)),
-    on: message,
-  });
+  let { resourceVersion } = claim;
   const { terminationTimestamp: wanted } = attempt;
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
-  const isSet = deadline === undefined || endsBy(claim, deadline);
-  if (!isSet) {
+  if (wanted !== undefined && deadline !== undefined && !endsBy(claim, deadline)) {
     const annotations = { [KARPENTER.terminationTimestampAnnotation]: wanted };
-    const patch = { type: 'merge' as const, body: { metadata: { uid, resourceVersion, annotations } } };
-    const outcome = await kubernetes.patch(ref, patch);
-    if (outcome.kind === 'conflict') return changed(outcome.message);
+    const outcome = await changeExactly(kubernetes, ref, claim, { annotations });
+    if (outcome.kind === 'conflict') return CHANGED;
+    if (outcome.kind === 'notFound') return TAKEN;
+    ({ resourceVersion } = outcome.object.metadata);
   }
   if (claim.deletionTime !== undefined) return TAKEN;
-  const outcome = await kubernetes.delete(ref, { preconditions: isSet ? { uid, resourceVersion } : { uid } });
-  return outcome.kind === 'conflict' ? changed(outcome.message) : TAKEN;
+  const outcome = await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
+  return outcome.kind === 'conflict' ? CHANGED : TAKEN;
 }
 
 /**
@@ -68,8 +72,7 @@ export async function takeBackAnnotation(
   if (live?.uid !== claim.uid || live.deletionTime !== undefined) return;
   const key = KARPENTER.terminationTimestampAnnotation;
   if (live.annotations[key] !== set) return;
-  const { uid, resourceVersion } = live;
-  const body = { metadata: { uid, resourceVersion, annotations: { [key]: previous ?? null } } };
-  const outcome = await kubernetes.patch({ type: RESOURCES.NodeClaim, name: claim.name }, { type: 'merge', body });
-  if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
+  const ref = { type: RESOURCES.NodeClaim, name: claim.name };
+  const outcome = await changeExactly(kubernetes, ref, live, { annotations: { [key]: previous ?? null } });
+  throwConflict('taking back the annotation', outcome);
 }

@@ -1,5 +1,5 @@
 /** What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what records say of it. */
-import type { ActionType, Attempt, NodeRecord, RepairIncident, Replacement } from './record.ts';
+import type { ActionType, Attempt, DueCondition, NodeRecord, Replacement } from './record.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
@@ -88,7 +88,7 @@ export interface Other {
 }
 
 /** A statement that holds, and since when. */
-export interface Ill extends UnhealthyMatch {
+export interface UnhealthyStatement extends UnhealthyMatch {
   readonly key: string;
   /** undefined: its condition does not say. */
   readonly start: EpochMs | undefined;
@@ -116,7 +116,7 @@ export interface Terms {
 /** A node that is due, with its NodeClaim. */
 export interface DueNode {
   readonly kind: 'due';
-  readonly incident: RepairIncident;
+  readonly dueCondition: DueCondition;
   /** Absent for a node that Karpenter does not manage, where the block covers those. */
   readonly claim: NodeClaimView | undefined;
   /** How many statements hold. */
@@ -141,13 +141,13 @@ export type Undue = { readonly message: string } &
     /** The repair block is not valid: no repair on a guess. */
     | { readonly kind: 'refuse' }
     /** @property doubts of clocks of the machine */
-    | { readonly kind: 'tolerate'; readonly incident: RepairIncident; readonly doubts: readonly string[] }
+    | { readonly kind: 'tolerate'; readonly dueCondition: DueCondition; readonly doubts: readonly string[] }
     /** Due, without a NodeClaim: looked at again when one comes. */
-    | { readonly kind: 'unclaimed'; readonly incident: RepairIncident }
-    | { readonly kind: 'blocked'; readonly reason: OwnReason; readonly incident: RepairIncident }
-    | { readonly kind: 'vetoed'; readonly incident: RepairIncident; readonly veto: Veto }
+    | { readonly kind: 'unclaimed'; readonly dueCondition: DueCondition }
+    | { readonly kind: 'blocked'; readonly reason: OwnReason; readonly dueCondition: DueCondition }
+    | { readonly kind: 'vetoed'; readonly dueCondition: DueCondition; readonly veto: Veto }
     /** Its NodeClaim or its instance is going away. */
-    | { readonly kind: 'finishing'; readonly incident: RepairIncident }
+    | { readonly kind: 'finishing'; readonly dueCondition: DueCondition }
   );
 
 /** What becomes of a node by itself. */
@@ -218,7 +218,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | {
       readonly kind: 'held';
       readonly blocker: Blocker;
-      readonly incident: RepairIncident;
+      readonly dueCondition: DueCondition;
       readonly rank: Rank;
     }
   /** Its act was accepted and has not ended yet. */
@@ -339,9 +339,9 @@ export interface JudgedNode {
   readonly node: NodeView;
   readonly record: NodeRecord;
   /** A statement held at the last look. */
-  readonly wasIll: boolean;
+  readonly wasUnhealthy: boolean;
   readonly decision: NodeDecision;
-  readonly isIll: boolean;
+  readonly isUnhealthy: boolean;
   /** Something may be repaired. */
   readonly isOn: boolean;
 }

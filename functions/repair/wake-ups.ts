@@ -22,6 +22,8 @@ import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '..
 import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { EXACT, isWhole, type Scopes } from '../../shared/lifecycle/next-round.ts';
+import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
+import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
@@ -52,7 +54,7 @@ const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (
 /** A pass, for no node of its own. */
 export const ANY = 'due';
 
-/** A node that is ill or known. @param observedTime when the forwarder saw the change of it; undefined: it is no such change */
+/** A node that is unhealthy or known. @param observedTime when the forwarder saw the change of it; undefined: it is no such change */
 export const nodeAsk = (uid: string, observedTime?: EpochMs): string =>
   observedTime === undefined ? uid : `${uid}@${observedTime}`;
 
@@ -66,7 +68,7 @@ export interface Asked {
   readonly isWhole: boolean;
   readonly uids: ReadonlySet<string>;
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /** The pass is for changes alone: what it finds ill for the first time has changed, too. */
+  /** The pass is for changes alone: what it finds unhealthy for the first time has changed, too. */
   readonly changesTime: EpochMs | undefined;
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;
 }
@@ -92,7 +94,7 @@ export function readAsks(scopes: Scopes): Asked {
     const [uid = '', time] = name.split('@');
     uids.add(uid);
     const ms = toEpochMs(Number(time ?? 0));
-    // The first change is the one that it became ill with.
+    // The first change is the one that it became unhealthy with.
     if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
   }
   const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isAll;
@@ -109,6 +111,15 @@ export interface Passes {
   ask(pool: string | undefined, ask: string): Promise<void>;
   /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
   readonly timers: readonly WakeUpRoute[];
+}
+
+/**
+ * Whether the wake-up is of the timer that the record has now, or that one is due. Each run sets it anew: a wake-up of an earlier setting
+ * would start one more chain of runs, for good.
+ */
+export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeUp, now: EpochMs): boolean {
+  const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+  return armed !== undefined && (armed === wakeTime || isDue(now, armed));
 }
 
 const PREFIX = 'pass/';
@@ -130,10 +141,7 @@ export function createPasses(
   };
   const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
     const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
-    // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
-    const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-    const isDueNow = armed === wakeUp.wakeTime || (armed !== undefined && isDue(deps.clock.now(), armed));
-    if (loaded.kind === 'known' && isDueNow) await ask(pool, ANY);
+    if (isTimerOf(loaded, wakeUp, deps.clock.now())) await ask(pool, ANY);
   };
   return {
     ask,
@@ -161,11 +169,13 @@ export function settingsRounds(deps: Deps): SettingsRounds {
 async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<string | undefined>> {
   const [{ nodes, claims }, statements] = await inParallel([loadCluster(deps), ownStatementsOf(deps)]);
   const owners = indexOwners(nodes, claims);
-  const ill = nodes.filter(node => isSuspicious(node, statements)).map(node => poolOf(node, ownerOf(node, owners)));
-  return new Set(scopes === 'all' ? ill : scopes);
+  const unhealthy = nodes
+    .filter(node => isSuspicious(node, statements))
+    .map(node => poolOf(node, ownerOf(node, owners)));
+  return new Set(scopes === 'all' ? unhealthy : scopes);
 }
 
-/** Whether any rule of the cluster may call the node ill: one of the provider, or of a policy or NodePool. */
+/** Whether any rule of the cluster may call the node unhealthy: one of the provider, or of a policy or NodePool. */
 const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
   matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 || matchStatements(node, statements).length > 0;
 
@@ -182,10 +192,11 @@ async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>)
   });
 }
 
-/** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. */
+/** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. @param what of a message that nobody repeats */
 export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: string): Promise<boolean> {
   if (uid === undefined) return false;
-  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  const stored = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  const loaded = what === undefined ? stored : ofThisVersion(stored, `node ${uid}`);
   if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? nodeAsk(uid));
   return loaded.kind === 'known';
 }
@@ -213,7 +224,7 @@ interface Why {
   readonly isClaimed?: boolean;
 }
 
-/** Asks for a pass of the node's pool when the node is ill by any rule, or known. */
+/** Asks for a pass of the node's pool when the node is unhealthy by any rule, or known. */
 export async function askForNode(
   deps: Deps,
   node: NodeView,

@@ -14,7 +14,7 @@ import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-
 import { DONE } from '../lifecycle/settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from '../lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { Block, BlockReader } from '../policies/deciding-policy.ts';
+import type { BlockReader } from '../policies/deciding-policy.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
 import { inParallel } from './in-parallel.ts';
@@ -26,59 +26,84 @@ type KeptPolicy = Readonly<z.output<typeof schema>>;
 /** One for each function that reads policies. */
 export const keptPolicyCodec = (owner: FunctionName): RecordCodec<KeptPolicy> => checkedCodec(owner, schema, 1);
 
-const recordId = (uid: string, block: Block): string => `kept-policy/${block}/${uid}`;
+/** Blocks that count as a whole: they are kept together, under an id of their own. */
+export interface BlockGroup {
+  readonly blocks: readonly BlockReader[];
+  readonly idPrefix: string;
+}
+
+/** What of a policy is kept: a block by itself, or several together. */
+type Kept = BlockReader | BlockGroup;
+
+const groupOf = (kept: Kept): BlockGroup =>
+  'blocks' in kept ? kept : { blocks: [kept], idPrefix: `kept-policy/${kept.block}/` };
 /** A deletion whose event was lost is noticed after this long. */
 const CHECK = hours(24);
 /** The most bytes of JSON of a kept policy: an item has at most 400 KB. A larger policy is in force while it can be read, and is not kept. */
 const MAX_KEPT_BYTES = 250_000;
 
-/** What is wrong with selector, mode or block of a policy, for its author; undefined when nothing is. */
-export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, { block, parse }: BlockReader): string | undefined {
-  const own = spec?.[block] === undefined ? undefined : parse(spec[block], `spec.${block}`);
-  const faults = [parsePolicyFrame(spec), own].flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
+/** What is wrong with selector, mode or these blocks of a policy, for its author; undefined when nothing is. */
+export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, blocks: readonly BlockReader[]): string | undefined {
+  const own = blocks.map(({ block, parse }) => spec?.[block] !== undefined && parse(spec[block], `spec.${block}`));
+  const faults = [parsePolicyFrame(spec), ...own].flatMap(part => (part === false || part.ok ? [] : [part.message]));
   return faults.length === 0 ? undefined : faults.join('; ');
 }
 
 /**
- * The policies as they are in force for each of the blocks: one that cannot be read has the spec of its last good version, if there is
+ * The policies as they are in force for each of these: one that cannot be read has the spec of its last good version, if there is
  * one. In the order of the readers, of which there are one or two.
  */
 export async function loadPolicySets(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
   owner: FunctionName,
-  [first, second = first]: readonly [BlockReader, BlockReader?],
+  [first, second = first]: readonly [Kept, Kept?],
 ): Promise<readonly [PolicySet, PolicySet]> {
   const objects = await listPolicies(deps);
-  const setOf = async (reader: BlockReader): Promise<PolicySet> =>
-    readPolicies(await inParallel(objects.map(object => inForce(deps, owner, reader, object))));
+  const setOf = async (kept: Kept): Promise<PolicySet> =>
+    readPolicies(withKept(objects, await lastVersions(deps, owner, kept, objects)));
   const set = await setOf(first);
   return [set, second === first ? set : await setOf(second)];
 }
 
-async function inForce(
+/** Of the policies that cannot be read, by UID: the last version that could be. */
+export async function lastVersions(
   { records }: Pick<FunctionDeps, 'records'>,
   owner: FunctionName,
-  reader: BlockReader,
-  object: KubernetesObject,
-): Promise<KubernetesObject> {
-  if (faultIn(object, reader) === undefined) return object;
-  const key = { owner, id: recordId(object.metadata.uid, reader.block) };
-  const loaded = readRecord(keptPolicyCodec(owner), await records.get(key));
-  const spec = lastGood(loaded, kept => readable(kept, reader));
-  return spec === undefined ? object : { ...object, spec };
+  kept: Kept,
+  objects: readonly KubernetesObject[],
+): Promise<ReadonlyMap<string, KeptPolicy>> {
+  const { blocks, idPrefix } = groupOf(kept);
+  const faulty = objects.filter(object => faultIn(object, blocks) !== undefined);
+  const found = await inParallel(
+    faulty.map(async ({ metadata: { uid } }) => {
+      const loaded = readRecord(keptPolicyCodec(owner), await records.get({ owner, id: `${idPrefix}${uid}` }));
+      return [uid, lastGood(loaded, value => readable(value, blocks))] as const;
+    }),
+  );
+  return new Map(found.flatMap(([uid, version]) => (version === undefined ? [] : [[uid, version]])));
 }
 
-function readable({ spec }: KeptPolicy, reader: BlockReader): Parsed<JsonObject> {
-  const message = faultIn({ spec }, reader);
-  return message === undefined ? { ok: true, value: spec } : { ok: false, message };
+/** Each with the spec of its last version, where there is one. */
+export const withKept = (
+  objects: readonly KubernetesObject[],
+  versions: ReadonlyMap<string, KeptPolicy>,
+): readonly KubernetesObject[] =>
+  objects.map(object => {
+    const version = versions.get(object.metadata.uid);
+    return version === undefined ? object : { ...object, spec: version.spec };
+  });
+
+function readable(kept: KeptPolicy, blocks: readonly BlockReader[]): Parsed<KeptPolicy> {
+  const message = faultIn(kept, blocks);
+  return message === undefined ? { ok: true, value: kept } : { ok: false, message };
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Which function keeps policies, for the blocks that it reads. */
+/** Which function keeps policies, and what of them. */
 export interface Keeper {
   readonly owner: FunctionName;
-  readonly readers: readonly BlockReader[];
+  readonly readers: readonly Kept[];
 }
 
 interface Keeping extends Pick<Keeper, 'owner'> {
@@ -86,7 +111,7 @@ interface Keeping extends Pick<Keeper, 'owner'> {
   readonly wakeUp: UsedWakeUp | undefined;
 }
 
-/** After a change of the policy, and once a day: keeps it for each block, as far as it can be read; forgets one that is gone. */
+/** After a change of the policy, and once a day: keeps it for each reader, as far as it can be read; forgets one that is gone. */
 export async function keepPolicy(
   deps: Deps,
   { owner, readers }: Keeper,
@@ -100,18 +125,19 @@ export async function keepPolicy(
   });
   if (objects === undefined) return;
   if (uid !== undefined && !objects.some(({ metadata }) => metadata.uid === uid)) {
-    for (const { block } of readers) await forget(deps, owner, recordId(uid, block), wakeUp);
+    for (const kept of readers) await forget(deps, owner, `${groupOf(kept).idPrefix}${uid}`, wakeUp);
   }
   const object = objects.find(({ metadata }) => metadata.name === name);
   if (object === undefined) return;
   for (const reader of readers) await keep({ deps, owner, wakeUp }, reader, object);
 }
 
-async function keep({ deps, owner, wakeUp }: Keeping, reader: BlockReader, object: KubernetesObject): Promise<void> {
+async function keep({ deps, owner, wakeUp }: Keeping, kept: Kept, object: KubernetesObject): Promise<void> {
   const { apiVersion, kind, metadata, spec = {} } = object;
-  const isGood = faultIn(object, reader) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
+  const { blocks, idPrefix } = groupOf(kept);
+  const isGood = faultIn(object, blocks) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
   const live: KeptPolicy = { generation: metadata.generation ?? 0, spec };
-  const record = openRecord(deps, keptPolicyCodec(owner), recordId(metadata.uid, reader.block), wakeUp);
+  const record = openRecord(deps, keptPolicyCodec(owner), `${idPrefix}${metadata.uid}`, wakeUp);
   await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async loaded => {
     if (loaded.kind === 'none' && !isGood) return DONE;
     const isOlder = loaded.kind === 'known' && loaded.value.generation > live.generation;

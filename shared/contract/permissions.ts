@@ -132,7 +132,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       ...NODE_REQUESTS.map(({ group, resource }) => ({ group, resource, verbs: ['list'] as const })),
       on('NodePool', ['get', 'list']),
       // `get` reads it before an act, and on the way back: an attempt that was not carried out takes its annotation off.
-      // `create` is for a replacement that is launched before the ill one goes.
+      // `create` is for a replacement that is launched before the unhealthy one goes.
       on('NodeClaim', ['get', 'list', 'create', 'patch', 'delete']),
       on('NodeLifecyclePolicy', ['list']),
       on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),

@@ -1,6 +1,6 @@
 /** Reasons of Kubernetes Events that Curfew records; one CamelCase word each. */
 export const EVENT_REASONS = {
-  /** Warning on a Node: it is due for repair, and a guard holds. */
+  /** Warning on a Node: it is due for repair, and nothing is done; the message says why: a guard, or no action that may be taken. */
   nodeRepairBlocked: 'NodeRepairBlocked',
   /** Normal on a Node: an unhealthy condition is tolerated until the instant in the message. */
   nodeRepairScheduled: 'NodeRepairScheduled',
@@ -54,7 +54,7 @@ export const EVENT_REASONS = {
   policyConflict: 'NodeLifecyclePolicyConflict',
   /** Normal on NodeClaim and Node: the termination has begun. */
   terminationStarted: 'TerminationStarted',
-  /** Warning on NodeClaim and Node: the deadline has come, nothing is waited for any more. */
+  /** Warning on NodeClaim and Node: the deadline has come: neither pods, volumes nor hooks are waited for any more. */
   terminationForced: 'TerminationForced',
   /** In audit and metrics alone, for no object is left for an Event: our finalizer is off. */
   terminationFinished: 'TerminationFinished',

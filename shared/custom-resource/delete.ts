@@ -1,6 +1,6 @@
 /** Deletes one object by its UID, and with it what it owns. */
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
-import { RetryableError } from '../errors.ts';
+import { throwConflict } from '../ports/exact-change.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { inOtherVersion } from './follow.ts';
 import { objectOf, OutOfSight } from '../ports/read-answer.ts';
@@ -25,7 +25,8 @@ async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<b
   if (outcome.kind !== 'conflict') return outcome.kind === 'ok';
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return true;
-  throw new RetryableError(`deleting ${ref.type.resource} ${ref.name}: ${outcome.message}`, { reason: 'Conflict' });
+  throwConflict(`deleting ${ref.type.resource} ${ref.name}`, outcome);
+  return true;
 }
 
 /** Looks for it in another version. If no version is served, its definition is gone, and all objects of the kind with it. */

@@ -9,6 +9,7 @@ import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
+import type { PodView } from '../domain/pod.ts';
 import * as gotemplate from '../../packages/gotemplate/src/index.ts';
 import { SAMPLE_EVENT, SAMPLE_PODS, type PodsToDrain } from './drain-sample.ts';
 import {
@@ -24,6 +25,14 @@ import {
 export interface DrainTemplateData {
   readonly event: HealthEvent;
   readonly podsToDrain: PodsToDrain;
+}
+
+/** Names of pods as a template is given them. */
+export function podsToDrain(pods: readonly Pick<PodView, 'namespace' | 'name'>[]): PodsToDrain {
+  const namespaces = Map.groupBy(pods, ({ namespace }) => namespace);
+  return Object.fromEntries(
+    [...namespaces].map(([namespace, members]) => [namespace, members.map(({ name }) => name).toSorted()]),
+  );
 }
 
 /** The name that NVSentinel's error texts show. */

@@ -6,7 +6,7 @@
  */
 import * as gotemplate from '../../packages/gotemplate/src/index.ts';
 import { isJsonObject } from '../domain/json.ts';
-import type { JsonObject, JsonValue } from '../domain/kubernetes-object.ts';
+import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
 import { readRenderedYaml, type ReadYaml, type RenderedKey } from './rendered-yaml.ts';
 
 /** A template renders one object; the API server takes 1.5 MB. */
@@ -47,6 +47,23 @@ export function renderObject(template: ObjectTemplate, data: JsonObject): Render
   const found = firstForeign(document.keys, keysOf(run(data, plain)) ?? []);
   const message = `a text of the data was read as YAML, near the key ${JSON.stringify(found)}: quote what the template prints, as in {{ printf "%q" .HealthEvent.Message }}`;
   return { ok: false, reason: 'TextReadAsFields', message };
+}
+
+/** What is wrong, with its place in the template. @param key of the template in the ConfigMap */
+export function faultText(
+  key: string,
+  { line, message }: { readonly line?: number; readonly message: string },
+): string {
+  return `${key}: ${line === undefined ? '' : `line ${line}: `}${message}`;
+}
+
+/** What a template has rendered as an object of a kind that it names itself; undefined: it names none. @param metadataOf ours, by what the template says */
+export function manifestOf(
+  { apiVersion, kind, metadata, ...rest }: JsonObject,
+  metadataOf: (given: JsonObject) => KubernetesManifest['metadata'],
+): KubernetesManifest | undefined {
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+  return { ...rest, apiVersion, kind, metadata: metadataOf(isJsonObject(metadata) ? metadata : {}) };
 }
 
 /** What YAML could take for structure. */

@@ -12,7 +12,7 @@ import {
 import { notServed } from '../domain/not-served.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { objectOf } from '../ports/read-answer.ts';
-import type { Mark } from './follow.ts';
+import { isMarked, type Mark } from './follow.ts';
 
 /** The template under this key of the ConfigMap; undefined: there is none. */
 export async function readTemplate(kubernetes: Pick<KubernetesApi, 'get'>, key: string): Promise<string | undefined> {
@@ -77,4 +77,29 @@ export async function requestResource(
         message: `the API server refuses the ${kind}: ${outcome.message}`,
       };
   }
+}
+
+export type Made =
+  /** Now, or by an earlier try. */
+  | Extract<Requested, { kind: 'created' }>
+  /** One of its name was made for something else; undefined: it is gone by now. */
+  | { readonly kind: 'foreign'; readonly object: KubernetesObject | undefined }
+  | Extract<Requested, { kind: 'refused' }>;
+
+/** Creates it with the mark, unless an earlier try has. */
+export async function makeResource(
+  kubernetes: Pick<KubernetesApi, 'get' | 'create'>,
+  ref: ObjectRef,
+  manifest: KubernetesManifest,
+  mark: Mark,
+): Promise<Made> {
+  const find = async (): Promise<Made | undefined> => {
+    const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+    return object && { kind: isMarked(object, mark) ? 'created' : 'foreign', object };
+  };
+  const there = await find();
+  if (there !== undefined) return there;
+  const requested = await requestResource(kubernetes, ref.type, manifest, mark);
+  if (requested.kind !== 'exists') return requested;
+  return (await find()) ?? { kind: 'foreign', object: undefined };
 }

@@ -78,6 +78,29 @@ export interface ObjectRef {
   readonly name: string;
 }
 
+/** An `ObjectRef` as records keep it. */
+export type ResourceName = ResourceType & Omit<ObjectRef, 'type'>;
+
+export const refOf = ({
+  group,
+  version,
+  resource,
+  namespace,
+  name,
+}: ResourceType & { readonly namespace?: string | undefined; readonly name: string }): ObjectRef => ({
+  type: { group, version, resource },
+  name,
+  ...(namespace !== undefined && { namespace }),
+});
+
+export const resourceNameOf = ({ type: { group, version, resource }, namespace, name }: ObjectRef): ResourceName => ({
+  group,
+  version,
+  resource,
+  ...(namespace !== undefined && { namespace }),
+  name,
+});
+
 /** `apiVersion` of a resource type: `v1` for the core group, else `group/version`. */
 export function apiVersionOf(type: Pick<ResourceType, 'group' | 'version'>): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;

@@ -93,7 +93,7 @@ export interface RepairAction {
   readonly timeout: DurationMs;
   /** `CustomResource`: the key of the ConfigMap that holds the template. */
   readonly template?: string | undefined;
-  /** How often a node has this action at most, over all its illnesses, … */
+  /** How often a node has this action at most, over all its incidents, … */
   readonly attempts: number;
   /** … within so long. Neither bounds `Terminate`. */
   readonly within: DurationMs;
@@ -223,7 +223,7 @@ export function matchStatements(
 ): readonly UnhealthyMatch[] {
   const matches = statements.flatMap((statement): UnhealthyMatch[] => {
     const condition = node.conditions.find(({ type }) => type === statement.type);
-    // What Curfew itself says of a node is no sign of an illness.
+    // What Curfew itself says of a node is no sign of an incident.
     if (condition?.status !== statement.status || isOwnCondition(condition)) return [];
     return statement.matchesReason?.(condition.reason) === false ? [] : [{ statement, condition }];
   });

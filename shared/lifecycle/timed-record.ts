@@ -23,14 +23,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
+import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
-import { addDuration, type EpochMs } from '../domain/time.ts';
+import { addDuration, durationBetween, seconds, toDurationMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
-import { readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
+import { CLOSING, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { again, DONE, settle, type Turn } from './settle.ts';
-import { CLOSING, delayUntil, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
 
 export interface Wanted<Value> {
   readonly subject: Subject;
@@ -193,3 +193,29 @@ async function send(
 ): Promise<void> {
   if (isNear(now, wakeUp.wakeTime)) await wakeUps.send([{ wakeUp, delay: delayUntil(now, wakeUp.wakeTime) }]);
 }
+
+/** Whether the timer is armed no later than wanted, and nobody is closing the record (T2). */
+function isArmedInTime(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
+  const armed = stored.nextWakeTime;
+  // A timer that is earlier than needed is kept: it comes once without need.
+  return stored.state[CLOSING] === undefined && armed !== undefined && armed > now && armed <= wakeTime;
+}
+
+/** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
+function isPutOff(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
+  const { nextWakeTime, state } = stored;
+  if (state[CLOSING] !== undefined || nextWakeTime === undefined || nextWakeTime <= now) return false;
+  return nextWakeTime < wakeTime;
+}
+
+/** Whether a message for this very timer was sent with an earlier write: a second one would double every run that follows. */
+function hasMessage({ nextWakeTime, direct, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
+  return state[CLOSING] === undefined && direct === true && nextWakeTime === wakeTime && wakeTime > now;
+}
+
+/** None for a time that is over. */
+const delayUntil = (now: EpochMs, wakeTime: EpochMs): DurationMs =>
+  toDurationMs(Math.max(0, durationBetween(now, wakeTime)));
+
+/** Whether SQS can carry the delay; further timers are the minute sweep's. */
+const isNear = (now: EpochMs, wakeTime: EpochMs): boolean => delayUntil(now, wakeTime) <= seconds(MAX_DELAY_SECONDS);

@@ -1,39 +1,33 @@
-/** Tells the author of a NodeLifecyclePolicy, on that object, that a block of it cannot be used or loses a tie (I8). */
-import { parsePolicyFrame, type Parsed } from '../contract/policy-schema.ts';
+/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, that a block of it cannot be used or loses a tie (I8). */
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { warn } from '../lifecycle/refusals.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
-import { tiesOf, type TIED_BLOCKS } from './policy-ties.ts';
+import { tiesOf, type TiedBlock } from './policy-ties.ts';
 import type { PolicySet } from './policy-set.ts';
 
-export interface ReadBlock {
-  readonly name: (typeof TIED_BLOCKS)[number];
-  readonly parse: (block: unknown, path: string) => Parsed<unknown>;
-  /** The reason of the Event when frame or block cannot be read. */
+export interface BlockFault {
+  readonly block: TiedBlock;
+  /** What is wrong with it; undefined: nothing is. */
+  readonly fault: string | undefined;
+  /** The reason of the Event that says so. */
   readonly reason: string;
   /** What holds until it can be read. */
   readonly effect: string;
-  /** The policy is only published again: the Event alone is recorded once more. */
+  /** The object is only published again: the Events alone are recorded once more. */
   readonly isRepeated: boolean;
 }
 
-/**
- * Reports what is wrong with this block of a live policy: Warning Event and audit line. A policy without the block is passed over.
- */
-export async function reportBlockFaults(
+/** Reports what is wrong with this block of a live object. @param set undefined: ties are not looked for */
+export async function reportBlockFault(
   reporter: Reporter,
   object: KubernetesObject,
-  set: PolicySet,
-  { name, parse, reason, effect, isRepeated }: ReadBlock,
+  set: PolicySet | undefined,
+  { block, fault, reason, effect, isRepeated }: BlockFault,
 ): Promise<void> {
-  const block = object.spec?.[name];
-  if (block === undefined) return;
-  const report = (about: KubernetesObject, why: string, message: string): Promise<void> =>
-    reporter.report({ about, decision: 'refuse', reason: why, message, isRepeated, event: { type: 'Warning' } });
-  const faults = [parsePolicyFrame(object.spec), parse(block, `spec.${name}`)].flatMap(read =>
-    read.ok ? [] : [read.message],
-  );
-  if (faults.length > 0) await report(object, reason, `${faults.join('; ')}; ${effect}`);
-  for (const { loser, message } of tiesOf(object, name, set))
-    await report(loser, EVENT_REASONS.policyConflict, message);
+  const refuse = (about: KubernetesObject, why: string, message: string): Promise<void> =>
+    warn(reporter, about, why, 'refuse')(message, isRepeated);
+  if (fault !== undefined) await refuse(object, reason, `${fault}; ${effect}`);
+  const ties = set === undefined || object.spec?.[block] === undefined ? [] : tiesOf(object, block, set);
+  for (const { loser, message } of ties) await refuse(loser, EVENT_REASONS.policyConflict, message);
 }

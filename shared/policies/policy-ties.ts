@@ -12,7 +12,7 @@ export interface Tie {
 
 /** Blocks of which one policy alone has the say. */
 export const TIED_BLOCKS = ['repair', 'drain', 'protection', 'termination'] as const;
-type TiedBlock = (typeof TIED_BLOCKS)[number];
+export type TiedBlock = (typeof TIED_BLOCKS)[number];
 
 /** All that lose a tie over this block: each with the first policy that comes before it. */
 export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Tie[] {

@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext } from './invariant.ts';
-import { conditionOf } from './illnesses.ts';
+import { conditionOf } from './unhealthy-conditions.ts';
 import { dig, fieldsOf, instantOf, listOf, textOf } from './reading.ts';
 
 /** A transition that lies further back than this before the news of it was written by a clock that is behind. */
@@ -21,7 +21,7 @@ interface Standing {
   readonly stood: { readonly status: unknown; readonly stated: number | undefined } | undefined;
   /** The first transition time that was stated with this status. */
   readonly stated: number | undefined;
-  /** The same of the status before. */
+  /** The same of the status before, or of one before that, if what lay between may not have been seen. */
   readonly statedBefore: number | undefined;
   /** When the cluster showed this status first, and this reason. */
   readonly seen: number;
@@ -31,7 +31,7 @@ interface Standing {
   readonly isInitial: boolean;
 }
 
-/** Between which instants an illness began, by what is left open of how its time is read. */
+/** Between which instants an incident began, by what is left open of how its time is read. */
 export interface Start {
   readonly earliest: number;
   readonly latest: number;
@@ -87,7 +87,7 @@ export function createConditionHistory({
           beforeSeen: old?.seen ?? now(),
           stood: old && { status: old.before, stated: old.statedBefore },
         };
-        standings.set(type, { status, ...past, statedBefore: old?.stated, ...since });
+        standings.set(type, { status, ...past, statedBefore: old && unseenStart(old), ...since });
       } else if (old.reason !== why || old.stated === undefined) {
         const reasonSeen = old.reason === why ? old.reasonSeen : now();
         standings.set(type, { ...old, stated: old.stated ?? stated, reason: why, reasonSeen });
@@ -114,7 +114,7 @@ export function createConditionHistory({
       const least = Math.max(created, stated > seen || (isBehind && !isOld) ? seen : stated);
       const quiet = quietSince() ?? Infinity;
       // Who looks for another reason, before the news of it has come, has nothing to doubt the time by.
-      // A Node that is made ill already is believed to have been ill from its creation, which is a whole second.
+      // A Node that is made unhealthy already is believed to have been unhealthy from its creation, which is a whole second.
       const isNew = created >= Math.floor(seen / 1000) * 1000;
       const first = isBehind && (quiet > seen || isNew) ? Math.max(created, stated) : least;
       // Who has not seen the short time in between takes it for a status that stayed.
@@ -136,6 +136,13 @@ export function createConditionHistory({
     statusBefore: (uid, type) => nodes.get(uid)?.get(type)?.before,
     changed,
   };
+}
+
+/** Since when a status has stood for whoever has not seen what lay between it and the last time that it stood. */
+function unseenStart({ status, stated, stood, seen, beforeSeen }: Standing): number | undefined {
+  if (stated === undefined || stood === undefined || stood.status !== status || seen - beforeSeen >= SURELY_SEEN)
+    return stated;
+  return Math.min(stated, stood.stated ?? stated);
 }
 
 const conditionsOf = (node: KubernetesObject) => listOf(dig(node, 'status', 'conditions')).map(fieldsOf);

@@ -1,4 +1,4 @@
-/** Whether EC2 confirms an illness whose entry asks for that: told from the raw block, and from what the cloud says itself. */
+/** Whether EC2 confirms an incident whose entry asks for that: told from the raw block, and from what the cloud says itself. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext, Run } from './invariant.ts';
 import { profileIn } from './ladder-past.ts';
@@ -6,7 +6,7 @@ import type { Mirror } from './mirror.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { dig, textOf } from './reading.ts';
-import { illOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 const CONFIRMED = 'impaired';
 
@@ -16,7 +16,7 @@ function illsIn(node: KubernetesObject, mirror: Mirror): readonly Statement[] {
   const poolName = poolNameOf(claimOf(node, mirror) ?? node);
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
   const block = repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
-  return illOf(node, statementsOf(block, profileIn(mirror)));
+  return unhealthyStatementsOf(node, statementsOf(block, profileIn(mirror)));
 }
 
 type Cloud = Pick<CheckContext, 'mirror' | 'instanceCheck' | 'failsInstance'>;

@@ -10,7 +10,7 @@ import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { dig, nameOf, textOf } from './reading.ts';
-import { isUnhealthy } from './illnesses.ts';
+import { isUnhealthy } from './unhealthy-conditions.ts';
 import { factsOf, holdOf } from './repair-overdue.ts';
 import { isKubernetes, targetOf } from './run-journal.ts';
 

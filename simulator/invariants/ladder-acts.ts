@@ -110,7 +110,7 @@ function askedOf(call: PortCall, mirror: Mirror): Asked | undefined {
   }
   if (isTermination(call)) {
     const { name = '' } = targetOf(call);
-    // A replacement that is not needed goes for no illness of its own.
+    // A replacement that is not needed goes for no incident of its own.
     if (isReplacement(name, mirror)) return undefined;
     return {
       kind: 'Terminate',

@@ -47,7 +47,7 @@ function lookForLeft(context: CheckContext, climbers: Climbers): () => void {
   };
 }
 
-/** Whether the repair may still go on: the node is ill, or an action has time left, or nothing says how it is repaired. */
+/** Whether the repair may still go on: the node is unhealthy, or an action has time left, or nothing says how it is repaired. */
 function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckContext): boolean {
   const node = mirror.all('nodes').get(uid);
   if (node === undefined) return false;

@@ -1,8 +1,8 @@
 /**
  * The ladder of `repair.actions`:
  * - I3 the actions follow each other in their order, none before the time of the one before is over or it has failed; what is left out was
- *   taken in the illness before, is impossible or has no attempt left
- * - I4 none is taken twice in an illness
+ *   taken in the incident before, is impossible or has no attempt left
+ * - I4 none is taken twice in an incident
  * - I6 a reboot is no success before the machine shows another boot ID or its time is over
  */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -37,8 +37,8 @@ export const checkLadder: MakeCheck = context => {
   const { mirror, now, quietSince, clockTolerance, memoryOf, violate } = context;
   const past = createLadderPast(context);
   const tolerance = clockTolerance + CLOCK_LAG;
-  /** The list that the acts of an illness were taken from, by the UID of the node. */
-  const ladders = new Map<string, { readonly text: string; readonly illness: number; readonly isEdited: boolean }>();
+  /** The list that the acts of an incident were taken from, by the UID of the node. */
+  const ladders = new Map<string, { readonly text: string; readonly incident: number; readonly isEdited: boolean }>();
   const drainEnds = new Map<string, number>();
   /** Of custom resources. */
   const reads: PortCall[] = [];
@@ -69,16 +69,16 @@ export const checkLadder: MakeCheck = context => {
     const patient = past.of(uid);
     const before = patient?.acts ?? [];
     // What the edit of a list leaves of the place of a node is not told from calls.
-    const illness = patient?.illness ?? 0;
+    const incident = patient?.incident ?? 0;
     const known = ladders.get(uid);
-    const isEdited = known?.illness === illness && (known.isEdited || known.text !== text);
-    ladders.set(uid, { text, illness, isEdited });
+    const isEdited = known?.incident === incident && (known.isEdited || known.text !== text);
+    ladders.set(uid, { text, incident, isEdited });
     // Of what the table has forgotten the ladder begins again; how often a machine may be rebooted stands on the Node (`repair-bounds.ts`).
     const isForgotten = before.some(({ calls }) => calls.some(({ time }) => memoryOf(time) !== 'whole'));
     if (isForgotten || isEdited || patient?.isUnclear === true || patient?.wellSince !== undefined) return;
     const complain = (invariant: 'I3' | 'I4', why: string): void =>
       violate(invariant, `repair begins ${kind} of ${nameOf(node)}: ${why}`);
-    const here = before.filter(each => each.illness === patient?.illness);
+    const here = before.filter(each => each.incident === patient?.incident);
     const taken = here.filter(({ calls }) => calls.some(mayHaveBeen));
     // A drain that was called off was not carried out.
     const isOff = (each: Taken): boolean => each.kind === 'Drain' && hasFailed(each, node);
@@ -86,7 +86,7 @@ export const checkLadder: MakeCheck = context => {
     const places = rungs.flatMap((rung, index) => (rung.kind === kind ? [index] : []));
     // One that did not become ready is not taken.
     if (kind !== 'Terminate' && kind !== 'Replace' && sameKind >= places.length)
-      return complain('I4', `it was taken ${sameKind} times in this illness`);
+      return complain('I4', `it was taken ${sameKind} times in this incident`);
     const last = taken.at(-1);
     const slack = wasQuiet(uid) ? tolerance : DISTURBED_SLACK;
     if (last !== undefined && last.kind !== 'Replace' && !hasFailed(last, node) && now() + slack < endOf(last))
@@ -102,7 +102,7 @@ export const checkLadder: MakeCheck = context => {
     complain('I3', `${skipped.map(rung => rung.kind).join(', ')} comes before it in ${names}`);
   };
 
-  /** It was taken or refused in this illness, was taken in one before, has no attempt left, or leaves no trace where it cannot be done. */
+  /** It was taken or refused in this incident, was taken in one before, has no attempt left, or leaves no trace where it cannot be done. */
   const isAccountedFor = (
     { kind, attempts, within, isOptional }: Rung,
     here: readonly Taken[],
@@ -112,7 +112,9 @@ export const checkLadder: MakeCheck = context => {
       return true;
     const times = before.filter(each => each.kind === kind).flatMap(({ calls }) => calls.find(mayHaveBeen)?.time ?? []);
     if (times.filter(time => time > now() - within).length >= attempts) return true;
-    return before.some(({ illness, calls }) => illness !== here[0]?.illness && (calls.at(-1)?.time ?? 0) > now() - DAY);
+    return before.some(
+      ({ incident, calls }) => incident !== here[0]?.incident && (calls.at(-1)?.time ?? 0) > now() - DAY,
+    );
   };
 
   const note = (call: PortCall): void => {

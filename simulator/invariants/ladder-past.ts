@@ -1,5 +1,5 @@
 /**
- * What was done to a node, illness by illness, told from calls and from the raw Node: an illness ends when no rule has been ill for five
+ * What was done to a node, incident by incident, told from calls and from the raw Node: an incident ends when no rule has been unhealthy for five
  * minutes, or with a reboot that helped. Where it is not certain whether it has ended, nothing is said about it.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -9,7 +9,7 @@ import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { dig, millisecondsOf, textOf } from './reading.ts';
 import type { Mirror } from './mirror.ts';
-import { illOf, profileOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyStatementsOf, profileOf, statementsOf, type Statement } from './statements.ts';
 
 const ENDS_AFTER = 5 * 60_000;
 /** Between what the cluster shows and what a function has seen of it, by a clock of its own. */
@@ -23,7 +23,7 @@ export interface Taken {
   readonly kind: ActKind;
   /** What the drain or custom resource is asked for under; of another action the instance or the NodeClaim. */
   readonly id: string;
-  readonly illness: number;
+  readonly incident: number;
   /** How long it has, by the list that was in force; undefined: not one thing for certain. */
   readonly timeout: number | undefined;
   readonly bootID: string | undefined;
@@ -32,9 +32,9 @@ export interface Taken {
 
 interface Patient {
   readonly acts: readonly Taken[];
-  readonly illness: number;
+  readonly incident: number;
   readonly wellSince: number | undefined;
-  /** It is not certain whether the illness of the last act has ended. */
+  /** It is not certain whether the incident of the last act has ended. */
   readonly isUnclear: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface LadderPast {
 export function createLadderPast({ mirror, now, quietSince }: CheckContext): LadderPast {
   const began = now();
   const patients = new Map<string, Patient>();
-  const isIll = (node: KubernetesObject): boolean => illOf(node, statementsFor(node)).length > 0;
+  const isUnhealthy = (node: KubernetesObject): boolean => unhealthyStatementsOf(node, statementsFor(node)).length > 0;
   const statementsFor = (node: KubernetesObject): readonly Statement[] =>
     statementsOf(blockOf(node), profileIn(mirror));
   const blockOf = (node: KubernetesObject): unknown => {
@@ -62,22 +62,22 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
     const patient = resource === 'nodes' ? patients.get(uid) : undefined;
     if (patient === undefined) return;
     if (object === undefined) return void patients.delete(uid);
-    patients.set(uid, seen(patient, isIll(object), bootOf(object)));
+    patients.set(uid, seen(patient, isUnhealthy(object), bootOf(object)));
   });
 
   /** A patient by what its Node shows now. */
   function seen(patient: Patient, isIllNow: boolean, bootID: string | undefined): Patient {
-    const { wellSince, illness, isUnclear } = patient;
+    const { wellSince, incident, isUnclear } = patient;
     const last = patient.acts.at(-1);
     if (!isIllNow) return { ...patient, wellSince: wellSince ?? now() };
     if (wellSince === undefined) return patient;
     const again = { ...patient, wellSince: undefined };
     // It may have helped, and a short time in which it was well may not have been seen.
     if (last?.kind === 'Reboot' && last.bootID !== bootID)
-      return { ...again, illness: illness + 1, isUnclear: isUnclear || now() - wellSince < SLACK };
+      return { ...again, incident: incident + 1, isUnclear: isUnclear || now() - wellSince < SLACK };
     const well = now() - wellSince;
     const isQuiet = (quietSince() ?? Infinity) <= wellSince;
-    if (well >= ENDS_AFTER + SLACK) return { ...again, illness: illness + 1, isUnclear: !isQuiet };
+    if (well >= ENDS_AFTER + SLACK) return { ...again, incident: incident + 1, isUnclear: !isQuiet };
     return { ...again, isUnclear: isUnclear || well > ENDS_AFTER - SLACK };
   }
 
@@ -95,8 +95,8 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
       if (act === undefined) return;
       const { kind, id, node } = act;
       const { uid } = node.metadata;
-      const patient = patients.get(uid) ?? { acts: [], illness: 0, wellSince: undefined, isUnclear: false };
-      const { acts, illness } = patient;
+      const patient = patients.get(uid) ?? { acts: [], incident: 0, wellSince: undefined, isUnclear: false };
+      const { acts, incident } = patient;
       const last = acts.at(-1);
       if (isAgain(act) && last !== undefined)
         return void patients.set(uid, {
@@ -105,15 +105,15 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
         });
       const rungs = (ladderOf(node, statementsFor(node)) ?? []).filter(rung => rung.kind === kind);
       const nth = acts.filter(
-        each => each.illness === illness && each.kind === kind && each.calls.some(mayHaveBeen),
+        each => each.incident === incident && each.kind === kind && each.calls.some(mayHaveBeen),
       ).length;
       // A run that died may have counted as an act.
       const left = rungs.slice(nth).map(rung => rung.timeout);
-      // An illness of the same kind goes on at the last action of the one before.
-      const goesOn = acts.some(each => each.illness !== illness && each.kind === kind);
+      // An incident of the same kind goes on at the last action of the one before.
+      const goesOn = acts.some(each => each.incident !== incident && each.kind === kind);
       const isCertain = ((quietSince() ?? Infinity) <= began && !goesOn) || rungs.length === 1;
       const timeout = isCertain || left.length === 0 ? (rungs[nth] ?? rungs[0])?.timeout : Math.min(...left);
-      const next: Taken = { kind, id, illness, timeout, bootID: bootOf(node), calls: [call] };
+      const next: Taken = { kind, id, incident, timeout, bootID: bootOf(node), calls: [call] };
       patients.set(uid, { ...patient, acts: [...acts, next] });
     },
   };
@@ -144,9 +144,11 @@ export const profileIn = (mirror: Mirror): string | undefined =>
     ),
   );
 
-/** The list that holds for what the node is ill with; undefined: one of several, and which one depends on the past. */
+/** The list that holds for what the node is unhealthy with; undefined: one of several, and which one depends on the past. */
 export function ladderOf(node: KubernetesObject, statements: readonly Statement[]): readonly Rung[] | undefined {
-  const lists = new Map(illOf(node, statements).map(each => [JSON.stringify([each.actions, each.bound]), each]));
+  const lists = new Map(
+    unhealthyStatementsOf(node, statements).map(each => [JSON.stringify([each.actions, each.bound]), each]),
+  );
   const [[, only] = [], ...others] = [...lists];
   return only === undefined || others.length > 0 ? undefined : rungsOf(only);
 }

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
 import { actOf, rebootsIntended, wasDone, withAct, type Act, type ActSeen } from './ladder-acts.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
-import { isUnhealthy } from './illnesses.ts';
+import { isUnhealthy } from './unhealthy-conditions.ts';
 import { poolOf } from './node-pool.ts';
 
 /** An action without a timeout of its own has this long. */
@@ -20,7 +20,7 @@ export interface Climb {
   readonly pool: string | undefined;
   readonly until: number;
   readonly acts: readonly Act[];
-  /** It was well for a moment, or ill with nothing but a condition of the user: whether it is still one repair is uncertain. */
+  /** It was well for a moment, or unhealthy with nothing but a condition of the user: whether it is still one repair is uncertain. */
   readonly isUnclear: boolean;
   readonly wellSince: number | undefined;
 }
@@ -54,7 +54,7 @@ export function createClimbers({
     [...mirror.all('nodepools').values(), ...mirror.all('nodelifecyclepolicies').values()].map(object =>
       dig(object, 'spec', 'repair'),
     );
-  const isIllByUser = (node: KubernetesObject): boolean => {
+  const isUnhealthyByUser = (node: KubernetesObject): boolean => {
     const conditions = listOf(dig(node, 'status', 'conditions')).map(fieldsOf);
     return blocks()
       .flatMap(block => listOf(dig(block, 'conditions')).map(fieldsOf))
@@ -70,13 +70,14 @@ export function createClimbers({
     const climb = resource === 'nodes' ? climbing.get(uid) : undefined;
     if (climb === undefined) return;
     if (object === undefined) return void climbing.delete(uid);
-    const isIll = isUnhealthy(object);
-    const isMaybeIll = isIll || isIllByUser(object);
+    const isUnhealthyNow = isUnhealthy(object);
+    const mayBeUnhealthy = isUnhealthyNow || isUnhealthyByUser(object);
     const { wellSince } = climb;
-    if (!isMaybeIll) return void climbing.set(uid, { ...climb, wellSince: wellSince ?? now() });
+    if (!mayBeUnhealthy) return void climbing.set(uid, { ...climb, wellSince: wellSince ?? now() });
     const quiet = quietSince() ?? Infinity;
     if (wellSince !== undefined && quiet <= wellSince && now() - wellSince >= SURELY_SEEN) climbing.delete(uid);
-    else if (!isIll || wellSince !== undefined) climbing.set(uid, { ...climb, isUnclear: true, wellSince: undefined });
+    else if (!isUnhealthyNow || wellSince !== undefined)
+      climbing.set(uid, { ...climb, isUnclear: true, wellSince: undefined });
   });
 
   const isUnderWay = ({ acts, isUnclear, wellSince }: Climb): boolean => {

@@ -8,7 +8,7 @@ import { actOf } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
 import { isVetoed } from './repair-census.ts';
 import { poolOf } from './node-pool.ts';
-import { isUnhealthy } from './illnesses.ts';
+import { isUnhealthy } from './unhealthy-conditions.ts';
 
 const STEP = 60_000;
 /** From a decision to the last of its calls; a run takes no longer. */

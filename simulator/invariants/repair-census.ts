@@ -7,7 +7,7 @@ import { claimOf, poolNameOf } from './node-pool.ts';
 import type { Mirror } from './mirror.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { annotationOf, dig, instantOf, labelOf, listOf, textOf } from './reading.ts';
-import { illOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const STOPPED = 'node.cloudprovider.kubernetes.io/shutdown';
@@ -19,16 +19,16 @@ const LONG_GONE = 3_600_000 - 5_000;
 const RECENT = 5 * 60_000;
 const OLD_ENOUGH = 10 * 60_000;
 
-/** Nodes that are ill, and all that the guard looks at. */
+/** Nodes that are unhealthy, and all that the guard looks at. */
 export interface Tally {
-  readonly ill: number;
+  readonly unhealthy: number;
   readonly total: number;
 }
 
 export interface Census {
   readonly threshold: Tally;
   readonly zone: Tally;
-  /** `ill`: `Ready=Unknown`. */
+  /** `unhealthy`: `Ready=Unknown`. */
   readonly cluster: Tally;
 }
 
@@ -64,24 +64,26 @@ export function censusOf(facts: CensusFacts): Census {
     isLeftOut: (other: KubernetesObject) => boolean,
     counts: (statement: Statement) => boolean,
   ): Tally => {
-    let [ill, total] = [0, 0];
+    let [unhealthy, total] = [0, 0];
     for (const other of scope) {
       if (isUncertain(other)) total += 1;
       if (isUncertain(other) || isLeftOut(other)) continue;
       total += 1;
       const statements = statementsFor(other);
-      const isIll = illOf(other, statements).length > 0;
-      const isCounted = illOf(other, statements.filter(counts)).length > 0;
-      if (isCounted || (!isIll && isBack(other, statements.filter(counts)))) ill += 1;
+      const isUnhealthy = unhealthyStatementsOf(other, statements).length > 0;
+      const isCounted = unhealthyStatementsOf(other, statements.filter(counts)).length > 0;
+      if (isCounted || (!isUnhealthy && isBack(other, statements.filter(counts)))) unhealthy += 1;
     }
-    return { ill, total };
+    return { unhealthy, total };
   };
   const isLongGone = ({ metadata }: KubernetesObject): boolean =>
     now - (instantOf(metadata.deletionTimestamp) ?? Infinity) >= LONG_GONE;
   const isNoSign = (other: KubernetesObject): boolean => isStopped(other) || isLongGone(other);
   const isLeftOver = (other: KubernetesObject): boolean =>
     claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
-    (poolNameOf(other) !== undefined && !hasClaim(other) && illOf(other, statementsFor(other)).length > 0);
+    (poolNameOf(other) !== undefined &&
+      !hasClaim(other) &&
+      unhealthyStatementsOf(other, statementsFor(other)).length > 0);
   // Who counts the whole cluster for nodes without a pool knows no NodeClaims of pools.
   const isKnownByNode = (other: KubernetesObject): boolean => poolName === undefined && poolNameOf(other) !== undefined;
   const isOutside = (other: KubernetesObject): boolean =>
@@ -188,19 +190,20 @@ function cameBack(node: KubernetesObject, { type }: Statement, now: number, wind
 /** Why the guards hold by these counts; undefined: they let it pass. */
 export function heldBy(block: unknown, { threshold, zone, cluster }: Census): string | undefined {
   if (isOutage(dig(block, 'freeze'), cluster))
-    return `${cluster.ill} of ${cluster.total} nodes of the cluster are dark`;
-  if (isOutage(dig(block, 'zoneOutage'), zone)) return `${zone.ill} of ${zone.total} nodes of its zone are unhealthy`;
+    return `${cluster.unhealthy} of ${cluster.total} nodes of the cluster are dark`;
+  if (isOutage(dig(block, 'zoneOutage'), zone))
+    return `${zone.unhealthy} of ${zone.total} nodes of its zone are unhealthy`;
   const most = mostOf(dig(block, 'maxUnhealthy') ?? '20%', threshold.total);
-  if (most === undefined || threshold.ill <= most) return undefined;
-  return `${threshold.ill} of ${threshold.total} are unhealthy, ${most} may be`;
+  if (most === undefined || threshold.unhealthy <= most) return undefined;
+  return `${threshold.unhealthy} of ${threshold.total} are unhealthy, ${most} may be`;
 }
 
 /** At least 3 nodes and 55 %, unless the block says otherwise. */
-function isOutage(rule: unknown, { ill, total }: Tally): boolean {
+function isOutage(rule: unknown, { unhealthy, total }: Tally): boolean {
   if (rule === 'Off' || rule === false) return false;
   const least = Number(dig(rule, 'minNodes') ?? 3);
   const share = Number(/^(\d+)%$/.exec(textOf(dig(rule, 'share')) ?? '55%')?.[1]);
-  return ill >= least && ill * 100 >= share * total;
+  return unhealthy >= least && unhealthy * 100 >= share * total;
 }
 
 /** A number, or a percentage that is rounded up; undefined: there is none, or it cannot be read. */

@@ -12,11 +12,11 @@ import { dig, nameOf } from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { censusOf, heldBy, type CensusFacts } from './repair-census.ts';
 import { ownershipOf } from './repair-ownership.ts';
-import { illOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 /** So long after a fault a run may go on with what an earlier one was granted, and a retry is no new grant; ms. */
 const CARRIED_ON = 2 * 60_000;
-/** All that a node waits for others to settle, in one illness, but for the time between two looks; ms. */
+/** All that a node waits for others to settle, in one incident, but for the time between two looks; ms. */
 const LONGEST_SETTLING = 14 * 60_000;
 /** Between two clocks; ms. */
 const SLACK = 5_000;
@@ -26,7 +26,7 @@ export const checkRepairGuards: MakeCheck = context => {
   const history = createConditionHistory(context);
   /** The last act on each node, by UID. */
   const acted = new Map<string, { readonly kind: string; readonly time: number }>();
-  /** When Curfew said first of a node that is ill that others settle, by name. */
+  /** When Curfew said first of a node that is unhealthy that others settle, by name. */
   const settling = new Map<string, number>();
   const began = now();
   let settled = -Infinity;
@@ -100,7 +100,7 @@ export const checkRepairGuards: MakeCheck = context => {
   }
 
   function withReturned(facts: CensusFacts, block: unknown, { clockTolerance }: CheckContext): CensusFacts {
-    const tolerations = illOf(facts.node, statementsOf(block)).map(({ toleration }) => toleration);
+    const tolerations = unhealthyStatementsOf(facts.node, statementsOf(block)).map(({ toleration }) => toleration);
     return {
       ...facts,
       settling: {

@@ -8,7 +8,7 @@ import { annotationOf, dig, instantOf, isFrameReadable, isSelectorReadable, mill
 import { blockFor, isBindingReadable, isPolicyReadable, isSelecting } from './policy-oracle.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { mostOf } from './repair-census.ts';
-import { illOf, statementsOf } from './statements.ts';
+import { unhealthyStatementsOf, statementsOf } from './statements.ts';
 
 const DO_NOT_REPAIR = 'curfew.dev/do-not-repair';
 const DO_NOT_REPAIR_OF_KARPENTER = 'karpenter.sh/do-not-repair';
@@ -32,7 +32,7 @@ export interface RepairFacts {
   readonly everReadable: ReadonlySet<string>;
   /** The nodes of the pool, of which limits may be a percentage. */
   readonly neighbours: readonly KubernetesObject[];
-  /** When an illness of the node began; undefined when its time cannot be read. */
+  /** When an incident of the node began; undefined when its time cannot be read. */
   readonly sinceOf: (node: KubernetesObject, type: string, hasReason: boolean) => number | undefined;
   /** The provider's statements that count. */
   readonly profile: string | undefined;
@@ -74,7 +74,7 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   }
 
   let first: { time: number; condition: string } | undefined;
-  for (const { type, status, toleration, reason } of illOf(node, statementsOf(block, facts.profile))) {
+  for (const { type, status, toleration, reason } of unhealthyStatementsOf(node, statementsOf(block, facts.profile))) {
     const since = sinceOf(node, type, reason !== undefined);
     if (since === undefined) continue;
     const time = since + Math.ceil(toleration);

@@ -32,7 +32,7 @@ interface JudgedFacts {
   /** UIDs of NodeClaims that repair has deleted. */
   readonly ended: ReadonlySet<string>;
   readonly mirror: CheckContext['mirror'];
-  /** Whether EC2 has not confirmed what the node is ill with, where that is asked. */
+  /** Whether EC2 has not confirmed what the node is unhealthy with, where that is asked. */
   readonly isDoubted: (node: KubernetesObject) => boolean;
   readonly history: ConditionHistory;
   /** Nodes that repair has acted on: they do not come back by themselves. */
@@ -169,7 +169,7 @@ function isOver(node: KubernetesObject, { ownership, instanceState }: ClusterFac
   return ownership.claimsOf(instance).length === 0 && ['terminated', undefined].includes(instanceState(instance));
 }
 
-/** Whether the node was certainly ill for long enough in all. */
+/** Whether the node was certainly unhealthy for long enough in all. */
 const isFlapping = (node: KubernetesObject, { flapping, isPlain }: Past, past: RepairPast): boolean =>
   flapping !== undefined && isPlain && past.illFor(node, flapping.window) >= flapping.unhealthyFor;
 

@@ -1,12 +1,12 @@
 /**
- * What repair must remember, told apart from its records: how long a node was ill in all, and which repairs of a pool did not help. Only
- * what Curfew certainly knows counts: nothing from before the last fault, and of illnesses nothing from before its settings changed last.
+ * What repair must remember, told apart from its records: how long a node was unhealthy in all, and which repairs of a pool did not help. Only
+ * what Curfew certainly knows counts: nothing from before the last fault, and of incidents nothing from before its settings changed last.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext } from './invariant.ts';
 import type { Mirrored } from './mirror.ts';
 import { dig, instantOf, textOf } from './reading.ts';
-import { illnessesOf, type Illness } from './illnesses.ts';
+import { unhealthyConditionsOf, type UnhealthyCondition } from './unhealthy-conditions.ts';
 import { claimOf } from './node-pool.ts';
 
 /** What is over sooner may be published as over only. */
@@ -21,8 +21,8 @@ interface Span {
 
 interface History {
   spans: readonly Span[];
-  open: (Illness & { readonly start: number }) | undefined;
-  /** Something else than one illness that comes and goes: what Curfew makes of it is not judged until it is over. */
+  open: (UnhealthyCondition & { readonly start: number }) | undefined;
+  /** Something else than one incident that comes and goes: what Curfew makes of it is not judged until it is over. */
   isUnclear: boolean;
 }
 
@@ -33,13 +33,13 @@ interface Repair {
 }
 
 export interface RepairPast {
-  /** How long the node was certainly ill within the time before now; ms. */
+  /** How long the node was certainly unhealthy within the time before now; ms. */
   illFor(node: KubernetesObject, window: number): number;
   /** A NodeClaim is deleted by repair. */
   noteRepair(claim: KubernetesObject): void;
   /** A repair may have begun in that pool. */
   noteTry(pool: string | undefined): void;
-  /** Repairs that certainly count as futile for a node of the pool that is ill like this now. */
+  /** Repairs that certainly count as futile for a node of the pool that is unhealthy like this now. */
   futile(node: KubernetesObject, pool: string | undefined, by: { condition: string; window: number }): number;
   /** At most, whatever for. */
   tried(pool: string | undefined): number;
@@ -85,24 +85,27 @@ export function createRepairPast(context: CheckContext): RepairPast {
   function look(uid: string, node: KubernetesObject): void {
     const history = histories.get(uid) ?? { spans: [], open: undefined, isUnclear: false };
     histories.set(uid, history);
-    const [illness, ...others] = illnessesOf(node);
+    const [condition, ...others] = unhealthyConditionsOf(node);
     const { open } = history;
-    if (illness === undefined) {
+    if (condition === undefined) {
       if (open !== undefined) history.spans = [...history.spans, ...spanOf(open, node)];
       history.open = undefined;
       history.isUnclear = false;
       return;
     }
-    const isSame = open !== undefined && open.type === illness.type && open.since === illness.since;
-    const isClear = others.length === 0 && illness.since !== undefined && illness.since <= now();
-    if (isSame && isClear && open.status === illness.status) return;
+    const isSame = open !== undefined && open.type === condition.type && open.since === condition.since;
+    const isClear = others.length === 0 && condition.since !== undefined && condition.since <= now();
+    if (isSame && isClear && open.status === condition.status) return;
     const isFirst = open === undefined && !history.isUnclear && isClear;
-    history.open = isFirst ? { ...illness, start: now() } : undefined;
+    history.open = isFirst ? { ...condition, start: now() } : undefined;
     history.isUnclear = !isFirst;
     if (!isFirst) history.spans = [];
   }
 
-  function spanOf({ type, start }: Illness & { readonly start: number }, node: KubernetesObject): readonly Span[] {
+  function spanOf(
+    { type, start }: UnhealthyCondition & { readonly start: number },
+    node: KubernetesObject,
+  ): readonly Span[] {
     const end = Math.min(now(), transitionOf(node, type) ?? -Infinity);
     return end - start >= SHORTEST ? [{ start, end }] : [];
   }
@@ -124,10 +127,10 @@ export function createRepairPast(context: CheckContext): RepairPast {
     noteRepair(claim) {
       const instance = textOf(dig(claim, 'status', 'providerID'));
       const node = [...mirror.all('nodes').values()].find(each => dig(each, 'spec', 'providerID') === instance);
-      const [illness, ...others] = node === undefined ? [] : illnessesOf(node);
-      if (illness === undefined || others.length > 0) return;
+      const [condition, ...others] = node === undefined ? [] : unhealthyConditionsOf(node);
+      if (condition === undefined || others.length > 0) return;
       const pool = claim.metadata.labels?.['karpenter.sh/nodepool'];
-      repairs.push({ pool, condition: `${illness.type}=${illness.status}`, time: now() });
+      repairs.push({ pool, condition: `${condition.type}=${condition.status}`, time: now() });
     },
     noteTry: pool => void tries.set(pool, (tries.get(pool) ?? 0) + 1),
     tried: pool => tries.get(pool) ?? 0,
@@ -135,7 +138,7 @@ export function createRepairPast(context: CheckContext): RepairPast {
       const created = instantOf(node.metadata.creationTimestamp);
       // Whatever was edited or switched off in between.
       const known = quietSince() ?? Infinity;
-      if (created === undefined || illnessesOf(node).length !== 1) return 0;
+      if (created === undefined || unhealthyConditionsOf(node).length !== 1) return 0;
       return repairs.filter(
         each =>
           each.pool === pool &&

@@ -1,5 +1,5 @@
 /**
- * What the entry that decides says of a repair: its actions and its drain bound, told from the raw block, from what the node is ill with
+ * What the entry that decides says of a repair: its actions and its drain bound, told from the raw block, from what the node is unhealthy with
  * and since when. Of several that may decide (what is due is not always certain) any may be the one.
  * - I3 an act is one of the list of an entry that decides
  * - I6 an act whose entry asks EC2 first comes after EC2 has called the instance impaired
@@ -17,7 +17,7 @@ import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { annotationOf, dig, instantOf, listOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { createRebootTerms } from './reboot-terms.ts';
 import { isRepairReadable } from './repair-block.ts';
-import { illOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 /** Timestamps are whole seconds, and a run takes a while; ms. */
 const SLACK = 5_000;
@@ -31,7 +31,7 @@ export const checkRepairTerms: MakeCheck = context => {
   const tolerance = clockTolerance + CLOCK_LAG + SLACK;
   const began = now();
   const settings = new Map<string, string>();
-  /** When what a node is ill with, or its pool, changed last. That repair closes and marks it before it acts changes neither. */
+  /** When what a node is unhealthy with, or its pool, changed last. That repair closes and marks it before it acts changes neither. */
   const stated = new Map<string, { readonly text: string; readonly time: number }>();
   let changed = -Infinity;
   /** Deadlines that repair has set, by the UID of the NodeClaim. */
@@ -71,15 +71,17 @@ export const checkRepairTerms: MakeCheck = context => {
   const decidingOf = (node: KubernetesObject): readonly Statement[] | undefined => {
     const statements = statementsIn(node);
     if (statements === undefined) return undefined;
-    const ill = illOf(node, statements).flatMap(statement => {
+    const unhealthy = unhealthyStatementsOf(node, statements).flatMap(statement => {
       const start = history.startOf(node, statement.type, statement.reason !== undefined);
       if (start === undefined) return [];
       const { toleration } = statement;
       const mayBeDue = start.earliest + toleration <= now() + tolerance;
       return [{ statement, mayBeDue, isDue: start.latest + toleration <= now() - tolerance }];
     });
-    const highest = Math.max(0, ...ill.filter(({ isDue }) => isDue).map(({ statement }) => statement.priority));
-    return ill.filter(each => each.mayBeDue && each.statement.priority >= highest).map(({ statement }) => statement);
+    const highest = Math.max(0, ...unhealthy.filter(({ isDue }) => isDue).map(({ statement }) => statement.priority));
+    return unhealthy
+      .filter(each => each.mayBeDue && each.statement.priority >= highest)
+      .map(({ statement }) => statement);
   };
 
   const reboots = createRebootTerms(context, { statementsIn, tolerance, changed: () => changed });
@@ -97,7 +99,10 @@ export const checkRepairTerms: MakeCheck = context => {
       if (act === undefined || deciding === undefined || deciding.length === 0) return;
       const lists = deciding.map(each => rungsOf(each).map(({ kind }) => kind));
       if (!wasConfirmed(act.node, deciding, run))
-        violate('I6', `repair begins ${act.kind} of ${nameOf(act.node)}, and EC2 has not confirmed that it is ill`);
+        violate(
+          'I6',
+          `repair begins ${act.kind} of ${nameOf(act.node)}, and EC2 has not confirmed that it is unhealthy`,
+        );
       if (lists.some(kinds => kinds.includes(act.kind))) return;
       violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: what decides says ${JSON.stringify(lists)}`);
     },
@@ -143,6 +148,6 @@ export const checkRepairTerms: MakeCheck = context => {
   }
 };
 
-/** What is marked on a node is no illness. */
+/** What is marked on a node is no incident. */
 const ailmentsOf = (node: KubernetesObject) =>
   listOf(dig(node, 'status', 'conditions')).filter(condition => dig(condition, 'type') !== MAINTENANCE);

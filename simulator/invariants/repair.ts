@@ -13,7 +13,7 @@ import { mayBeDoubted } from './confirmed.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
-import { isUnhealthy } from './illnesses.ts';
+import { isUnhealthy } from './unhealthy-conditions.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
 import { isGateOpen, repairAnswer, type RepairFacts } from './repair-oracle.ts';
 import { factsOf, overdueSince, type Ending, type UnderWay } from './repair-overdue.ts';
@@ -281,7 +281,7 @@ function complainAboutAct(
     case 'blocked':
       return `${nameOf(node)} must not be repaired: ${answer.why}`;
     case 'from': {
-      // Whatever it is ill with by now: an earlier action of the same repair did not help.
+      // Whatever it is unhealthy with by now: an earlier action of the same repair did not help.
       const isClimbing = climbers.has(node.metadata.uid);
       const { flapping, futility, isPlain } = answer.past;
       if (answer.time > latest && !isClimbing && flapping === undefined) {

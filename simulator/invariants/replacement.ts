@@ -1,7 +1,7 @@
 /**
- * Replacements that repair launches before an ill node goes, told from the raw objects and from what repair writes:
- * - I10 each is made for a node that is ill, under a name of at most 63 characters, reserved and not to be disrupted; one of a node at a time
- * - I3 the ill NodeClaim goes for a replacement only once that is Ready and open
+ * Replacements that repair launches before an unhealthy node goes, told from the raw objects and from what repair writes:
+ * - I10 each is made for a node that is unhealthy, under a name of at most 63 characters, reserved and not to be disrupted; one of a node at a time
+ * - I3 the unhealthy NodeClaim goes for a replacement only once that is Ready and open
  * - I7 one that is open is never deleted by repair; one that is reserved goes when nothing is to be replaced, and its marks go at the end
  * - I11 a pool whose launch failed launches nothing for five minutes
  */
@@ -10,7 +10,7 @@ import type { MakeCheck } from './invariant.ts';
 import { REPLACES_ANNOTATION } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
 import { annotationOf, dig, labelOf, listOf, nameOf, textOf } from './reading.ts';
-import { conditionOf, isUnhealthy } from './illnesses.ts';
+import { conditionOf, isUnhealthy } from './unhealthy-conditions.ts';
 
 const RESERVED = 'curfew.dev/reserved';
 const POOL = 'karpenter.sh/nodepool';
@@ -38,7 +38,7 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
     return node !== undefined && !isReservedIn(dig(node, 'spec', 'taints'));
   };
 
-  /** By which a node may be ill although the provider calls it well. */
+  /** By which a node may be unhealthy although the provider calls it well. */
   const hasOwnConditions = (): boolean =>
     [...mirror.all('nodepools').values(), ...mirror.all('nodelifecyclepolicies').values()].some(
       object => listOf(dig(object, 'spec', 'repair', 'conditions')).length > 0,
@@ -50,10 +50,10 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
     if (claim.metadata.name.length > 63) complain('its name is too long');
     if (!isReservedIn(dig(claim, 'spec', 'taints'))) complain('it is not reserved');
     if (annotationOf(claim, 'karpenter.sh/do-not-disrupt') !== 'true') complain('it may be disrupted');
-    const ill = mirror.all('nodes').get(uid);
-    if (ill === undefined) return;
+    const unhealthy = mirror.all('nodes').get(uid);
+    if (unhealthy === undefined) return;
     const pool = labelOf(claim, POOL) ?? '';
-    if (labelOf(claimOf(ill, mirror) ?? ill, POOL) !== pool) complain('it is of another NodePool');
+    if (labelOf(claimOf(unhealthy, mirror) ?? unhealthy, POOL) !== pool) complain('it is of another NodePool');
     const others = replacements().filter(
       other =>
         annotationOf(other, REPLACES_ANNOTATION) === uid &&
@@ -77,10 +77,10 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
 
   const judgeDeleted = (claim: KubernetesObject): void => {
     if (annotationOf(claim, REPLACES_ANNOTATION) !== undefined) {
-      const ill = mirror.all('nodes').get(annotationOf(claim, REPLACES_ANNOTATION) ?? '');
+      const unhealthy = mirror.all('nodes').get(annotationOf(claim, REPLACES_ANNOTATION) ?? '');
       if (isOpen(claim)) violate('I7', `repair deletes ${nameOf(claim)}, which is open`);
-      // Deleted although its node is still ill: it did not become ready.
-      else if (ill !== undefined && conditionOf(ill, 'Ready')?.['status'] !== 'True')
+      // Deleted although its node is still unhealthy: it did not become ready.
+      else if (unhealthy !== undefined && conditionOf(unhealthy, 'Ready')?.['status'] !== 'True')
         failed.set(labelOf(claim, POOL) ?? '', now());
       return;
     }
@@ -111,11 +111,13 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
         if (deletionTimestamp !== undefined) continue;
         there.add(uid);
         if (isOpen(claim) && !opened.has(uid)) opened.set(uid, now());
-        const ill = mirror.all('nodes').get(annotationOf(claim, REPLACES_ANNOTATION) ?? '');
+        const unhealthy = mirror.all('nodes').get(annotationOf(claim, REPLACES_ANNOTATION) ?? '');
         const isLong = now() - (opened.get(uid) ?? now()) > HOUR;
-        const isGoing = ill !== undefined && claimOf(ill, mirror)?.metadata.deletionTimestamp !== undefined;
-        const isWell = ill !== undefined && !isUnhealthy(ill) && !hasOwnConditions();
-        const isWrong = isOpen(claim) ? ill === undefined || isLong : ill === undefined || isGoing || isWell;
+        const isGoing = unhealthy !== undefined && claimOf(unhealthy, mirror)?.metadata.deletionTimestamp !== undefined;
+        const isWell = unhealthy !== undefined && !isUnhealthy(unhealthy) && !hasOwnConditions();
+        const isWrong = isOpen(claim)
+          ? unhealthy === undefined || isLong
+          : unhealthy === undefined || isGoing || isWell;
         if (!isWrong || quiet === undefined) {
           idle.delete(uid);
           continue;
@@ -125,7 +127,7 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
         if (now() - since <= LATE) continue;
         violate(
           'I7',
-          `${nameOf(claim)} still stands as a replacement, and its node is ${ill === undefined ? 'gone' : isWell ? 'well' : 'on its way'}`,
+          `${nameOf(claim)} still stands as a replacement, and its node is ${unhealthy === undefined ? 'gone' : isWell ? 'well' : 'on its way'}`,
         );
         idle.set(uid, Infinity);
       }

@@ -1,8 +1,8 @@
-/** Which conditions a repair block takes for an illness, how long it tolerates them and what is done about them: told from the raw block. */
+/** Which conditions a repair block takes for an incident, how long it tolerates them and what is done about them: told from the raw block. */
 import { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { conditionOf, WATCHED } from './illnesses.ts';
+import { conditionOf, WATCHED } from './unhealthy-conditions.ts';
 import { dig, listOf, millisecondsOf, textOf } from './reading.ts';
 
 const MINUTE = 60_000;
@@ -128,7 +128,7 @@ function isStatedOf(node: KubernetesObject, { type, status, reason }: Statement)
 }
 
 /** Those that hold of the node. */
-export function illOf(node: KubernetesObject, statements: readonly Statement[]): readonly Statement[] {
+export function unhealthyStatementsOf(node: KubernetesObject, statements: readonly Statement[]): readonly Statement[] {
   const found = statements.filter(statement => isStatedOf(node, statement));
   return found.filter(({ type, rank }) => !found.some(other => other.type === type && other.rank > rank));
 }

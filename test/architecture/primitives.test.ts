@@ -35,6 +35,7 @@ const PRIMITIVES: readonly Primitive[] = [
       'functions/drain/record.ts': 'what is stored of drains must fit into an item',
       'functions/finalizer/termination/record.ts':
         'what a termination waits for is a union, and stored as older versions read it',
+      'functions/repair/record.ts': 'the store keeps names that the code has left',
     },
   },
   {
@@ -81,6 +82,17 @@ const PRIMITIVES: readonly Primitive[] = [
     name: 'what is read to say whose a node is',
     does: /\bfunction (findNodeClaims|loadCluster)\b|\bconst claimsOfNode\b/,
     home: 'shared/cluster/owner.ts',
+  },
+  {
+    name: 'a change of exactly what was read',
+    does: /type: 'merge',\s*body/,
+    home: 'shared/ports/exact-change.ts',
+    also: {
+      'functions/finalizer/cluster/set-condition.ts': 'a status',
+      'functions/repair/policy-status.ts': 'a status',
+      'shared/pods/eviction.ts': 'a status',
+      'shared/adapters/kubernetes/event-recorder.ts': 'Events',
+    },
   },
   { name: 'one run at a time', does: /\bunderWay: turn\.scopes\b/, home: 'shared/lifecycle/coalesce.ts' },
   { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },

@@ -20,7 +20,7 @@ const COINED = [
   'gate',
   'hint',
   'hold',
-  'illness',
+  'incident',
   'ladder',
   'ledger',
   'look',

@@ -5,13 +5,12 @@ import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernete
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners } from '../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
-import { statementsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { hours, addDuration, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { type RepairSettings, statementsOf } from '../../shared/domain/repair-policy.ts';
+import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
-import { surroundingsOf } from '../../functions/repair/guards.ts';
-import { readableSettings } from '../../functions/repair/illness.ts';
+import { readableSettings } from '../../functions/repair/incident.ts';
 import { verdictOf } from '../../functions/repair/ladder.ts';
-import { judgeNode } from '../../functions/repair/node-verdict.ts';
+import { judgeNode, surroundingsOf } from '../../functions/repair/node-verdict.ts';
 import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
 import type { Gate, RepairRules } from '../../functions/repair/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
@@ -175,14 +174,14 @@ export function verdictsOf(decision: PoolDecision): readonly string[] {
 
 /** The attempt at a node of `aPoolNode`. */
 export function anAttempt(name: string, overrides: Partial<Attempt> = {}): Attempt {
-  const incident = { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime: T, dueTime: T };
+  const dueCondition = { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime: T, dueTime: T };
   const time = addDuration(T, minutes(30));
   return {
     number: 1,
     phase: 'accepted',
     time,
     claim: { name: `claim-${name}`, uid: `uid-claim-${name}` },
-    incident,
+    dueCondition,
     action: 'Terminate',
     key: 'Terminate||3600000',
     until: addDuration(time, hours(1)),

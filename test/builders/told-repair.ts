@@ -166,4 +166,4 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
 }
 
 export const OK = [['Ready', 'True', -100]] as const;
-export const ILL = [['Ready', 'False', -60]] as const;
+export const UNHEALTHY = [['Ready', 'False', -60]] as const;

@@ -76,8 +76,8 @@ describe.skipIf(missing !== undefined)(
     let kubelets: Kubelets;
     let problems: readonly string[];
     let stop: KarpenterBesideCurfew['stop'] | undefined;
-    /** The NodeClaim that falls ill, by its NodePool. */
-    const ill = new Map<string, KubernetesObject>();
+    /** The NodeClaim that becomes unhealthy, by its NodePool. */
+    const unhealthy = new Map<string, KubernetesObject>();
     let begin = 0;
 
     beforeAll(async () => {
@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)(
         await admin.kubernetes.create(RESOURCES.Pod, podFor(name, name, { app: name }));
       }
       await vi.waitFor(allRun, EVENTUALLY);
-      // None begins its life as one that falls ill.
+      // None begins its life as one that becomes unhealthy.
       await sleep(LASTED_MS);
       begin = Date.now();
       await setCondition('replaced', DISK_SLOW, 'True', 0);
@@ -108,12 +108,12 @@ describe.skipIf(missing !== undefined)(
       (await objectsIn(cluster.admin.kubernetes, RESOURCES.NodeClaim)).filter(
         ({ metadata }) => metadata.labels?.[NODE_POOL_LABEL] === pool,
       );
-    const illOf = (pool: string): KubernetesObject => {
-      const claim = ill.get(pool);
+    const unhealthyClaimOf = (pool: string): KubernetesObject => {
+      const claim = unhealthy.get(pool);
       if (claim === undefined) throw new Error(`${pool} has no NodeClaim`);
       return claim;
     };
-    const nodeOf = (pool: string): string => statusText(illOf(pool), 'nodeName');
+    const nodeOf = (pool: string): string => statusText(unhealthyClaimOf(pool), 'nodeName');
     /** The nodes of all running pods. */
     const runningOn = async (app?: string): Promise<readonly string[]> =>
       (await objectsIn(cluster.admin.kubernetes, RESOURCES.Pod))
@@ -126,7 +126,7 @@ describe.skipIf(missing !== undefined)(
         const ready = (await claimsOf(name)).filter(claim => isTrue(claim, 'Initialized'));
         expect([name, ready.length]).toEqual([name, name === 'replaced' ? 2 : 1]);
         const [first] = ready;
-        if (first !== undefined) ill.set(name, first);
+        if (first !== undefined) unhealthy.set(name, first);
       }
       expect(await runningOn()).toHaveLength(5);
     };
@@ -140,7 +140,9 @@ describe.skipIf(missing !== undefined)(
     const requests = (): readonly AuditedRequest[] =>
       readAuditLog(cluster.auditLog).filter(({ time }) => time >= begin);
     const isGone = async (pool: string): Promise<void> =>
-      expect((await claimsOf(pool)).map(({ metadata }) => metadata.uid)).not.toContain(illOf(pool).metadata.uid);
+      expect((await claimsOf(pool)).map(({ metadata }) => metadata.uid)).not.toContain(
+        unhealthyClaimOf(pool).metadata.uid,
+      );
 
     /** Accepted creations of NodeClaims of that pool, by user. */
     const launchedBy = (pool: string): readonly string[] =>
@@ -151,7 +153,8 @@ describe.skipIf(missing !== undefined)(
     /** Who has begun to disrupt it: we by a deletion, Karpenter by its reason. */
     const disruptedBy = (pool: string): readonly string[] => {
       const ofClaim = requests().filter(
-        ({ resource, name, code }) => resource === 'nodeclaims' && name === illOf(pool).metadata.name && code < 300,
+        ({ resource, name, code }) =>
+          resource === 'nodeclaims' && name === unhealthyClaimOf(pool).metadata.name && code < 300,
       );
       const ours = ofClaim.filter(({ user, verb }) => cluster.partOf(user) === 'repair' && verb === 'delete');
       const karpenters = ofClaim.filter(
@@ -164,10 +167,11 @@ describe.skipIf(missing !== undefined)(
 
     it('replaces first: the pods end on our replacement, and consolidation launches and ends nothing', async () => {
       const [other] = (await claimsOf('replaced')).filter(
-        ({ metadata: { name, uid } }) => uid !== illOf('replaced').metadata.uid && !name.includes('-curfew-'),
+        ({ metadata: { name, uid } }) =>
+          uid !== unhealthyClaimOf('replaced').metadata.uid && !name.includes('-curfew-'),
       );
       await vi.waitFor(() => isGone('replaced'), EVENTUALLY);
-      const replacement = `replaced-curfew-${illOf('replaced').metadata.uid.slice(0, 8)}`;
+      const replacement = `replaced-curfew-${unhealthyClaimOf('replaced').metadata.uid.slice(0, 8)}`;
       const check = async (): Promise<void> => {
         const claims = await claimsOf('replaced');
         expect(new Set(claims.map(({ metadata }) => metadata.name))).toEqual(
@@ -184,7 +188,8 @@ describe.skipIf(missing !== undefined)(
       const node = await objectAt(cluster.admin.kubernetes, {
         type: RESOURCES.Node,
         name: statusText(
-          (await claimsOf('replaced')).find(({ metadata }) => metadata.name === replacement) ?? illOf('replaced'),
+          (await claimsOf('replaced')).find(({ metadata }) => metadata.name === replacement) ??
+            unhealthyClaimOf('replaced'),
           'nodeName',
         ),
       });
@@ -221,13 +226,13 @@ describe.skipIf(missing !== undefined)(
         );
       }, EVENTUALLY);
       expect((await claimsOf('rebooted')).map(({ metadata }) => metadata.uid)).toEqual([
-        illOf('rebooted').metadata.uid,
+        unhealthyClaimOf('rebooted').metadata.uid,
       ]);
       const ours = requests().filter(
         ({ user, verb, name }) =>
           cluster.partOf(user) === 'repair' &&
           !['get', 'list', 'watch'].includes(verb) &&
-          [node.name, illOf('rebooted').metadata.name].includes(name ?? ''),
+          [node.name, unhealthyClaimOf('rebooted').metadata.name].includes(name ?? ''),
       );
       expect(ours.map(({ verb, resource }) => [verb, resource])).toEqual([]);
       const said = (await objectsIn(kubernetes, { group: '', version: 'v1', resource: 'events' })).map(event =>

@@ -25,16 +25,24 @@ const STATED: readonly Stated[] = [
   { document: GLOSSARY, text: 'makes at most {} effects', constant: 'shared/lifecycle/settle.ts: MAX_EFFECTS' },
   {
     document: GLOSSARY,
-    text: 'has called it ill for {} minutes',
-    constant: 'functions/repair/illness.ts: WELL_FOR',
+    text: 'has called it unhealthy for {} minutes',
+    constant: 'functions/repair/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
   { document: FORWARDER, text: 'is watched, and {} minutes longer', constant: `${FORWARDER_SETTINGS}: linger` },
   { document: FORWARDER, text: 'It waits at most {} s for step 3', constant: `${FORWARDER_SETTINGS}: readyWithin` },
   { document: FORWARDER, text: 'more than {} kinds', constant: `${FORWARDER_SETTINGS}: kindsMax` },
   { document: 'docs/forwarder.md', text: 'nothing came for {} s', constant: `${FORWARDER_SETTINGS}: longestSilence` },
-  { document: decision('0024'), text: 'looks again after {} s', constant: 'functions/repair/limits.ts: FULL_CHECK' },
-  { document: decision('0024'), text: 'holds {} reservations', constant: 'functions/repair/limits.ts: MOST' },
+  {
+    document: decision('0024'),
+    text: 'looks again after {} s',
+    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+  },
+  {
+    document: decision('0024'),
+    text: 'holds {} reservations',
+    constant: 'functions/repair/concurrency-limits.ts: MOST',
+  },
   {
     document: decision('0032'),
     text: '{} seconds before the end of a run',
@@ -68,7 +76,11 @@ const STATED: readonly Stated[] = [
     text: 'a day, {} most of an hour',
     constant: 'shared/contract/inbox.ts: MAX_BUG_RECEIVES',
   },
-  { document: decision('0049'), text: 'looks again after {} s', constant: 'functions/repair/limits.ts: FULL_CHECK' },
+  {
+    document: decision('0049'),
+    text: 'looks again after {} s',
+    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+  },
   {
     document: 'CONTRIBUTING.md',
     text: 'refuses more than {}.',

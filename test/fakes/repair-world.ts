@@ -84,6 +84,8 @@ export function createRepairWorld(
   let isAwaited: (record: NewRecord) => boolean = () => true;
   /** What another run does just before the next record is deleted. */
   let beforeDelete: (() => Promise<unknown>) | undefined;
+  /** What somebody else does just before the n-th call of the next look. */
+  let between: { readonly call: number; readonly interfere: () => void } | undefined;
   let lists = 0;
 
   const deps: Deps = {
@@ -146,6 +148,7 @@ export function createRepairWorld(
         return async (...parameters: unknown[]): Promise<unknown> => {
           calls += 1;
           if (property === 'list' && isDeepStrictEqual(parameters[0], RESOURCES.Node)) lists += 1;
+          if (between?.call === calls) between.interfere();
           const dies = crash?.call === calls ? crash.side : undefined;
           if (dies === 'before') throw new RetryableError('crashed');
           underWay += 1;
@@ -198,6 +201,10 @@ export function createRepairWorld(
     beforeNextDelete(interfere: () => Promise<unknown>) {
       beforeDelete = interfere;
     },
+    /** Somebody else gets in just before this call of the next look. */
+    beforeCall(call: number, interfere: () => void) {
+      between = { call, interfere };
+    },
     /** Another run gets in just before a pass reserves its attempts. */
     beforeNextIntent(interfere: () => Promise<unknown>) {
       meanwhile = interfere;
@@ -230,6 +237,7 @@ export function createRepairWorld(
         if (!(error instanceof RetryableError)) throw error;
       });
       crash = undefined;
+      between = undefined;
       const made = calls;
       await waitForPasses();
       return made;

@@ -3,7 +3,7 @@ import type { Attempt } from '../../functions/repair/record.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { isDue, toEpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { withKubernetes, withPorts, withRepairRules, withSpecs, type Mutant } from './mutant.ts';
+import { type Mutant, withKubernetes, withPorts, withRepairRules, withSpecs } from './mutant.ts';
 import { remembering } from './repair-seeing.ts';
 
 const REBOOTS = 'repair-reboots-first.yaml';
@@ -13,10 +13,10 @@ const DRAINS = 'repair-drains-before-it-terminates.yaml';
 const attempting = (change: (attempt: Attempt) => Attempt): Mutation =>
   remembering(held => (held.attempt === undefined ? held : { ...held, attempt: change(held.attempt) }));
 
-/** As ill as it was when the repair began. */
-function stillIll(node: NodeView, incident: Attempt['incident'] | undefined): NodeView {
-  if (incident === undefined) return node;
-  const { conditionType, conditionStatus, lastTransitionTime } = incident;
+/** As unhealthy as it was when the repair began. */
+function stillUnhealthy(node: NodeView, dueCondition: Attempt['dueCondition'] | undefined): NodeView {
+  if (dueCondition === undefined) return node;
+  const { conditionType, conditionStatus, lastTransitionTime } = dueCondition;
   const conditions = node.conditions.map(condition =>
     condition.type === conditionType ? { ...condition, status: conditionStatus, lastTransitionTime } : condition,
   );
@@ -53,10 +53,10 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     seed: 115,
     scenario: `${REBOOTS}#repair-reboot-does-not-help`,
     mutation: remembering((held, now) => {
-      const { attempt, illness } = held;
+      const { attempt, incident } = held;
       if (attempt?.action !== 'Reboot' || attempt.phase !== 'accepted' || !isDue(now, attempt.until)) return held;
       const { attempt: _, ...rest } = held;
-      return { ...rest, acts: [], ...(illness && { illness: { ...illness, taken: [] } }) };
+      return { ...rest, acts: [], ...(incident && { incident: { ...incident, taken: [] } }) };
     }),
   },
   {
@@ -66,7 +66,8 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     scenario: `${REBOOTS}#repair-reboot-helps`,
     mutation: withRepairRules(rules => ({
       ...rules,
-      judgeNode: (context, node, held) => rules.judgeNode(context, stillIll(node, held?.attempt?.incident), held),
+      judgeNode: (context, node, held) =>
+        rules.judgeNode(context, stillUnhealthy(node, held?.attempt?.dueCondition), held),
     })),
   },
   {
@@ -97,13 +98,13 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'ladder-forgets-its-place',
-    mistake: 'begins the ladder anew when its drain is called off: a reboot is repeated for the same illness',
+    mistake: 'begins the ladder anew when its drain is called off: a reboot is repeated for the same incident',
     breaks: ['I4', 'I3'],
     scenario: 'repair-calls-its-drain-off.yaml#repair-gate-calls-its-drain-off',
     mutation: remembering(held =>
-      held.attempt !== undefined || held.illness === undefined
+      held.attempt !== undefined || held.incident === undefined
         ? held
-        : { ...held, acts: [], illness: { ...held.illness, taken: [] } },
+        : { ...held, acts: [], incident: { ...held.incident, taken: [] } },
     ),
   },
 ];

@@ -22,7 +22,7 @@ import { PERMISSION_MUTANTS } from './permissions.ts';
 import { POLICY_MODE_MUTANTS } from './policy-modes.ts';
 import { POLICY_TIE_MUTANTS } from './policy-ties.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
-import { REPAIR_ILLNESS_MUTANTS } from './repair-illness.ts';
+import { REPAIR_INCIDENT_MUTANTS } from './repair-incident.ts';
 import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
 import { REPAIR_MEMORY_MUTANTS } from './repair-memory.ts';
 import { REPAIR_PAST_MUTANTS } from './repair-past.ts';
@@ -36,7 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_VOLUNTARY_MUTANTS,
   ...REPAIR_POOL_MUTANTS,
   ...REPAIR_PAST_MUTANTS,
-  ...REPAIR_ILLNESS_MUTANTS,
+  ...REPAIR_INCIDENT_MUTANTS,
   ...REPAIR_MEMORY_MUTANTS,
   ...REPAIR_MUTANTS,
   ...REPAIR_LIMITS_MUTANTS,

@@ -1,10 +1,10 @@
 /** Mistakes about who counts and holds, and about what guards remember. */
 import type { PoolDecision, PoolObservation } from '../../functions/repair/decide.ts';
 import { failureOf } from '../../functions/repair/attempt.ts';
-import type { PoolRecord, RepairIncident } from '../../functions/repair/record.ts';
+import type { DueCondition, PoolRecord } from '../../functions/repair/record.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { withoutEvents } from './denials.ts';
-import { withRecords, withRepairRules, type Mutant } from './mutant.ts';
+import { type Mutant, withRecords, withRepairRules } from './mutant.ts';
 import { guardsSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
@@ -24,7 +24,7 @@ const isOff = ({ rules: { gateOpen, settings, mode } }: PoolObservation): boolea
 /** Terminations that never were beside those that were; each once. */
 const withMore = (
   { terminations }: PoolRecord,
-  more: readonly { readonly node: { readonly uid: string }; readonly incident: RepairIncident }[],
+  more: readonly { readonly node: { readonly uid: string }; readonly dueCondition: DueCondition }[],
   { now }: PoolObservation,
 ): Pick<PoolRecord, 'terminations'> => {
   const known = new Set(terminations.map(({ node }) => node));
@@ -32,7 +32,7 @@ const withMore = (
   return {
     terminations: [
       ...terminations,
-      ...added.map(({ node, incident }) => ({ condition: failureOf(incident), time: now, node: node.uid })),
+      ...added.map(({ node, dueCondition }) => ({ condition: failureOf(dueCondition), time: now, node: node.uid })),
     ],
   };
 };
@@ -51,9 +51,9 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: 'repair-settling.yaml#repair-settling-fifteen-minutes-at-most',
     mutation: remembering(held => {
-      if (held.illness?.settling === undefined) return held;
-      const { settling: _, ...illness } = held.illness;
-      return { ...held, illness };
+      if (held.incident?.settling === undefined) return held;
+      const { settling: _, ...incident } = held.incident;
+      return { ...held, incident };
     }),
   },
   {
@@ -69,7 +69,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'allowance-without-a-bound',
-    mistake: 'takes an action as often as a node is ill',
+    mistake: 'takes an action as often as a node is unhealthy',
     breaks: ['I11'],
     scenario: 'repair-again.yaml#repair-again-when-an-allowance-returns',
     mutation: seeing({
@@ -152,7 +152,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mutation: remembersOfPool(({ state, granted }, seen) =>
       withMore(
         state,
-        granted.map(({ finding: { node }, attempt: { incident } }) => ({ node, incident })),
+        granted.map(({ finding: { node }, attempt: { dueCondition } }) => ({ node, dueCondition })),
         seen,
       ),
     ),
@@ -166,7 +166,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
       withMore(
         state,
         findings.flatMap(({ node, verdict }) =>
-          verdict?.kind === 'wouldRepair' ? [{ node, incident: verdict.attempt.incident }] : [],
+          verdict?.kind === 'wouldRepair' ? [{ node, dueCondition: verdict.attempt.dueCondition }] : [],
         ),
         seen,
       ),

@@ -1,8 +1,8 @@
 /** Mistakes in what a pool allows: threshold, budget, outages, and whose node it is. */
 import type { JsonValue } from '../../shared/domain/kubernetes-object.ts';
-import { resolveNodeCount, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { type RepairSettings, resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { isA, withKubernetes, withRecords, type Mutant } from './mutant.ts';
+import { isA, type Mutant, withKubernetes, withRecords } from './mutant.ts';
 import { guardsSeeing, poolSeeing, seeing, withSettings } from './repair-seeing.ts';
 
 const POOL = 'karpenter.sh/nodepool';
@@ -95,7 +95,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'repair-uncertain-node-left-over',
-    mistake: 'takes an ill node for left over, of which it is not certain whose NodeClaim it is',
+    mistake: 'takes an unhealthy node for left over, of which it is not certain whose NodeClaim it is',
     breaks: ['I3'],
     scenario: 'repair-knows-whose-node-claim-it-is.yaml#repair-counts-who-is-not-told-apart',
     mutation: guardsSeeing(seen => ({ ...seen, isUnclaimed: node => seen.claimOf(node) === undefined })),

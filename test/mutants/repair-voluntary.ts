@@ -3,10 +3,10 @@ import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { dueOf } from '../../functions/repair/ladder.ts';
-import { RESERVED_TAINT, type NodeView } from '../../shared/domain/node.ts';
+import { type NodeView, RESERVED_TAINT } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { withPorts, withRepairRules, type Mutant } from './mutant.ts';
+import { type Mutant, withPorts, withRepairRules } from './mutant.ts';
 import { guardsSeeing, poolSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
 
 const ENTRIES = 'repair-entries-decide.yaml';
@@ -270,8 +270,8 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     mutation: withRepairRules(rules => ({
       ...rules,
       judgeNode: (context, node, held) => {
-        const { illness } = held ?? {};
-        const forgetful = held && { ...held, ...(illness && { illness: { ...illness, passed: [] } }) };
+        const { incident } = held ?? {};
+        const forgetful = held && { ...held, ...(incident && { incident: { ...incident, passed: [] } }) };
         return rules.judgeNode({ ...context, launchesFrom: undefined }, node, forgetful);
       },
     })),

@@ -1,5 +1,6 @@
 /** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
 import type { FinalizerContext } from '../cluster/context.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
@@ -26,9 +27,8 @@ export async function putOn({ deps, reporter }: FinalizerContext, observed: Obse
   const { refusals } = entry ?? {};
   const saved = await save({ ...value, ...(refusals !== undefined && { refusals }) });
   if (!saved.written) return saved;
-  const { uid, resourceVersion, finalizers = [] } = object.metadata;
-  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, rule.finalizerName] } };
-  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  const finalizers = [...(object.metadata.finalizers ?? []), rule.finalizerName];
+  const outcome = await changeExactly(deps.kubernetes, ref, object.metadata, { finalizers });
   if (outcome.kind !== 'ok') return again('it changed');
   await reportObject(reporter, observed, {
     decision: 'hold',
@@ -47,11 +47,10 @@ export async function strip(
   // A condition may just have been taken off it.
   const now = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   const { metadata } = now?.metadata.uid === object.metadata.uid ? now : object;
-  const { uid, resourceVersion, finalizers = [] } = metadata;
+  const { finalizers = [] } = metadata;
   const kept = finalizers.filter(name => name !== inForce.rule.finalizerName);
   if (kept.length === finalizers.length) return 'ok';
-  const body = { metadata: { uid, resourceVersion, finalizers: kept } };
-  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  const outcome = await changeExactly(deps.kubernetes, ref, metadata, { finalizers: kept });
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }
 

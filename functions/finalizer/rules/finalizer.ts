@@ -1,5 +1,6 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import type { TerminationDeps } from '../cluster/context.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
@@ -24,12 +25,13 @@ export async function keepRule(
   object: KubernetesObject,
   acceptance: RuleAcceptance,
 ): Promise<'kept' | 'changed'> {
-  const { uid, resourceVersion, name, finalizers = [], deletionTimestamp } = object.metadata;
+  const { name, finalizers = [], deletionTimestamp } = object.metadata;
   if (cleanUpOf(acceptance) === undefined || finalizers.includes(RULE_FINALIZER)) return 'kept';
   if (deletionTimestamp !== undefined) return 'kept';
-  // Whole list and resourceVersion: a merge patch cannot change one entry, and must not undo what somebody else put into the list meanwhile.
-  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
-  const outcome = await kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
+  const ref = { type: RESOURCES.FinalizerRule, name };
+  const outcome = await changeExactly(kubernetes, ref, object.metadata, {
+    finalizers: [...finalizers, RULE_FINALIZER],
+  });
   return outcome.kind === 'ok' ? 'kept' : 'changed';
 }
 
@@ -144,11 +146,10 @@ export async function endUnused(
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
-  const { uid, resourceVersion, finalizers = [] } = current.metadata;
+  const { finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;
-  // Whole list and resourceVersion, for the same reason as in `keepRule`.
-  const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
-  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
+  const left = finalizers.filter(name => name !== RULE_FINALIZER);
+  const outcome = await changeExactly(kubernetes, ref, current.metadata, { finalizers: left });
   if (outcome.kind === 'conflict') return CHANGED;
   await closeRuleRecord(record);
   return DONE;

@@ -3,6 +3,7 @@
  * and others find it, as Karpenter does. What NodePool and policy say can be edited later, and the annotation would stand above it: that is
  * not written down.
  */
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
@@ -19,9 +20,10 @@ const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
 export async function writeDeadline({ deps, observed, deadline, forced }: TerminationContext): Promise<boolean> {
   const { claim } = observed;
   if (claim?.metadata.deletionTimestamp === undefined || forced || deadline?.source !== OF_CLAIM) return false;
-  const { name, uid, resourceVersion, annotations = {} } = claim.metadata;
+  const { name, annotations = {} } = claim.metadata;
   if (annotations[ANNOTATION] !== undefined) return false;
-  const body = { metadata: { uid, resourceVersion, annotations: { [ANNOTATION]: toTimestamp(deadline.time) } } };
-  const outcome = await orNotKnown(deps.kubernetes.patch({ type: RESOURCES.NodeClaim, name }, { type: 'merge', body }));
+  const change = { annotations: { [ANNOTATION]: toTimestamp(deadline.time) } };
+  const ref = { type: RESOURCES.NodeClaim, name };
+  const outcome = await orNotKnown(changeExactly(deps.kubernetes, ref, claim.metadata, change));
   return outcome.kind !== 'notKnown';
 }

@@ -21,8 +21,8 @@ export const deleteObjects = {
     }
     if (!isRegistered(claim)) return stepDone;
     for (const node of nodes.filter(isLive)) {
-      const held = await hold(context, node, claim);
-      if (held !== undefined) return held;
+      const waiting = await hold(context, node, claim);
+      if (waiting !== undefined) return waiting;
       return await remove(context, node);
     }
     return stepDone;

@@ -33,7 +33,7 @@ export const drainNodes = {
   name: 'Drain',
   async run(context: TerminationContext): Promise<StepOutcome> {
     let until: EpochMs | undefined;
-    let held: HeldEvictions = {};
+    let heldEvictions: HeldEvictions = {};
     let isOthers = false;
     const all: PodView[] = [];
     const waits: string[] = [];
@@ -55,7 +55,7 @@ export const drainNodes = {
         return;
       }
       const { ended, isSaidAgain } = await carryOut(context, node, plan.steps, before);
-      held = { ...held, ...heldAfter(before, ended, context.now) };
+      heldEvictions = { ...heldEvictions, ...heldAfter(before, ended, context.now) };
       if (isDrained(context, plan, ended)) return;
       const left = leftAfter(context.progress().refusedEvictions, ended, context.now);
       const { failures, texts } = left;
@@ -68,8 +68,8 @@ export const drainNodes = {
     });
     if (isOthers) return lookAgain(context, 'another run tries the same evictions');
     forgetPods(context.run.tries, context.progress().refusals, all);
-    if (!isDeepStrictEqual(held, context.progress().heldEvictions ?? {}))
-      await context.remember({ heldEvictions: held });
+    if (!isDeepStrictEqual(heldEvictions, context.progress().heldEvictions ?? {}))
+      await context.remember({ heldEvictions });
     if (waits.length === 0) {
       if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
       return stepDone;
@@ -79,12 +79,12 @@ export const drainNodes = {
   },
 };
 
-/** Ends the pods of these steps. `isSaidAgain`: that an eviction is refused is to be said once more. @param held before this look */
+/** Ends the pods of these steps. `isSaidAgain`: that an eviction is refused is to be said once more. @param heldEvictions before this run */
 export async function carryOut(
   context: TerminationContext,
   node: KubernetesObject,
   steps: readonly PodStep[],
-  held?: HeldEvictions,
+  heldEvictions?: HeldEvictions,
 ): Promise<{ readonly ended: Ended; readonly isSaidAgain: boolean }> {
   const { deps, reporter, run, now, settings, deadline, forced } = context;
   const { refusals } = context.progress();
@@ -94,7 +94,7 @@ export async function carryOut(
     {
       ends: steps.filter(step => step.kind !== 'wait'),
       unchanged: false,
-      heldEvictions: held,
+      heldEvictions,
       now,
       tries: run.tries,
       refusals,
@@ -141,12 +141,12 @@ function stuckAfter({ now }: TerminationContext, ended: Ended): EpochMs | undefi
 
 /** In words that stay the same while nothing changes, so that they are said once. @param texts which pods must not go, and why */
 function describeWait({ steps }: DrainPlan, texts: readonly string[]): string {
-  const held = steps.flatMap(step =>
+  const protectedPods = steps.flatMap(step =>
     step.kind === 'wait' && step.because === 'Protected'
       ? [`${nameOf(step.pod)} is protected${step.until === undefined ? '' : ` until ${toTimestamp(step.until)}`}`]
       : [],
   );
-  const reasons = [...held, ...texts];
+  const reasons = [...protectedPods, ...texts];
   if (reasons.length > 0) return `pods are left that must not go: ${listed(reasons)}`;
   return `pods are stopping: ${listed(steps.map(({ pod }) => nameOf(pod)))}`;
 }

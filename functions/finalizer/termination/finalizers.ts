@@ -1,8 +1,8 @@
 /**
  * Puts finalizers on and takes them off: exactly the object that was looked at, nothing but its metadata (I10), so that a quantity in its
- * spec stays as it was written. The list is written whole, for a merge patch cannot change one entry of it; the resourceVersion in the patch
- * keeps what somebody else has added.
+ * spec stays as it was written.
  */
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -20,13 +20,13 @@ interface Deps {
  */
 export async function setFinalizers(
   { kubernetes }: Deps,
-  { kind, metadata: { name, uid, resourceVersion } }: KubernetesObject,
+  { kind, metadata }: KubernetesObject,
   finalizers: readonly string[],
   mark: string | undefined,
 ): Promise<'ok' | 'gone' | 'changed'> {
   const type = kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim;
   const annotations = { [ANNOTATIONS.terminationFinalizer]: mark ?? null };
-  const body = { metadata: { uid, resourceVersion, finalizers, annotations } };
-  const outcome = await kubernetes.patch({ type, name }, { type: 'merge', body });
+  const ref = { type, name: metadata.name };
+  const outcome = await changeExactly(kubernetes, ref, metadata, { finalizers, annotations });
   return outcome.kind === 'ok' ? 'ok' : outcome.kind === 'notFound' ? 'gone' : 'changed';
 }

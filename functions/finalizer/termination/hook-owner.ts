@@ -32,10 +32,10 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
   const { hooks } = context.progress();
   if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
   if (claim === undefined) return stored?.hooksOf === undefined ? { kind: 'ours' } : { kind: 'over' };
-  const held = nodes.filter(({ metadata: { finalizers = [] } }) =>
+  const terminated = nodes.filter(({ metadata: { finalizers = [] } }) =>
     finalizers.some(name => finalizerNames.includes(name)),
   );
-  for (const { metadata } of held) {
+  for (const { metadata } of terminated) {
     const record = openNodeRecord(deps, metadata.uid);
     const loaded = await record.load();
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;

@@ -3,14 +3,18 @@
  * and goes with it. A change of it is a heartbeat.
  */
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
-import { isMarked, lookFor, type Mark } from '../../../shared/custom-resource/follow.ts';
-import { readTemplate, requestResource, resolveManifest } from '../../../shared/custom-resource/request.ts';
-import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { lookFor, type Mark } from '../../../shared/custom-resource/follow.ts';
+import { makeResource, readTemplate, resolveManifest } from '../../../shared/custom-resource/request.ts';
+import {
+  refOf,
+  resourceNameOf,
+  type KubernetesObject,
+  type ObjectRef,
+} from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { notServed } from '../../../shared/domain/not-served.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
-import { objectOf } from '../../../shared/ports/read-answer.ts';
 import { renderHookResource } from './hook-template.ts';
 import type { ResourceAnswer } from './hook-progress.ts';
 import type { HookProgress } from './record.ts';
@@ -23,7 +27,7 @@ export const keyOfHook = (context: TerminationContext, { name }: TerminationHook
   `${context.progress().keyUid ?? context.observed.object.metadata.uid}/${name}`;
 
 /** Makes it, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be asked */
-export async function makeResource(
+export async function makeHookResource(
   context: TerminationContext,
   hook: TerminationHook & { readonly target: ByResource },
   { firstInvokedTime, unawaited }: HookProgress,
@@ -33,7 +37,6 @@ export async function makeResource(
   const { template } = hook.target;
   const text = await readTemplate(kubernetes, template);
   if (text === undefined) return failed(`ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name} has no key ${template}`);
-  const mark = markOf(context, hook);
   const rendered = renderHookResource(text, template, {
     hook: hook.name,
     at: hook.at,
@@ -49,15 +52,12 @@ export async function makeResource(
   const resolved = await resolveManifest(kubernetes, manifest);
   if (resolved.kind === 'notServed') return failed(resolved.message);
   const { ref } = resolved;
-  const made = await requestResource(kubernetes, ref.type, manifest, mark);
+  const made = await makeResource(kubernetes, ref, manifest, markOf(context, hook));
   switch (made.kind) {
     case 'created':
       return answerOf(hook.target, ref, made.object);
-    case 'exists': {
-      const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-      if (found !== undefined && isMarked(found, mark)) return answerOf(hook.target, ref, found);
+    case 'foreign':
       return failed(`${manifest.kind} ${ref.name} was made by somebody else, and has the name of this hook's`);
-    }
     case 'refused':
       return failed(made.message);
   }
@@ -73,9 +73,10 @@ const markOf = (context: TerminationContext, hook: TerminationHook): Mark => ({
 export async function followResource(
   context: TerminationContext,
   hook: TerminationHook & { readonly target: ByResource },
-  { group, version, resource, namespace, name }: NonNullable<HookProgress['resource']>,
+  known: NonNullable<HookProgress['resource']>,
 ): Promise<ResourceAnswer> {
-  const ref = { type: { group, version, resource }, name, ...(namespace !== undefined && { namespace }) };
+  const { resource, name } = known;
+  const ref = refOf(known);
   const found = await lookFor(context.deps.kubernetes, ref, markOf(context, hook));
   switch (found.kind) {
     case 'present':
@@ -88,17 +89,13 @@ export async function followResource(
   }
 }
 
-function answerOf(
-  { conditionType }: ByResource,
-  { type, namespace, name }: ObjectRef,
-  object: KubernetesObject,
-): ResourceAnswer {
+function answerOf({ conditionType }: ByResource, ref: ObjectRef, object: KubernetesObject): ResourceAnswer {
   const isDone = readConditions(object.status?.['conditions']).some(
     condition => condition.type === conditionType && condition.status === 'True',
   );
   if (isDone) return { kind: 'succeeded' };
   const seenVersion = object.metadata.resourceVersion;
-  return { kind: 'pending', resource: { ...type, ...(namespace !== undefined && { namespace }), name, seenVersion } };
+  return { kind: 'pending', resource: { ...resourceNameOf(ref), seenVersion } };
 }
 
 const failed = (message: string): ResourceAnswer => ({ kind: 'failed', message });

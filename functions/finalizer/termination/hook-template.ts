@@ -3,8 +3,8 @@
  * `.ProviderID`, `.Deadline` (RFC 3339), `.Forced` (a boolean) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
  * owner of what it renders are ours.
  */
-import { renderObject } from '../../../shared/custom-resource/render.ts';
-import { isJsonObject, toJson } from '../../../shared/domain/json.ts';
+import { manifestOf, renderObject } from '../../../shared/custom-resource/render.ts';
+import { toJson } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 
 export interface HookTemplateData {
@@ -39,25 +39,13 @@ export function renderHookResource(template: string, file: string, data: HookTem
     },
   );
   if (!rendered.ok) return { ok: false, message: `template ${file}: ${rendered.message}` };
-  const { apiVersion, kind, metadata, ...rest } = rendered.value;
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+  const { apiVersion, kind, metadata } = owner;
+  const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
+  const named = { name: `${hook}-${metadata.uid}`, ownerReferences };
+  const manifest = manifestOf(rendered.value, given => ({ ...given, ...named }));
+  if (manifest === undefined)
     return { ok: false, message: `template ${file} rendered an object without apiVersion and kind` };
-  }
-  const given = isJsonObject(metadata) ? metadata : {};
-  const { uid, name } = owner.metadata;
-  return {
-    ok: true,
-    manifest: {
-      ...rest,
-      apiVersion,
-      kind,
-      metadata: {
-        ...given,
-        name: `${hook}-${uid}`,
-        ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name, uid }],
-      },
-    },
-  };
+  return { ok: true, manifest };
 }
 
 /** As it came: nothing but JSON. */

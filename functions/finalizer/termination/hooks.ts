@@ -21,7 +21,7 @@ import { messageOf, RetryableError, TerminalError } from '../../../shared/errors
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from './record.ts';
-import { followResource, keyOfHook, makeResource } from './hook-resource.ts';
+import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { hookModeOf } from './hook-mode.ts';
 import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown, type ResourceAnswer } from './hook-progress.ts';
@@ -161,7 +161,7 @@ async function callFor(
   try {
     const { target } = hook;
     return target.kind === 'customResource'
-      ? await makeResource(context, { ...hook, target }, progress)
+      ? await makeHookResource(context, { ...hook, target }, progress)
       : await invoke(context, hook, progress, within);
   } catch (error) {
     const isRefused = within !== undefined && error instanceof TerminalError;

@@ -4,6 +4,7 @@
  * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
  */
 import type { TerminationDeps } from '../cluster/context.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { orRefused } from '../../../shared/lifecycle/refusals.ts';
@@ -36,9 +37,7 @@ export async function checkReplace(
     return;
   }
   if (isSaid) return;
-  const { uid, resourceVersion } = claim.metadata;
-  const body = { metadata: { uid, resourceVersion } };
-  const outcome = await orRefused(deps.kubernetes.patch(ref, { type: 'merge', body }));
+  const outcome = await orRefused(changeExactly(deps.kubernetes, ref, claim.metadata, {}));
   if (outcome.kind !== 'ok' || outcome.object.metadata.finalizers?.includes(KARPENTER_FINALIZER) !== true) return;
   const message = `builtin: Replace is not in force here: ${KARPENTER_FINALIZER} is still on it, and Karpenter terminates it; "curfew policies admission" prints what replaces it`;
   const reason = EVENT_REASONS.replaceNotInForce;

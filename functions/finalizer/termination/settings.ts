@@ -143,7 +143,7 @@ const invalid = (
 
 /** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
 export function terminationFault({ kind, spec = {} }: KubernetesObject): string | undefined {
-  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, TERMINATION) : undefined;
+  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, [TERMINATION]) : undefined;
   const result = parsePoolTermination(spec['disruption'], 'spec.disruption');
   return result.ok ? undefined : result.message;
 }

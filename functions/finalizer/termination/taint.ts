@@ -1,10 +1,11 @@
 /** Keeps new pods and new connections away from the Nodes, as Karpenter does, and asks the forwarder to publish their pods. */
+import { changeExactly, type Change } from '../../../shared/ports/exact-change.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
-import type { JsonObject, JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { isLive } from './objects.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
@@ -19,21 +20,18 @@ export const taintNodes = {
     const writes: WriteOutcome[] = [];
     const leaves = nodes.filter(each => !isLive(each));
     await oneByOne(leaves, async node => {
-      const body = disruptedPatch(node);
-      if (body === undefined) return;
+      const change = disruption(node);
+      if (change === undefined) return;
       const ref = { type: RESOURCES.Node, name: node.metadata.name };
-      writes.push(await context.deps.kubernetes.patch(ref, { type: 'merge', body }));
+      writes.push(await changeExactly(context.deps.kubernetes, ref, node.metadata, change));
     });
     const write = writes.find(({ kind }) => kind !== 'ok') ?? writes[0];
     return write === undefined ? stepDone : lookAgainAfter(context, write, 'Nodes were tainted');
   },
 };
 
-/**
- * A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced. The list is written whole, for a
- * merge patch cannot change one entry of it; the resourceVersion in the patch keeps what somebody else has added.
- */
-function disruptedPatch(node: KubernetesObject): JsonObject | undefined {
+/** A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced. */
+function disruption(node: KubernetesObject): Change | undefined {
   const { metadata, spec } = node;
   const taints = listOf(spec?.['taints']);
   const ofKey = taints.filter(taint => fieldOf(taint, 'key') === DISRUPTED_TAINT.key);
@@ -41,15 +39,10 @@ function disruptedPatch(node: KubernetesObject): JsonObject | undefined {
   const isExcluded = metadata.labels?.[EXCLUDE_LABEL] === 'karpenter';
   const isWatched = isWatchedFor(node, 'finalizer');
   if (isTainted && isExcluded && isWatched) return undefined;
-  const { uid, resourceVersion } = metadata;
   const others = taints.filter(taint => !ofKey.includes(taint));
   return {
-    metadata: {
-      uid,
-      resourceVersion,
-      labels: { [EXCLUDE_LABEL]: 'karpenter' },
-      annotations: { [ANNOTATIONS.watchPods]: withWaiter(node, 'finalizer') },
-    },
+    labels: { [EXCLUDE_LABEL]: 'karpenter' },
+    annotations: { [ANNOTATIONS.watchPods]: withWaiter(node, 'finalizer') },
     ...(!isTainted && { spec: { taints: [...others, { ...DISRUPTED_TAINT }] } }),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The ladder of repair, called off at each of its effects and taken up again: by a recovery, a veto, a block that goes, a gate that closes,
- * a policy that only observes. No action is taken twice in an illness, and none beyond its allowance.
+ * a policy that only observes. No action is taken twice in an incident, and none beyond its allowance.
  */
 import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';

@@ -30,12 +30,12 @@ const launched: Change = {
   name: 'the replacement is ready',
   apply(core) {
     const ref = { type: RESOURCES.NodeClaim, name: REPLACEMENT };
-    const ill = node(NEW_NODE, { conditions: [ready('True', addDuration(START, minutes(TOLERATION)))] });
+    const unhealthy = node(NEW_NODE, { conditions: [ready('True', addDuration(START, minutes(TOLERATION)))] });
     const annotations = { 'curfew.dev/replaces': 'uid-n1', 'karpenter.sh/do-not-disrupt': 'true' };
     core.seed({
-      ...ill,
-      metadata: { ...ill.metadata, annotations },
-      spec: { ...fieldsOf(ill['spec']), taints: [{ key: 'curfew.dev/reserved', effect: 'NoSchedule' }] },
+      ...unhealthy,
+      metadata: { ...unhealthy.metadata, annotations },
+      spec: { ...fieldsOf(unhealthy['spec']), taints: [{ key: 'curfew.dev/reserved', effect: 'NoSchedule' }] },
     });
     const status = {
       providerID: `aws:///us-west-2a/i-${NEW_NODE}`,

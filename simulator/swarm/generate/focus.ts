@@ -14,8 +14,8 @@ import { RULE_STORIES } from './finalizer-rules.ts';
 import { GUARD_STORIES } from './guard-stories.ts';
 import { drawGuardedObjects } from './guards.ts';
 import { HOOK_TEMPLATES } from './hook-resources.ts';
-import { ILLNESS_STORIES } from './illness-stories.ts';
-import { drawIllnessObjects } from './illnesses.ts';
+import { INCIDENT_STORIES } from './incident-stories.ts';
+import { drawIncidentObjects } from './incidents.ts';
 import { LADDER_STORIES } from './ladder-stories.ts';
 import { drawDraining, FIX_TEMPLATES } from './ladders.ts';
 import { place, type Model, type Story } from './model.ts';
@@ -179,25 +179,25 @@ export const NEWS: Focus = {
 /** From here on every fourth seed is about news: seeds below draw what they have always drawn, and mutants name them. */
 export const NEWS_FROM = 20_000;
 
-/** Illnesses that come back, in pools of machines that have run for hours, over half a day. */
-export const ILLNESSES: Focus = {
+/** Incidents that come back, in pools of machines that have run for hours, over half a day. */
+export const INCIDENTS: Focus = {
   ...small,
   drawZones: random => ZONES.slice(0, random.integer(1, 3)),
   drawPolicies: random => (random.chance(0.7) ? 1 : 0),
   drawDuration: random => drawDuration(random, hours(2), hours(5)),
   drawConfig: () => OPEN_GATE,
-  drawObjects: drawIllnessObjects,
+  drawObjects: drawIncidentObjects,
   mostStories: 10,
   drawStories: random =>
     pickWeighted<Weighted<Story>>(random, [
-      [12, ILLNESS_STORIES],
+      [12, INCIDENT_STORIES],
       [0.6, ENVIRONMENT_STORIES],
     ]),
   calmEnds: [minutes(10), minutes(35), minutes(70)],
 };
 
-/** From here on every fourth seed, beside those about news, is about illnesses. */
-export const ILLNESSES_FROM = 30_000;
+/** From here on every fourth seed, beside those about news, is about incidents. */
+export const INCIDENTS_FROM = 30_000;
 
 export const FOCUSES: Weighted<Focus> = [
   [2, guards],

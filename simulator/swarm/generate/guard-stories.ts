@@ -18,7 +18,7 @@ import {
 } from './node-stories.ts';
 import type { Draft, NodePlan, Story, StoryContext } from './model.ts';
 
-/** The nodes fall ill together, and come back, if they do, one after the other. */
+/** The nodes become unhealthy together, and come back, if they do, one after the other. */
 function storm(
   { random, model, time }: StoryContext,
   nodes: readonly NodePlan[],
@@ -77,8 +77,8 @@ const vetoed: Story = ({ random, model, time }) => {
     merge: { metadata: { annotations: { [DO_NOT_REPAIR]: value } } },
   });
   const drafts: Draft[] = [{ time, act: () => say(drawVeto(random, time)) }];
-  const ill = drawNear(random, time, random.pick([seconds(0), seconds(0), minutes(1)]));
-  if (random.chance(0.8)) drafts.push(flip(random, node, ill, drawTrouble(random)));
+  const unhealthy = drawNear(random, time, random.pick([seconds(0), seconds(0), minutes(1)]));
+  if (random.chance(0.8)) drafts.push(flip(random, node, unhealthy, drawTrouble(random)));
   if (random.chance(0.5)) {
     const later = laterTime(random, model, time);
     drafts.push({ time: later, act: () => say(random.chance(0.7) ? null : drawVeto(random, later)) });

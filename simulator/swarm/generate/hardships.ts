@@ -15,9 +15,9 @@ import {
 import type { Random } from '../../random.ts';
 import type { StepAction } from '../../scenario/scenario.ts';
 import { drawDuration, drawNear, pickWeighted, times } from './draw.ts';
-import { ILLNESS_OBSTACLES } from './illness-obstacles.ts';
-import { drawReport, report, wellAgain } from './illness-reports.ts';
-import { ILLNESS_STORIES } from './illness-stories.ts';
+import { INCIDENT_OBSTACLES } from './incident-obstacles.ts';
+import { drawReport, report, wellAgain } from './incident-reports.ts';
+import { INCIDENT_STORIES } from './incident-stories.ts';
 import { LASTING_STORIES } from './lasting.ts';
 import type { Draft, Model, Story } from './model.ts';
 import { laterTime, patchNode } from './node-stories.ts';
@@ -184,8 +184,8 @@ function kindsOf({ config, pools }: HardshipContext): Weighted<Story> {
     [1, noCapacity(pools)],
     [3, karpenterAtWork],
     [2, autoscaled],
-    [2, withPools(ILLNESS_OBSTACLES)],
-    [2, withPools(ILLNESS_STORIES)],
+    [2, withPools(INCIDENT_OBSTACLES)],
+    [2, withPools(INCIDENT_STORIES)],
     [3, withPools(LASTING_STORIES)],
     [2, withPools(UPHEAVALS)],
   ];

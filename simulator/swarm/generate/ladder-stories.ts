@@ -11,7 +11,7 @@ import { flip, patchNode } from './node-stories.ts';
 
 const MOST_TURNS = 3;
 
-/** A node that stays ill, gets well, or is ill in another way by the time of each action; its remediator may answer in between. */
+/** A node that stays unhealthy, gets well, or is unhealthy in another way by the time of each action; its remediator may answer in between. */
 const climb: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const { type, status } = random.chance(0.8) ? { type: 'Ready', status: 'False' } : drawTrouble(random);

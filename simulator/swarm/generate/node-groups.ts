@@ -47,7 +47,7 @@ function groupNode(random: Random, node: NodePlan): Manifest {
 const nodesOfGroups = ({ nodes }: Model): readonly NodePlan[] =>
   nodes.filter(({ pool, claim }) => pool === undefined && claim === undefined);
 
-const ill: Story = ({ random, model, time }) => {
+const unhealthy: Story = ({ random, model, time }) => {
   const nodes = nodesOfGroups(model);
   return nodes.length === 0 ? [] : [flip(random, random.pick(nodes), time, drawTrouble(random))];
 };
@@ -90,7 +90,7 @@ const turned: Story = ({ random, model, time }) => {
 };
 
 export const NODE_GROUP_STORIES: readonly (readonly [weight: number, story: Story])[] = [
-  [5, ill],
+  [5, unhealthy],
   [2, replaced],
   [1.5, turned],
 ];

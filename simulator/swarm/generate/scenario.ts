@@ -22,7 +22,7 @@ import { drawChecks } from './checks.ts';
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
-import { FOCUSES, ILLNESSES, ILLNESSES_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
+import { FOCUSES, INCIDENTS, INCIDENTS_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHardships, HARDSHIPS_FROM } from './hardships.ts';
 import { drawHookWork } from './hook-resources.ts';
 import { drawLasting, drawRefusals } from './lasting.ts';
@@ -77,7 +77,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
     ...(isHard ? drawHardships(hard, { model, start: START, span, config, pools: poolsOf(objects) }) : []),
-    ...(seed >= MISHAPS_FROM ? drawMishaps(root.stream('mishaps'), START, span) : []),
+    ...(seed >= MISHAPS_FROM ? drawMishaps(root.stream('mishaps'), { seed, start: START, span }) : []),
     ...drawChecks(root.stream('checks'), { objects, model, start: START, span }),
   ];
   return {
@@ -103,7 +103,7 @@ const poolsOf = (objects: readonly PlacedManifest[]): readonly string[] =>
 /** What later seeds are about, beside what all may be about. */
 function focusOf(seed: number): Focus | undefined {
   if (seed >= NEWS_FROM && seed % 4 === 0) return NEWS;
-  return seed >= ILLNESSES_FROM && seed % 4 === 1 ? ILLNESSES : undefined;
+  return seed >= INCIDENTS_FROM && seed % 4 === 1 ? INCIDENTS : undefined;
 }
 
 /** An object that is stored has no field that is null, and a file that writes one is doubted: what is absent is left out. */

@@ -32,7 +32,7 @@ export const deleted: Story = ({ random, model, time }) => {
 };
 
 /** It becomes unhealthy, and where a repair block applies is repaired by force. */
-const ill: Story = ({ random, model, time }) => {
+const unhealthy: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const drafts = [flip(random, node, time, { type: 'Ready', status: random.pick(['False', 'Unknown']) })];
   if (random.chance(0.4)) {
@@ -180,7 +180,7 @@ const joined: Story = ({ random, model, time }) => {
 
 export const TERMINATION_STORIES: readonly (readonly [weight: number, story: Story])[] = [
   [10, deleted],
-  [2, ill],
+  [2, unhealthy],
   [3, hookAnswers],
   [2, budgetTurned],
   [1.5, attached],

@@ -59,6 +59,54 @@ describe('a NodeClaim that changed since the pass has listed it', () => {
   });
 });
 
+describe('what somebody writes at any instant of a run', () => {
+  /** The same look with an interference before each of its calls. */
+  async function atEveryCall(story: (call: number) => Promise<number>): Promise<void> {
+    const calls = await story(0);
+    expect(calls).toBeGreaterThan(10);
+    for (let call = 1; call <= calls; call++) await story(call);
+  }
+
+  it('a veto on the NodeClaim: no deletion follows it', async () => {
+    await atEveryCall(async call => {
+      const world = dueWorld();
+      let writesBefore = Infinity;
+      world.beforeCall(call, () => {
+        writesBefore = world.writes.length;
+        if (world.core.get(CLAIM).metadata.deletionTimestamp === undefined) annotate(world, { [VETO]: 'true' });
+      });
+      const calls = await world.look('n1');
+      const deletions = verbs(world).filter((verb, index) => verb === 'delete' && index >= writesBefore);
+      expect({ call, deletions }).toEqual({ call, deletions: [] });
+      return calls;
+    });
+  });
+
+  it('a cordon: it stays when the reboot is over, unless the node was cordoned already', async () => {
+    const ref = { type: RESOURCES.Node, name: 'n1' };
+    await atEveryCall(async call => {
+      const world = dueWorld({
+        policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
+        actions: [{ type: 'Reboot', timeout: '30m' }, { type: 'Terminate' }],
+      });
+      const isCordoned = (): boolean => world.node('n1').spec?.['unschedulable'] === true;
+      let isTheirs = false;
+      world.beforeCall(call, () => {
+        isTheirs = !isCordoned();
+        world.core.patch(ref, { type: 'merge', body: { spec: { unschedulable: true } } }, { user: 'somebody' });
+      });
+      const calls = await world.look('n1');
+      await world.run(minutes(2));
+      expect({ call, calls: world.instanceCalls }).toEqual({ call, calls: ['reboot aws:///us-west-2a/i-n1'] });
+      world.setCondition('n1', 'NetworkUnavailable', 'False');
+      await world.look('n1');
+      await world.run(minutes(20));
+      expect({ call, isCordoned: isCordoned() }).toEqual({ call, isCordoned: isTheirs });
+      return calls;
+    });
+  });
+});
+
 describe('a NodeClaim that did not change', () => {
   it('is not read again: each repair costs one read less', async () => {
     const unchanged = dueWorld();

@@ -56,6 +56,17 @@ describe('Reboot', () => {
     });
   });
 
+  it('is asked for once wherever a request fails that comes before it', async () => {
+    const first = { type: 'Reboot', timeout: '30m' };
+    const calls = await dueWorld(first).look('n1');
+    for (let call = 1; call <= calls; call++) {
+      const world = dueWorld(first);
+      await world.look('n1', { call, side: 'before' });
+      await pass(world, 1, 2, 5);
+      expect({ call, reboots: reboots(world) }).toEqual({ call, reboots: ['reboot aws:///us-west-2a/i-n1'] });
+    }
+  });
+
   it('is tried again while EC2 certainly refuses it, and never when it may have taken effect', async () => {
     const certain = dueWorld({ type: 'Reboot', timeout: '30m' });
     certain.cloud.fails = new RetryableError('throttled', { reason: 'RequestLimitExceeded' });

@@ -3,15 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../functions/repair/attempt.ts';
 import { intoNode, isSettledBy } from '../../../functions/repair/carried-attempts.ts';
 import { keyOf, ladderOf, turnOf } from '../../../functions/repair/ladder.ts';
-import {
-  type CarriedAttempt,
-  nodeCodec,
-  nodeOfBefore,
-  poolCodec,
-  poolOfBefore,
-} from '../../../functions/repair/record.ts';
+import { type CarriedAttempt, nodeCodec, poolCodec, poolOfBefore } from '../../../functions/repair/record.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
-import { someSettings, T } from '../../builders/repair.ts';
+import { anAttempt, someSettings, T } from '../../builders/repair.ts';
 import { RECORD_TYPES, storedState } from '../../fixtures/items/record-types.ts';
 
 const RUNGS = ladderOf(
@@ -41,8 +35,8 @@ const carry = (overrides: Partial<CarriedAttempt>, ladder = RUNGS) =>
 
 /** Whose turn it is once what is under way is over. */
 const next = (overrides: Partial<CarriedAttempt>, ladder = RUNGS): string => {
-  const { illness, acts, refusals } = carry(overrides, ladder);
-  const turn = turnOf({ ladder, taken: illness?.taken ?? [], acts, refusals, basis: '' }, addDuration(T, hours(1)));
+  const { incident, acts, refusals } = carry(overrides, ladder);
+  const turn = turnOf({ ladder, taken: incident?.taken ?? [], acts, refusals, basis: '' }, addDuration(T, hours(1)));
   return turn.kind === 'next' ? keyOf(turn.action) : turn.kind;
 };
 
@@ -153,23 +147,34 @@ describe('a stored record of any version', () => {
     },
   );
 
-  it.each(versions('repair-node'))('%s: the clock of its incident runs on', (_, state) => {
+  it.each(versions('repair-node'))('%s: the clock of its condition runs on', (_, state) => {
     const node = nodeCodec.parse(state);
-    const incident = state['incident'] as {
+    const condition = state['incident'] as {
       conditionType: string;
       conditionStatus: string;
       lastTransitionTime: number;
     };
     if (state['clocks'] === undefined) {
       expect(node.clocks).toEqual({
-        [`${incident.conditionType}=${incident.conditionStatus}`]: {
-          start: incident.lastTransitionTime,
-          stated: incident.lastTransitionTime,
+        [`${condition.conditionType}=${condition.conditionStatus}`]: {
+          start: condition.lastTransitionTime,
+          stated: condition.lastTransitionTime,
         },
       });
       expect(node.episodes).toEqual(state['episodes'] ?? []);
     }
-    expect(nodeOfBefore(nodeCodec.toState(node))).toEqual(nodeCodec.toState(node));
+    expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
+  });
+
+  it('keeps the names of the store', () => {
+    const incident = { type: 'Ready', taken: [], healthySince: T };
+    const dueCondition = { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime: T, dueTime: T };
+    const node = { ...newNode('n1', 'default'), incident, attempt: anAttempt('n1', { dueCondition }) };
+    expect(nodeCodec.toState(node)).toMatchObject({
+      illness: { type: 'Ready', wellTime: T },
+      attempt: { incident: { conditionType: 'Ready' } },
+    });
+    expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
   });
 
   it('has samples of each', () => {

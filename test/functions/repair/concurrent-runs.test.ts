@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
-import { createRepairWorld, seedPool, type RepairWorld } from '../../fakes/repair-world.ts';
+import { createRepairWorld, type RepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
-/** A pool of five with one that is ill. */
+/** A pool of five with one that is unhealthy. */
 function sickWorld(type = 'NetworkUnavailable', status = 'True'): RepairWorld {
   const world = createRepairWorld();
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5']);
@@ -11,8 +11,8 @@ function sickWorld(type = 'NetworkUnavailable', status = 'True'): RepairWorld {
   return world;
 }
 
-/** The old illness is over, and another one has begun that is due sooner. */
-function changeIllness(world: RepairWorld): void {
+/** The old incident is over, and another one has begun that is due sooner. */
+function changeIncident(world: RepairWorld): void {
   world.setCondition('n1', 'KernelReady', 'True');
   world.setCondition('n1', 'NetworkUnavailable', 'True');
 }
@@ -27,7 +27,7 @@ describe('two passes of one pool', () => {
     const world = sickWorld('KernelReady', 'False');
     await world.look('n1');
     world.advance(seconds(30));
-    changeIllness(world);
+    changeIncident(world);
     const since = world.now();
     // It saw the node healthy, between the two changes.
     world.beforeNextPut(async () => {
@@ -88,7 +88,7 @@ describe('two passes of one pool', () => {
   it('give the message back when others keep writing', async () => {
     const world = sickWorld('KernelReady', 'False');
     await world.look('n1');
-    changeIllness(world);
+    changeIncident(world);
     const touch = async (): Promise<void> => {
       world.beforeNextPut(touch, isOfPool);
       const record = poolRecordOf(world);

@@ -76,7 +76,7 @@ it('I3 never above budget and threshold, and nobody before its time', () => {
       expect(pool.unhealthy.length - going.length).toBeLessThanOrEqual(
         Math.ceil((pool.percent * counted) / 100 - 1e-9),
       );
-      for (const { attempt } of granted) expect(attempt.incident.dueTime).toBeLessThanOrEqual(NOW);
+      for (const { attempt } of granted) expect(attempt.dueCondition.dueTime).toBeLessThanOrEqual(NOW);
       if (pool.budget !== undefined)
         expect(Object.keys(state.inFlight).length).toBeLessThanOrEqual(Math.max(pool.budget, going.length));
     }),

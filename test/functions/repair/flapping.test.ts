@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextEpisodes } from '../../../functions/repair/flapping.ts';
-import { illsOf, judgeHealth } from '../../../functions/repair/illness.ts';
+import { judgeHealth, unhealthyStatementsOf } from '../../../functions/repair/incident.ts';
 import type { Episode } from '../../../functions/repair/record.ts';
 import type { NodeCondition } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, minutes } from '../../../shared/domain/time.ts';
 import { someSettings } from '../../builders/repair.ts';
 
 const START = Date.UTC(2024, 10, 1, 15) as EpochMs;
@@ -26,11 +26,14 @@ const nodeWith = (conditions: Conditions): { readonly conditions: readonly NodeC
 
 /** By a look long after its transitions. */
 const healthOf = (node: ReturnType<typeof nodeWith>, rules: RepairSettings, episodes: readonly Episode[]) =>
-  judgeHealth(illsOf({ ...node, creationTime: undefined }, { now: at(60), settings: rules, record: undefined }), {
-    now: at(60),
-    settings: rules,
-    episodes,
-  });
+  judgeHealth(
+    unhealthyStatementsOf({ ...node, creationTime: undefined }, { now: at(60), settings: rules, record: undefined }),
+    {
+      now: at(60),
+      settings: rules,
+      episodes,
+    },
+  );
 
 /** What is remembered of a node that was looked at in these minutes. */
 function remember(findings: readonly (readonly [minute: number, conditions: Conditions])[]): readonly Episode[] {
@@ -122,7 +125,7 @@ describe('unhealthy times', () => {
     const episodes = remember([[0, { Ready: ['False', 0] }]]);
     const node = nodeWith({ Ready: ['False', 19] });
     const health = healthOf(node, settings, nextEpisodes(node, settings, episodes, at(20)));
-    expect(health).toMatchObject({ incident: { dueTime: at(39) } });
+    expect(health).toMatchObject({ dueCondition: { dueTime: at(39) } });
   });
 });
 
@@ -153,7 +156,7 @@ describe('with flapping, a node', () => {
           const rule = { flapping: { window: '1h', unhealthyFor: `${unhealthyFor}m` } };
           const patient = someSettings({ defaultTolerationDuration: '24h', ...rule });
           const health = healthOf(nodeWith({ Ready: ['False', since] }), patient, spans(episodes));
-          expect(health).toMatchObject({ incident: { dueTime: at(due) } });
+          expect(health).toMatchObject({ dueCondition: { dueTime: at(due) } });
         },
       ),
       { numRuns: 300 },
@@ -173,7 +176,7 @@ describe('with flapping, a node', () => {
       [-5, 13],
     ]);
     expect(healthOf(nodeWith({ Ready: ['False', 30] }), settings, remember(findings))).toMatchObject({
-      incident: { dueTime: at(32) },
+      dueCondition: { dueTime: at(32) },
     });
   });
 
@@ -186,7 +189,7 @@ describe('with flapping, a node', () => {
       defaultTolerationDuration: '24h',
       flapping: { window: '1h', unhealthyFor: '20m' },
     });
-    expect(healthOf(node, patient, [])).toMatchObject({ incident: { dueTime: at(25) } });
+    expect(healthOf(node, patient, [])).toMatchObject({ dueCondition: { dueTime: at(25) } });
   });
 
   it('whose toleration ends sooner is due by that, and its message says by which', () => {
@@ -194,9 +197,12 @@ describe('with flapping, a node', () => {
     const rules = (toleration: string): RepairSettings =>
       someSettings({ defaultTolerationDuration: toleration, flapping: { window: '1h', unhealthyFor: '20m' } });
     const by = (toleration: string) => healthOf(node, rules(toleration), spans([[0, 10]]));
-    expect(by('5m')).toMatchObject({ incident: { dueTime: at(25) }, message: expect.stringContaining('tolerated 5m') });
+    expect(by('5m')).toMatchObject({
+      dueCondition: { dueTime: at(25) },
+      message: expect.stringContaining('tolerated 5m'),
+    });
     expect(by('1h')).toMatchObject({
-      incident: { dueTime: at(30) },
+      dueCondition: { dueTime: at(30) },
       message: expect.stringContaining('unhealthy for 20m0s in all within 1h0m0s'),
     });
   });

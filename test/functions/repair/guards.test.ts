@@ -6,18 +6,18 @@ import { verdictOf } from '../../../functions/repair/ladder.ts';
 import { NEW_POOL } from '../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, minutes, toDurationMs, toIsoText, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, minutes, toDurationMs, toIsoText } from '../../../shared/domain/time.ts';
 import {
   aCondition,
   aDecision,
   aPoolNode,
   aPoolOf,
   claimOf,
+  type PoolWorld,
   SICK,
   someRules,
   T,
   verdictsOf,
-  type PoolWorld,
 } from '../../builders/repair.ts';
 
 const NOW = addDuration(T, minutes(30));
@@ -26,7 +26,7 @@ const POOL = 'karpenter.sh/nodepool';
 const before = (now: EpochMs, ago: number): EpochMs => addDuration(now, toDurationMs(-ago * 60_000));
 const repaired = (nodes: readonly NodeView[], given: Partial<PoolWorld> = {}): readonly string[] =>
   aDecision(nodes, given).granted.map(({ finding }) => finding.node.name);
-const ill = (name: string, overrides: Partial<NodeView> = {}): NodeView =>
+const unhealthyNode = (name: string, overrides: Partial<NodeView> = {}): NodeView =>
   aPoolNode(name, aCondition('Ready', 'False', T), overrides);
 /** Well for so many minutes. */
 const well = (name: string, ago = 600, overrides: Partial<NodeView> = {}): NodeView =>
@@ -51,7 +51,7 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     [101, 21],
   ])('in a pool of %i repairs up to %i', (size, allowed) => {
     const pool = (unhealthy: number): readonly NodeView[] =>
-      Array.from({ length: size }, (_, index) => (index < unhealthy ? ill(`n${index}`) : well(`n${index}`)));
+      Array.from({ length: size }, (_, index) => (index < unhealthy ? unhealthyNode(`n${index}`) : well(`n${index}`)));
     expect(repaired(pool(allowed))).toHaveLength(allowed);
     if (allowed === size) return;
     const { findings, wakeTime } = aDecision(pool(allowed + 1));
@@ -63,7 +63,7 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
 
   it('counts a node inside its toleration', () => {
     const fresh = aPoolNode('n2', aCondition('Ready', 'Unknown', addDuration(T, minutes(29))));
-    expect(verdictsOf(aDecision([ill('n1'), fresh, well('n3'), well('n4')]))).toEqual([
+    expect(verdictsOf(aDecision([unhealthyNode('n1'), fresh, well('n3'), well('n4')]))).toEqual([
       'blocked n1 UnhealthyThreshold',
       'tolerate n2',
     ]);
@@ -77,7 +77,9 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     ['50%', 5, 5],
     ['50%', 6, 0],
   ])('obeys maxUnhealthy %j with %i of 10 unhealthy', (maxUnhealthy, unhealthy, expected) => {
-    const nodes = Array.from({ length: 10 }, (_, index) => (index < unhealthy ? ill(`n${index}`) : well(`n${index}`)));
+    const nodes = Array.from({ length: 10 }, (_, index) =>
+      index < unhealthy ? unhealthyNode(`n${index}`) : well(`n${index}`),
+    );
     expect(repaired(nodes, { rules: someRules({ maxUnhealthy, zoneOutage: 'Off', freeze: 'Off' }) })).toHaveLength(
       expected,
     );
@@ -85,18 +87,18 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
 
   const SHUTDOWN = [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }];
   it.each<[string, NodeView, boolean]>([
-    ['a node that a person vetoes', ill('n2', { annotations: { 'curfew.dev/do-not-repair': 'true' } }), true],
-    ['a node that is stopped', ill('n2', { taints: SHUTDOWN }), true],
-    ['a node that is being deleted', ill('n2', { deletionTime: T }), true],
-    ['a node that is left over', ill('n2'), false],
+    ['a node that a person vetoes', unhealthyNode('n2', { annotations: { 'curfew.dev/do-not-repair': 'true' } }), true],
+    ['a node that is stopped', unhealthyNode('n2', { taints: SHUTDOWN }), true],
+    ['a node that is being deleted', unhealthyNode('n2', { deletionTime: T }), true],
+    ['a node that is left over', unhealthyNode('n2'), false],
   ])('counts neither above nor below the line: %s', (_, node, hasClaim) => {
     const rest = ['n3', 'n4', 'n5', 'n6'].map(name => well(name));
-    const nodes = [ill('n1'), node, ...rest];
+    const nodes = [unhealthyNode('n1'), node, ...rest];
     const claims = nodes.filter(each => hasClaim || each !== node).map(each => claimOf(each));
     const decision = aDecision(nodes, { claims });
     expect(decision.granted.map(({ finding }) => finding.node.name)).toContain('n1');
-    // Five are left, and one of them may be ill.
-    const both = [ill('n1'), node, ill('n3'), ...rest.slice(1)];
+    // Five are left, and one of them may be unhealthy.
+    const both = [unhealthyNode('n1'), node, unhealthyNode('n3'), ...rest.slice(1)];
     const blocked = aDecision(both, {
       claims: both.filter(each => hasClaim || each !== node).map(each => claimOf(each)),
     });
@@ -108,9 +110,9 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     ['whose instance another Node states, too', { providerID: well('n3').providerID }, []],
     ['of two NodeClaims', {}, [{}, { name: 'other', uid: 'other' }]],
     ['whose NodeClaim names another Node', {}, [{ nodeName: 'other' }]],
-  ])('counts an ill node %s: its NodeClaim is not gone', (_, overrides, own) => {
-    const node = ill('n2', overrides);
-    const others = [ill('n1'), ...['n3', 'n4', 'n5'].map(name => well(name))];
+  ])('counts an unhealthy node %s: its NodeClaim is not gone', (_, overrides, own) => {
+    const node = unhealthyNode('n2', overrides);
+    const others = [unhealthyNode('n1'), ...['n3', 'n4', 'n5'].map(name => well(name))];
     const claims = [...others.map(each => claimOf(each)), ...own.map(each => claimOf(node, each))];
     const [first] = aDecision([...others, node], { claims }).findings;
     expect(first && verdictOf(first)?.message).toContain('2 of 5 nodes of NodePool default are unhealthy');
@@ -122,7 +124,9 @@ describe('outages', () => {
   const inZone = (zone: string, nodes: readonly NodeView[]): readonly NodeView[] =>
     nodes.map(node => ({ ...node, labels: { ...node.labels, [ZONE]: zone } }));
   const many = (size: number, unhealthy: number): readonly NodeView[] =>
-    Array.from({ length: size }, (_, index) => (index < unhealthy ? ill(`n${index + 1}`) : well(`n${index + 1}`)));
+    Array.from({ length: size }, (_, index) =>
+      index < unhealthy ? unhealthyNode(`n${index + 1}`) : well(`n${index + 1}`),
+    );
 
   it.each([
     [3, 5, true],
@@ -142,7 +146,7 @@ describe('outages', () => {
       uid: `o-${node.uid}`,
       labels: { [POOL]: 'other', [ZONE]: 'a' },
     }));
-    const own = [...inZone('a', [ill('ours')]), ...inZone('b', [ill('there')])];
+    const own = [...inZone('a', [unhealthyNode('ours')]), ...inZone('b', [unhealthyNode('there')])];
     const decision = aDecision(own, { rules: someRules(all), cluster: [...others, ...own] });
     expect(verdictsOf(decision)).toEqual(['blocked ours ZoneOutage', 'repair there']);
   });
@@ -165,7 +169,13 @@ describe('outages', () => {
     ],
   ])('freeze and zone: %s', (_, third, counts) => {
     const rules = someRules({ ...all, freeze: 'Off' });
-    const nodes = inZone('a', [ill('n1'), ill('n2'), ill('n3', third), well('n4'), well('n5')]);
+    const nodes = inZone('a', [
+      unhealthyNode('n1'),
+      unhealthyNode('n2'),
+      unhealthyNode('n3', third),
+      well('n4'),
+      well('n5'),
+    ]);
     expect(aDecision(nodes, { rules }).state.held).toEqual(counts ? ['zone/a'] : []);
     const dark = nodes.map(node =>
       node.conditions[0]?.status === 'False' ? { ...node, conditions: [aCondition('Ready', 'Unknown')] } : node,
@@ -180,7 +190,7 @@ describe('settling', () => {
   const four = ['n3', 'n4', 'n5'].map(name => well(name));
   /** n1 is due; n2 came back so many minutes ago. */
   const after = (back: NodeView, given: Partial<PoolWorld> = {}): readonly string[] =>
-    verdictsOf(aDecision([ill('n1'), back, ...four], { rules, ...given }));
+    verdictsOf(aDecision([unhealthyNode('n1'), back, ...four], { rules, ...given }));
 
   it.each<[string, NodeView, string]>([
     ['holds while another one has been back for less than five minutes', well('n2', 4.9), 'blocked n1 Settling'],
@@ -231,7 +241,7 @@ describe('settling', () => {
   });
 
   it('looks again when the first of them counts no more', () => {
-    const decision = aDecision([ill('n1'), well('n2', 3), ...four], { rules });
+    const decision = aDecision([unhealthyNode('n1'), well('n2', 3), ...four], { rules });
     expect(decision.wakeTime).toBe(addDuration(NOW, minutes(2)));
   });
 
@@ -239,7 +249,7 @@ describe('settling', () => {
     const zone = (name: string, ago: number): NodeView =>
       well(name, ago, { labels: { [POOL]: 'default', [ZONE]: 'a' } });
     const nodes = [
-      ill('n1', { labels: { [POOL]: 'default', [ZONE]: 'a' } }),
+      unhealthyNode('n1', { labels: { [POOL]: 'default', [ZONE]: 'a' } }),
       zone('n2', 1),
       zone('n3', 1),
       zone('n4', 600),
@@ -256,12 +266,12 @@ describe('settling', () => {
     });
   });
 
-  it('holds one node for fifteen minutes at most in one illness, all times together', () => {
+  it('holds one node for fifteen minutes at most in one incident, all times together', () => {
     const settling = (totalMs: number, since?: EpochMs) => ({
       'uid-n1': {
         ...newNode('n1', 'default'),
         clocks: { 'Ready=False': { start: T, stated: T } },
-        illness: { type: 'Ready', taken: [], settling: { totalMs, ...(since !== undefined && { since }) } },
+        incident: { type: 'Ready', taken: [], settling: { totalMs, ...(since !== undefined && { since }) } },
       },
     });
     const verdict = (totalMs: number, since?: EpochMs): readonly string[] =>
@@ -270,11 +280,14 @@ describe('settling', () => {
     expect(verdict(minutes(15))).toEqual(['repair n1']);
     expect(verdict(minutes(10), before(NOW, 4))).toEqual(['blocked n1 Settling']);
     expect(verdict(minutes(10), before(NOW, 5))).toEqual(['repair n1']);
-    const decision = aDecision([ill('n1'), well('n2', 1), ...four], { rules, records: settling(minutes(14)) });
+    const decision = aDecision([unhealthyNode('n1'), well('n2', 1), ...four], {
+      rules,
+      records: settling(minutes(14)),
+    });
     expect(decision.wakeTime).toBe(addDuration(NOW, minutes(1)));
   });
 
-  const states = fc.constantFrom('ill', 'back', 'well');
+  const states = fc.constantFrom('unhealthy', 'back', 'well');
   it('property: holds nothing while nobody has come back, and begins nothing that would be above the line with those that have', () => {
     fc.assert(
       fc.property(
@@ -282,19 +295,25 @@ describe('settling', () => {
         fc.integer({ min: 0, max: 100 }),
         (drawn, percent) => {
           const nodes = drawn.map((state, index) =>
-            state === 'ill' ? ill(`n${index}`) : well(`n${index}`, state === 'back' ? 1 : 600),
+            state === 'unhealthy' ? unhealthyNode(`n${index}`) : well(`n${index}`, state === 'back' ? 1 : 600),
           );
           const block = { maxUnhealthy: `${percent}%`, zoneOutage: 'Off', freeze: 'Off' };
           const decision = aDecision(nodes, { rules: someRules(block) });
           const count = (...of: readonly string[]): number => drawn.filter(state => of.includes(state)).length;
           const allowed = Math.ceil((percent * nodes.length) / 100 - 1e-9);
           const expected =
-            count('ill') > allowed ? 'UnhealthyThreshold' : count('ill', 'back') > allowed ? 'Settling' : undefined;
+            count('unhealthy') > allowed
+              ? 'UnhealthyThreshold'
+              : count('unhealthy', 'back') > allowed
+                ? 'Settling'
+                : undefined;
           const reasons = decision.findings.flatMap(({ verdict }) =>
             verdict?.kind === 'held' ? verdict.blocker.reason : [],
           );
-          expect(new Set(reasons)).toEqual(new Set(expected === undefined || count('ill') === 0 ? [] : [expected]));
-          expect(decision.granted).toHaveLength(expected === undefined ? count('ill') : 0);
+          expect(new Set(reasons)).toEqual(
+            new Set(expected === undefined || count('unhealthy') === 0 ? [] : [expected]),
+          );
+          expect(decision.granted).toHaveLength(expected === undefined ? count('unhealthy') : 0);
         },
       ),
       { numRuns: 300 },
@@ -316,7 +335,7 @@ describe('after a hold', () => {
   it('the ramp is remembered while the gate is closed, the block cannot be read or mode is Observe', () => {
     const ramp = { step: 0, stepTime: NOW, granted: 0 };
     const state = { ...NEW_POOL, held: ['threshold'], ramp };
-    const nodes = [ill('n1'), aPoolNode('n2', SICK), well('n3')];
+    const nodes = [unhealthyNode('n1'), aPoolNode('n2', SICK), well('n3')];
     const closed = aDecision(nodes, { rules: someRules({}, { gateOpen: false }), state });
     const typo = aDecision(nodes, { rules: someRules({}, { settings: { invalid: 'a typo' } }), state });
     for (const { state: after } of [closed, typo]) expect(after).toMatchObject({ held: ['threshold'], ramp });

@@ -8,13 +8,13 @@ import {
   lastRebootText,
   newNode,
 } from '../../../functions/repair/attempt.ts';
-import { illnessAt } from '../../../functions/repair/illness.ts';
+import { incidentAt } from '../../../functions/repair/incident.ts';
 import { keyOf, ladderOf, takenBefore, turnOf } from '../../../functions/repair/ladder.ts';
 import type { Act, NodeRecord } from '../../../functions/repair/record.ts';
 import type { LadderAction } from '../../../functions/repair/verdict.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Refusal } from '../../../shared/domain/refusal.ts';
-import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, hours, minutes, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { anAttempt, someSettings, T } from '../../builders/repair.ts';
 
 const at = (minute: number): EpochMs => addDuration(T, toDurationMs(minute * 60_000));
@@ -111,7 +111,7 @@ describe('the turn', () => {
   });
 });
 
-describe('an illness of the same condition within a day', () => {
+describe('an incident of the same condition within a day', () => {
   const before = (type: string, key: string, time: number, done: readonly Act[] = []) => ({
     before: { type, key, time: at(time) },
     acts: done,
@@ -156,12 +156,12 @@ describe('what stands on the Node', () => {
   });
 });
 
-/** A node through illnesses, acts and pauses; what was taken, in its order. */
+/** A node through incidents, acts and pauses; what was taken, in its order. */
 const steps = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constant('act' as const), isAccepted: fc.boolean() }),
     fc.record({ kind: fc.constant('well' as const) }),
-    fc.record({ kind: fc.constant('ill' as const), type: fc.constantFrom('Ready', 'Disk') }),
+    fc.record({ kind: fc.constant('unhealthy' as const), type: fc.constantFrom('Ready', 'Disk') }),
     fc.record({ kind: fc.constant('wait' as const), minutes: fc.constantFrom(1, 4, 6, 60, 700, 1500) }),
   ),
   { maxLength: 60 },
@@ -178,7 +178,7 @@ const ladders = fc
   .map(([inPlace, isLast]) => [...inPlace, ...(isLast ? [{ type: 'Terminate', timeout: '1h' }] : [])])
   .filter(({ length }) => length > 0);
 
-it('property: I11 no action twice for one illness, and none beyond its allowance', () => {
+it('property: I11 no action twice for one incident, and none beyond its allowance', () => {
   fc.assert(
     fc.property(ladders, steps, (actions, story) => {
       const own = ladder(...actions);
@@ -188,23 +188,23 @@ it('property: I11 no action twice for one illness, and none beyond its allowance
       let inThis: string[] = [];
       const all: Act[] = [];
       const look = (): void => {
-        const illness = illnessAt(record.illness, type !== undefined, now);
-        if (illness === undefined) inThis = [];
-        const { illness: _, ...rest } = record;
-        record = { ...rest, ...(illness && { illness }) };
+        const incident = incidentAt(record.incident, type !== undefined, now);
+        if (incident === undefined) inThis = [];
+        const { incident: _, ...rest } = record;
+        record = { ...rest, ...(incident && { incident }) };
       };
       for (const step of story) {
         if (step.kind === 'wait') now = addDuration(now, minutes(step.minutes));
         if (step.kind === 'well') type = undefined;
-        if (step.kind === 'ill') type = step.type;
+        if (step.kind === 'unhealthy') type = step.type;
         look();
         if (step.kind !== 'act' || type === undefined) continue;
-        const taken = record.illness?.taken ?? takenBefore(record, type, own, now);
+        const taken = record.incident?.taken ?? takenBefore(record, type, own, now);
         const { acts: done, refusals } = record;
         const next = turnOf({ ladder: own, taken, acts: done, refusals, basis: '' }, now);
         if (next.kind !== 'next') continue;
         const { action: rung } = next;
-        record = { ...record, illness: { ...record.illness, type, taken: [...taken] } };
+        record = { ...record, incident: { ...record.incident, type, taken: [...taken] } };
         if (!step.isAccepted) continue;
         expect(inThis).not.toContain(keyOf(rung));
         const within = all.filter(
@@ -213,8 +213,8 @@ it('property: I11 no action twice for one illness, and none beyond its allowance
         expect(within.length).toBeLessThan(rung.type === 'Terminate' ? Infinity : rung.attempts);
         inThis.push(keyOf(rung));
         all.push({ key: keyOf(rung), action: rung.type, time: now });
-        const incident = { ...anAttempt('n1').incident, conditionType: type };
-        const attempt = anAttempt('n1', { time: now, action: rung.type, key: keyOf(rung), incident });
+        const dueCondition = { ...anAttempt('n1').dueCondition, conditionType: type };
+        const attempt = anAttempt('n1', { time: now, action: rung.type, key: keyOf(rung), dueCondition });
         record = accepted(record, attempt, own);
       }
     }),
@@ -270,7 +270,7 @@ describe('a reboot whose pods have time', () => {
     expect(turn({ ...given, ladder })).toBe(expected);
   });
 
-  it('comes with its drain again in the next illness, while it has an attempt left', () => {
+  it('comes with its drain again in the next incident, while it has an attempt left', () => {
     const before = { type: 'Ready', key: reboot, time: at(0) };
     const next = (times: readonly number[]): readonly string[] =>
       takenBefore({ before, acts: acts(reboot, ...times) }, 'Ready', ladder, at(60));

@@ -6,8 +6,8 @@ import { minutes } from '../../../shared/domain/time.ts';
 import { deployedIdentity } from '../../fakes/deployed-identity.ts';
 import { createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
-/** n1 is due, n2 and n3 are ill and not due. */
-function illWorld() {
+/** n1 is due, n2 and n3 are unhealthy and not due. */
+function unhealthyWorld() {
   const judged: string[] = [];
   const world = createRepairWorld(deployedIdentity('repair'), {
     decideNode,
@@ -25,14 +25,14 @@ function illWorld() {
 }
 
 it('judges each node once, in a pass that reads the whole cluster for a node that is due', async () => {
-  const { world, judged } = illWorld();
+  const { world, judged } = unhealthyWorld();
   await world.look('n1');
   expect(world.writes.map(({ verb }) => verb)).toContain('delete');
   expect(judged.toSorted()).toEqual(['n1', 'n2', 'n3']);
 });
 
 it('judges the node again that somebody else is asked about', async () => {
-  const { world, judged } = illWorld();
+  const { world, judged } = unhealthyWorld();
   const metadata = { namespace: 'medik8s-leases', name: 'node-n1' };
   const spec = { holderIdentity: 'other', renewTime: '2024-11-01T15:12:48.000000Z', leaseDurationSeconds: 600 };
   world.seed({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec });

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { minutes } from '../../../shared/domain/time.ts';
 import { createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
-async function counted(ill: readonly string[]) {
+async function counted(unhealthy: readonly string[]) {
   const world = createRepairWorld();
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], { defaultTolerationDuration: '10m' });
-  for (const name of ill) world.setCondition(name, 'NetworkUnavailable', 'True');
+  for (const name of unhealthy) world.setCondition(name, 'NetworkUnavailable', 'True');
   world.advance(minutes(10));
   await world.look('n1');
   return world.counted;

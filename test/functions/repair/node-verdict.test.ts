@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endsBy } from '../../../functions/repair/attempt.ts';
-import { clocksOf, illsOf, readableSettings } from '../../../functions/repair/illness.ts';
+import { clocksOf, readableSettings, unhealthyStatementsOf } from '../../../functions/repair/incident.ts';
 import { decideNode, type NodeObservation } from '../../../functions/repair/node-verdict.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import {
+  type DurationMs,
+  type EpochMs,
   hours,
   latest,
   minutes,
   toEpochMs,
   toTimestamp,
-  type DurationMs,
-  type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { aCondition, aNode, aNodeClaim, at, SICK, someRules, someSettings, T } from '../../builders/repair.ts';
 
@@ -23,8 +23,16 @@ const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
 function decide(given: Partial<NodeObservation>): ReturnType<typeof decideNode> {
   const { node = aNode([SICK]), rules = someRules(), now = after(minutes(30)) } = given;
   const settings = readableSettings(rules);
-  const ills = settings === undefined ? [] : illsOf(node, { now, settings, record: undefined });
-  return decideNode({ owner: { kind: 'claim', claim: aNodeClaim() }, episodes: [], ills, ...given, node, rules, now });
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
+  return decideNode({
+    owner: { kind: 'claim', claim: aNodeClaim() },
+    episodes: [],
+    unhealthy,
+    ...given,
+    node,
+    rules,
+    now,
+  });
 }
 
 /** The design's pool: default 30m, Ready 45m, NetworkUnavailable 10m. */
@@ -36,15 +44,20 @@ const design: JsonObject = {
   ],
 };
 
-/** When a node that was looked at as it became ill is due: the rule is asked just before, and at, the expected instant. */
+/** When a node that was looked at as it became unhealthy is due: the rule is asked just before, and at, the expected instant. */
 function check(block: JsonObject, conditions: readonly NodeCondition[], expected: EpochMs | 'never'): void {
   const rules = someRules(block);
   const node = aNode(conditions);
   const settings = someSettings(block);
   const first = conditions.flatMap(({ lastTransitionTime }) => lastTransitionTime ?? []).reduce(latest, T);
-  const clocks = clocksOf(illsOf(node, { now: first, settings, record: undefined }));
+  const clocks = clocksOf(unhealthyStatementsOf(node, { now: first, settings, record: undefined }));
   const ask = (now: EpochMs): string =>
-    decide({ node, rules, now, ills: illsOf(node, { now, settings, record: { clocks, episodes: [] } }) }).kind;
+    decide({
+      node,
+      rules,
+      now,
+      unhealthy: unhealthyStatementsOf(node, { now, settings, record: { clocks, episodes: [] } }),
+    }).kind;
   if (expected === 'never') {
     expect(ask(after(hours(1000)))).toBe('ignore');
     return;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { minutes } from '../../../shared/domain/time.ts';
 import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
 import { deployedIdentity } from '../../fakes/deployed-identity.ts';
-import { createRepairWorld, seedPool, type Crash } from '../../fakes/repair-world.ts';
+import { type Crash, createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
 const FIX =
   'apiVersion: ops.example.com/v1\nkind: NodeFix\nmetadata:\n  namespace: prod\nspec:\n  node: {{ .NodeName }}\n';
@@ -129,8 +129,8 @@ const NODE_FIX = {
   name: 'n1',
 };
 
-/** The node stays ill: after the time of the custom resource its NodeClaim is deleted. The run that makes it ends at the call. */
-async function illStory(crash: Crash | undefined, meanwhile?: (world: World) => void) {
+/** The node stays unhealthy: after the time of the custom resource its NodeClaim is deleted. The run that makes it ends at the call. */
+async function unhealthyStory(crash: Crash | undefined, meanwhile?: (world: World) => void) {
   const world = dueWorld();
   const calls = await world.look('n1', crash);
   const sweepFor = async (spans: readonly number[]): Promise<void> => {
@@ -158,12 +158,12 @@ async function illStory(crash: Crash | undefined, meanwhile?: (world: World) => 
 type World = ReturnType<typeof dueWorld>;
 
 it('I4: is made once, and told once that its time is over, wherever the run ended', async () => {
-  const { calls, ...undisturbed } = await illStory(undefined);
+  const { calls, ...undisturbed } = await unhealthyStory(undefined);
   expect(undisturbed).toEqual({ created: 1, patched: 1, claims: 1, timedOut: expect.any(String) });
   const wrong: unknown[] = [];
   for (let call = 1; call <= calls; call++) {
     for (const side of ['before', 'after'] as const) {
-      const { created, patched, claims, timedOut } = await illStory({ call, side });
+      const { created, patched, claims, timedOut } = await unhealthyStory({ call, side });
       if (created !== 1 || patched !== 1 || claims !== 1 || timedOut === undefined)
         wrong.push({ call, side, created, patched, claims, timedOut });
     }
@@ -172,7 +172,7 @@ it('I4: is made once, and told once that its time is over, wherever the run ende
 });
 
 it('I10: is not taken for another one of its name, which keeps nothing from going on', async () => {
-  const { calls: _, ...after } = await illStory(undefined, world => {
+  const { calls: _, ...after } = await unhealthyStory(undefined, world => {
     world.core.delete(NODE_FIX, { user: 'x' });
     world.seed({ apiVersion: 'ops.example.com/v1', kind: 'NodeFix', metadata: { namespace: 'prod', name: 'n1' } });
   });

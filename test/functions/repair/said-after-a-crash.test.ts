@@ -2,27 +2,27 @@
 import { expect, it } from 'vitest';
 import { minutes } from '../../../shared/domain/time.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
+import { type Crash, createRepairWorld, type RepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
 const POOL = ['n1', 'n2', 'n3', 'n4', 'n5'];
 
-function illWorld(repair: object, ill: readonly string[] = ['n1']): RepairWorld {
+function unhealthyWorld(repair: object, unhealthy: readonly string[] = ['n1']): RepairWorld {
   const world = createRepairWorld();
   seedPool(world, POOL, { policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }], ...repair });
-  for (const name of ill) world.setCondition(name, 'NetworkUnavailable', 'True');
+  for (const name of unhealthy) world.setCondition(name, 'NetworkUnavailable', 'True');
   return world;
 }
 
-async function dueWorld(repair: object, ill?: readonly string[]): Promise<RepairWorld> {
-  const world = illWorld(repair, ill);
+async function dueWorld(repair: object, unhealthy?: readonly string[]): Promise<RepairWorld> {
+  const world = unhealthyWorld(repair, unhealthy);
   await world.look('n1');
   world.advance(minutes(10));
   return world;
 }
 
-/** The look at a node that was ill for a moment. */
+/** The look at a node that was unhealthy for a moment. */
 async function toleratedWorld(): Promise<RepairWorld> {
-  const world = illWorld({});
+  const world = unhealthyWorld({});
   await world.look('n1');
   return world;
 }
@@ -61,12 +61,12 @@ const SITUATIONS: readonly [decision: string, prepare: () => Promise<RepairWorld
       return world;
     },
   ],
-  ['tolerate', async () => illWorld({})],
-  ['refuse', async () => illWorld({ policies: [{ conditionType: 'NetworkUnavailable', toleration: '10x' }] })],
+  ['tolerate', async () => unhealthyWorld({})],
+  ['refuse', async () => unhealthyWorld({ policies: [{ conditionType: 'NetworkUnavailable', toleration: '10x' }] })],
   [
     'ignore',
     async () => {
-      const world = illWorld({});
+      const world = unhealthyWorld({});
       const body = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
       const options = { user: 'kubelet', subresource: 'status' } as const;
       world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body }, options);

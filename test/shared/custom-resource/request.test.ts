@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lookFor, uidOfMarked } from '../../../shared/custom-resource/follow.ts';
-import { requestResource } from '../../../shared/custom-resource/request.ts';
+import { makeResource, requestResource } from '../../../shared/custom-resource/request.ts';
 import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import type { CreateOutcome, KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 
@@ -62,6 +62,23 @@ describe('a custom resource', () => {
     });
     expect(await lookFor(kubernetes, REF, MARK)).toMatchObject({ kind: 'present', ours });
     expect(await uidOfMarked(kubernetes, REF, MARK)).toBe(ours ? 'u1' : undefined);
+  });
+
+  it.each([
+    ['that an earlier try made is taken', 'node-1', 'created'],
+    ['that was made for something else is left alone', 'node-2', 'foreign'],
+  ])('%s, and nothing is created', async (_, value, kind) => {
+    const kubernetes = api({ get: async () => ({ kind: 'there', object: marked(value) }) });
+    expect(await makeResource(kubernetes, REF, MANIFEST, MARK)).toEqual({ kind, object: marked(value) });
+  });
+
+  it.each([
+    ['node-1', 'created'],
+    ['node-2', 'foreign'],
+  ])('that another run makes for %s in between is %s', async (value, kind) => {
+    const answers = [{ kind: 'notThere' }, { kind: 'there', object: marked(value) }];
+    const kubernetes = api({ get: async () => answers.shift(), create: async () => ({ kind: 'exists' }) });
+    expect(await makeResource(kubernetes, REF, MANIFEST, MARK)).toEqual({ kind, object: marked(value) });
   });
 
   it('is not gone where its version is not served', async () => {

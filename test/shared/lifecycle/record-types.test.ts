@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withLastAccepted } from '../../../functions/repair/settings.ts';
+import { loadInForce } from '../../../functions/repair/settings.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
@@ -56,7 +56,7 @@ describe.each(RECORD_TYPES)('a record of type $name', ({ name, codec }) => {
 });
 
 /** Types whose codec is private to one file; tested through that file below. */
-const PRIVATE = ['functions/repair/settings.ts', 'shared/cluster/configuration.ts'];
+const PRIVATE = ['shared/cluster/configuration.ts'];
 
 it('every codec has its fixtures', () => {
   const root = join(import.meta.dirname, '..', '..', '..');
@@ -84,7 +84,9 @@ it('an accepted policy that version 1 stored is in force again, with fields that
     metadata: { name: 'p', uid: 'uid-1', resourceVersion: '1', creationTimestamp: '2024-11-01T12:00:00Z' },
     spec: { repair: { defaultTolerationDuration: 'soon' } },
   };
-  expect(await withLastAccepted({ records }, [broken])).toEqual([{ ...broken, spec: stored['spec'] }]);
+  const kubernetes = createInProcessKubernetesApi(createCluster({ now: () => 0 }), 'repair');
+  const { policies } = await loadInForce({ kubernetes, records }, [broken]);
+  expect(policies.policies.map(({ object }) => object)).toEqual([{ ...broken, spec: stored['spec'] }]);
 });
 
 it('a configuration that version 2 stored is in force again, with fields that a newer version added', async () => {

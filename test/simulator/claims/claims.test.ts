@@ -5,7 +5,7 @@ import { complaintOf, datedOf, observeClaims, type Claim, type Observed } from '
 
 const TIMEOUT_MS = 120_000;
 const MINUTE_MS = 60_000;
-/** Illnesses of all kinds (`ILLNESSES_FROM`). */
+/** Incidents of all kinds (`INCIDENTS_FROM`). */
 const SEEDS =
   process.env['CLAIM_SEEDS'] === undefined
     ? Array.from({ length: 16 }, (_, index) => 30_001 + 4 * index)

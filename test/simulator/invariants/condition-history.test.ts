@@ -1,4 +1,4 @@
-/** When an illness began, by hand-made reports of one node; minutes after 15:00. */
+/** When an incident began, by hand-made reports of one node; minutes after 15:00. */
 import { describe, expect, it } from 'vitest';
 import { createConditionHistory, type ConditionHistory } from '../../../simulator/invariants/condition-history.ts';
 import type { CheckContext } from '../../../simulator/invariants/invariant.ts';
@@ -26,28 +26,28 @@ function startBy(reports: readonly Report[], hasReason = false, quiet = -60): re
   return [start?.earliest, start?.latest].map(ms => ms && (ms - START) / 60_000);
 }
 
-const ill = (since: number, reason?: string) =>
+const unhealthy = (since: number, reason?: string) =>
   [['Ready', 'False', since, ...(reason === undefined ? [] : [reason])]] as never;
 const WELL = [['Ready', 'True', -500]] as const;
 
-describe('an illness begins', () => {
+describe('an incident begins', () => {
   it.each<readonly [string, readonly Report[], boolean, number]>([
     [
       'at its transition',
       [
         [0, WELL],
-        [10, ill(9)],
+        [10, unhealthy(9)],
       ],
       false,
       9,
     ],
-    ['at its transition, which lay there at the start', [[0, ill(-60)]], false, -60],
-    ['never before the node was made', [[0, ill(-60), -5]], false, -5],
+    ['at its transition, which lay there at the start', [[0, unhealthy(-60)]], false, -60],
+    ['never before the node was made', [[0, unhealthy(-60), -5]], false, -5],
     [
       'at the first look where the time is not believed',
       [
         [0, WELL],
-        [30, ill(19)],
+        [30, unhealthy(19)],
       ],
       false,
       30,
@@ -56,7 +56,7 @@ describe('an illness begins', () => {
       'at its transition ten minutes ago',
       [
         [0, WELL],
-        [30, ill(20)],
+        [30, unhealthy(20)],
       ],
       false,
       20,
@@ -65,7 +65,7 @@ describe('an illness begins', () => {
       'at the first look where the time lies ahead',
       [
         [0, WELL],
-        [30, ill(90)],
+        [30, unhealthy(90)],
       ],
       false,
       30,
@@ -74,9 +74,9 @@ describe('an illness begins', () => {
       'where it was, whatever its time says later',
       [
         [0, WELL],
-        [10, ill(10)],
-        [20, ill(20)],
-        [30, ill(30)],
+        [10, unhealthy(10)],
+        [20, unhealthy(20)],
+        [30, unhealthy(30)],
       ],
       false,
       10,
@@ -85,9 +85,9 @@ describe('an illness begins', () => {
       'anew after another status',
       [
         [0, WELL],
-        [10, ill(10)],
+        [10, unhealthy(10)],
         [20, [['Ready', 'True', 20]]],
-        [23, ill(23)],
+        [23, unhealthy(23)],
       ],
       false,
       23,
@@ -96,13 +96,13 @@ describe('an illness begins', () => {
       'with the status where no reason is asked for',
       [
         [0, WELL],
-        [10, ill(10, 'A')],
-        [20, ill(10, 'B')],
+        [10, unhealthy(10, 'A')],
+        [20, unhealthy(10, 'B')],
       ],
       false,
       10,
     ],
-    ['with the start of all looking where a reason is asked for', [[0, ill(-60, 'A')]], true, 0],
+    ['with the start of all looking where a reason is asked for', [[0, unhealthy(-60, 'A')]], true, 0],
   ])('%s', (_, reports, hasReason, start) => {
     expect(startBy(reports, hasReason)).toEqual([start, start]);
   });
@@ -111,17 +111,30 @@ describe('an illness begins', () => {
     expect(
       startBy([
         [0, WELL],
-        [10, ill(10)],
+        [10, unhealthy(10)],
         [20, [['Ready', 'True', 20]]],
-        [20.5, ill(20.5)],
+        [20.5, unhealthy(20.5)],
       ]),
     ).toEqual([10, 20.5]);
+  });
+
+  it('before or after several moments that may not have been seen', () => {
+    expect(
+      startBy([
+        [0, WELL],
+        [10, unhealthy(10)],
+        [20, [['Ready', 'True', 20]]],
+        [20.5, unhealthy(20.5)],
+        [21, [['Ready', 'True', 21]]],
+        [21.5, unhealthy(21.5)],
+      ]),
+    ).toEqual([10, 21.5]);
   });
 
   it('at its transition or at the first look where its time is not believed, and the news may have come late', () => {
     const reports = [
       [0, WELL],
-      [30, ill(19)],
+      [30, unhealthy(19)],
     ] as const;
     expect(startBy(reports, false, 31)).toEqual([19, 31]);
     expect(startBy(reports, false, 29)).toEqual([30, 30]);
@@ -132,8 +145,8 @@ describe('an illness begins', () => {
       startBy(
         [
           [0, WELL],
-          [10, ill(10, 'A')],
-          [20, ill(10, 'B')],
+          [10, unhealthy(10, 'A')],
+          [20, unhealthy(10, 'B')],
         ],
         true,
       ),

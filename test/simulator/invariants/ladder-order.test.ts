@@ -1,7 +1,7 @@
-/** The ladder, illness by illness: hand-made days of one node. */
+/** The ladder, incident by incident: hand-made days of one node. */
 import { describe, expect, it } from 'vitest';
 import { checkLadder } from '../../../simulator/invariants/ladder-order.ts';
-import { ILL, OK, toldRepair } from '../../builders/told-repair.ts';
+import { UNHEALTHY, OK, toldRepair } from '../../builders/told-repair.ts';
 
 const LADDER = { actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] };
 
@@ -9,7 +9,7 @@ type Told = ReturnType<typeof toldRepair>;
 
 function day(happens: (told: Told) => void, repair: object = LADDER): readonly string[] {
   const told = toldRepair(checkLadder, repair);
-  told.node({ name: 'n', conditions: ILL });
+  told.node({ name: 'n', conditions: UNHEALTHY });
   happens(told);
   return told.found;
 }
@@ -22,16 +22,16 @@ const terminate = (told: Told, minute: number): void => {
   told.at(minute);
   told.terminate('n');
 };
-/** Well for so many minutes, then ill again. */
+/** Well for so many minutes, then unhealthy again. */
 const well = (told: Told, minute: number, length: number, bootID?: string): void => {
   const boot = bootID === undefined ? {} : { bootID };
   told.at(minute);
   told.node({ name: 'n', conditions: OK, ...boot });
   told.at(minute + length);
-  told.node({ name: 'n', conditions: ILL, ...boot });
+  told.node({ name: 'n', conditions: UNHEALTHY, ...boot });
 };
 
-describe('the actions of an illness', () => {
+describe('the actions of an incident', () => {
   it.each<readonly [string, (told: Told) => void]>([
     ['follow each other', told => (reboot(told, 1), terminate(told, 11))],
     ['follow at once where one is refused', told => (reboot(told, 1, { kind: 'refused' }), terminate(told, 1))],
@@ -44,7 +44,7 @@ describe('the actions of an illness', () => {
       'may begin anew after a reboot that helped',
       told => (reboot(told, 1), well(told, 3, 2, 'another'), reboot(told, 20)),
     ],
-    ['may go on in the next illness', told => (reboot(told, 1), well(told, 3, 7), terminate(told, 20))],
+    ['may go on in the next incident', told => (reboot(told, 1), well(told, 3, 7), terminate(told, 20))],
     [
       'leave out what has no attempt left',
       told => (reboot(told, 1), well(told, 3, 7), reboot(told, 20), terminate(told, 31)),

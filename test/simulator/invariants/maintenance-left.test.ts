@@ -1,18 +1,18 @@
 /** I7: the maintenance of a reboot goes when its time is over. */
 import { describe, expect, it } from 'vitest';
 import { checkMaintenanceLeft } from '../../../simulator/invariants/maintenance-left.ts';
-import { ILL, toldRepair } from '../../builders/told-repair.ts';
+import { UNHEALTHY, toldRepair } from '../../builders/told-repair.ts';
 
 const LADDER = { actions: [{ type: 'Reboot', timeout: '20m' }] };
 
 /** Maintained from minute 0 until that minute, if ever; looked at every minute of the first hour. */
 function hour(reason: string, until = Infinity): readonly string[] {
   const told = toldRepair(checkMaintenanceLeft, LADDER);
-  const maintained = [...ILL, ['MaintenanceInProgress', 'True', 0, reason]] as never;
+  const maintained = [...UNHEALTHY, ['MaintenanceInProgress', 'True', 0, reason]] as never;
   told.node({ name: 'n', conditions: maintained });
   for (let minute = 1; minute <= 60; minute++) {
     told.at(minute);
-    if (minute === until) told.node({ name: 'n', conditions: ILL });
+    if (minute === until) told.node({ name: 'n', conditions: UNHEALTHY });
     told.look();
   }
   return told.found;

@@ -1,23 +1,23 @@
-/** I3 notices repairs that begin all at once when an outage is over: of six nodes of a zone four are ill, until more nodes join. */
+/** I3 notices repairs that begin all at once when an outage is over: of six nodes of a zone four are unhealthy, until more nodes join. */
 import { describe, expect, it } from 'vitest';
 import { checkRamp } from '../../../simulator/invariants/ramp.ts';
 import { mutationOf } from '../../mutants/mutants.ts';
 import type { RunOptions } from '../../../simulator/run.ts';
 import { GATE, simulate } from '../simulate.ts';
-import { ILL as ILL_SINCE, toldRepair } from '../../builders/told-repair.ts';
+import { UNHEALTHY as UNHEALTHY_SINCE, toldRepair } from '../../builders/told-repair.ts';
 
 const object = (name: string, ready: string) => ({
   node: `{ apiVersion: v1, kind: Node, metadata: { name: ${name}, creationTimestamp: "2024-11-01T12:00:00Z", labels: { karpenter.sh/nodepool: pool, topology.kubernetes.io/zone: a } }, spec: { providerID: "aws:///a/i-${name}" }, status: { conditions: [{ type: Ready, status: "${ready}", lastTransitionTime: "2024-11-01T14:00:00Z" }] } }`,
   claim: `{ apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: ${name}, labels: { karpenter.sh/nodepool: pool }, finalizers: [karpenter.sh/termination] }, status: { nodeName: ${name}, providerID: "aws:///a/i-${name}" } }`,
 });
 
-const ILL = ['n1', 'n2', 'n3', 'n4'].map(name => object(name, 'False'));
+const UNHEALTHY = ['n1', 'n2', 'n3', 'n4'].map(name => object(name, 'False'));
 const WELL = ['n5', 'n6'].map(name => object(name, 'True'));
 const NEW = ['n7', 'n8', 'n9'].map(name => object(name, 'True'));
 
 const SPEC = `${GATE}  objects:
     - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: pool }, spec: { repair: { maxUnhealthy: 100% } } }
-${[...ILL, ...WELL].flatMap(({ node, claim }) => [`    - ${node}\n`, `    - ${claim}\n`]).join('')}  steps:
+${[...UNHEALTHY, ...WELL].flatMap(({ node, claim }) => [`    - ${node}\n`, `    - ${claim}\n`]).join('')}  steps:
 ${NEW.flatMap(({ node, claim }) => [`    - { at: 10m, apply: ${node} }\n`, `    - { at: 10m, apply: ${claim} }\n`]).join('')}`;
 
 async function violations(options?: RunOptions) {
@@ -43,7 +43,7 @@ describe('what an outage had held', () => {
 function told() {
   const one = toldRepair(checkRamp, { maxUnhealthy: '100%' });
   for (const name of ['n1', 'n2', 'n3']) {
-    one.node({ name, conditions: ILL_SINCE });
+    one.node({ name, conditions: UNHEALTHY_SINCE });
     one.say(name, 'blocked', 'ZoneOutage');
   }
   return one;
@@ -88,7 +88,12 @@ describe('the first minute of a ramp', () => {
     ],
     [
       'is nothing to nodes that were not held',
-      one => (one.at(5), one.node({ name: 'n4', conditions: ILL_SINCE }), one.terminate('n1'), one.terminate('n4')),
+      one => (
+        one.at(5),
+        one.node({ name: 'n4', conditions: UNHEALTHY_SINCE }),
+        one.terminate('n1'),
+        one.terminate('n4')
+      ),
       0,
     ],
     [
@@ -96,7 +101,7 @@ describe('the first minute of a ramp', () => {
       one => (
         one.at(5),
         one.node({ name: 'n2' }),
-        one.node({ name: 'n2', conditions: ILL_SINCE }),
+        one.node({ name: 'n2', conditions: UNHEALTHY_SINCE }),
         one.terminate('n1'),
         one.terminate('n2')
       ),

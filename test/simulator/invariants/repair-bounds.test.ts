@@ -1,7 +1,7 @@
 /** I11: reboots of a node, Events about an object, writes of a status and refused deletions have a number per window. */
 import { describe, expect, it } from 'vitest';
 import { checkRepairBounds } from '../../../simulator/invariants/repair-bounds.ts';
-import { ILL, toldRepair } from '../../builders/told-repair.ts';
+import { UNHEALTHY, toldRepair } from '../../builders/told-repair.ts';
 
 const REBOOTS = { actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] };
 const ONE_AN_HOUR = { actions: [{ type: 'Reboot', timeout: '10m', attempts: 1, within: '1h' }] };
@@ -10,11 +10,11 @@ const HOUR = 60;
 
 function reboots(repair: object, minutes: readonly number[], answer: unknown = { kind: 'ok' }): readonly string[] {
   const told = toldRepair(checkRepairBounds, repair);
-  told.node({ name: 'n', conditions: ILL });
+  told.node({ name: 'n', conditions: UNHEALTHY });
   for (const minute of minutes) {
     told.at(minute);
     told.reboot('n', answer);
-    told.node({ name: 'n', conditions: ILL, annotations: SHOWN });
+    told.node({ name: 'n', conditions: UNHEALTHY, annotations: SHOWN });
     told.look();
   }
   return told.found;
@@ -37,7 +37,7 @@ describe('reboots of a node', () => {
 
   it('stand on the Node two minutes later', () => {
     const told = toldRepair(checkRepairBounds, REBOOTS);
-    told.node({ name: 'n', conditions: ILL });
+    told.node({ name: 'n', conditions: UNHEALTHY });
     told.reboot('n');
     told.at(3);
     told.look();
@@ -104,7 +104,7 @@ describe('writes of one status', () => {
 describe('deletions of one NodeClaim', () => {
   const tries = (count: number, apart: number): readonly string[] => {
     const told = toldRepair(checkRepairBounds);
-    told.node({ name: 'n', conditions: ILL });
+    told.node({ name: 'n', conditions: UNHEALTHY });
     told.at(70);
     for (let index = 0; index < count; index++) {
       told.at(70 + index * apart);

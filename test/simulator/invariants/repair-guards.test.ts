@@ -1,7 +1,7 @@
 /** I3 counts the guards of repair again at each act: who counts, and who came back a moment ago. */
 import { describe, expect, it } from 'vitest';
 import { checkRepairGuards } from '../../../simulator/invariants/repair-guards.ts';
-import { ILL, OK, toldRepair, type NodeTold } from '../../builders/told-repair.ts';
+import { UNHEALTHY, OK, toldRepair, type NodeTold } from '../../builders/told-repair.ts';
 
 const OFF = { zoneOutage: 'Off', freeze: 'Off' };
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `n${index}`);
@@ -15,9 +15,13 @@ function acts(repair: object, nodes: readonly NodeTold[]): readonly string[] {
   return told.found;
 }
 
-/** So many ill of so many; the second one is like that. */
-const pool = (ill: number, total: number, second: Partial<NodeTold> = {}): readonly NodeTold[] =>
-  names(total).map((name, index) => ({ name, conditions: index < ill ? ILL : OK, ...(index === 1 && second) }));
+/** So many unhealthy of so many; the second one is like that. */
+const pool = (unhealthy: number, total: number, second: Partial<NodeTold> = {}): readonly NodeTold[] =>
+  names(total).map((name, index) => ({
+    name,
+    conditions: index < unhealthy ? UNHEALTHY : OK,
+    ...(index === 1 && second),
+  }));
 
 /** A node with the label of the pool alone. */
 const ofNone = (told: Partial<NodeTold> = {}): NodeTold => ({ name: 'other', claim: { labels: {} }, ...told });
@@ -53,8 +57,8 @@ describe('the threshold', () => {
       false,
     ],
     [
-      'three of ten, and an ill one whose NodeClaim is of no pool: it is none of this one',
-      [...pool(3, 10), ofNone({ conditions: ILL })],
+      'three of ten, and an unhealthy one whose NodeClaim is of no pool: it is none of this one',
+      [...pool(3, 10), ofNone({ conditions: UNHEALTHY })],
       true,
     ],
   ])('%s', (_, nodes, isViolated) => {
@@ -63,7 +67,7 @@ describe('the threshold', () => {
 
   it('counts by the statements of the pool', () => {
     const latched = names(4).map(name => ({ name, conditions: [['NetworkingReady', 'False', -60]] as const }));
-    const nodes = [{ name: 'ill', conditions: ILL }, ...latched];
+    const nodes = [{ name: 'ill', conditions: UNHEALTHY }, ...latched];
     expect(acts(OFF, nodes)).toHaveLength(1);
     expect(acts({ ...OFF, policies: [{ conditionType: 'NetworkingReady', toleration: 'Never' }] }, nodes)).toEqual([]);
   });
@@ -99,18 +103,18 @@ describe('zone and freeze', () => {
     expect(acts({ ...rule, freeze: 'Off' }, nodes).length > 0).toBe(isViolated);
     const dark = nodes.map(node => ({
       ...node,
-      conditions: (node.conditions === ILL ? [['Ready', 'Unknown', -60]] : OK) as never,
+      conditions: (node.conditions === UNHEALTHY ? [['Ready', 'Unknown', -60]] : OK) as never,
     }));
     expect(acts({ ...rule, zoneOutage: 'Off' }, dark).length > 0).toBe(isViolated);
   });
 });
 
-/** Of ten nodes n0 stays ill; n1 and n2 were, and are well again since minute 10. The act is at the given minute. */
+/** Of ten nodes n0 stays unhealthy; n1 and n2 were, and are well again since minute 10. The act is at the given minute. */
 function settle(minute: number, { repair = OFF, created = -120 }: { repair?: object; created?: number } = {}) {
   const told = toldRepair(checkRepairGuards, repair);
   for (const name of names(10)) {
     const isBack = name === 'n1' || name === 'n2';
-    told.node({ name, created: isBack ? created : -120, conditions: isBack || name === 'n0' ? ILL : OK });
+    told.node({ name, created: isBack ? created : -120, conditions: isBack || name === 'n0' ? UNHEALTHY : OK });
   }
   told.at(10);
   for (const name of ['n1', 'n2']) told.node({ name, created, conditions: [['Ready', 'True', 10]] });
@@ -125,7 +129,7 @@ function settle(minute: number, { repair = OFF, created = -120 }: { repair?: obj
 }
 
 describe('nodes that came back a moment ago', () => {
-  it('count with those that are ill', () => {
+  it('count with those that are unhealthy', () => {
     expect(settle(12).act()).toEqual([
       expect.stringMatching(/^I3: repair begins Terminate of Node n0 .* with them 3 of 10/),
     ]);

@@ -116,14 +116,14 @@ const splitCondition = (
   if (condition === undefined || node === undefined || after === undefined) return undefined;
   const lastTransitionTime = new Date(Date.parse(start) + Number(after) * MINUTE_MS).toISOString();
   const { type = '', status = '', reason = '' } = condition;
-  const ill = { type, status, reason, lastTransitionTime };
+  const unhealthy = { type, status, reason, lastTransitionTime };
   const beside = { type: 'MemoryPressure', status: 'True', reason: 'Tight', lastTransitionTime };
   const well = { type: 'Ready', status: 'True', lastTransitionTime: '2024-11-01T12:00:00Z' };
   const patch = (conditions: readonly JsonObject[], second: number): JsonObject => ({
     at: `${after}m${second}s`,
     patch: { resource: 'nodes', name: node, merge: { status: { conditions } } },
   });
-  return [patch([well, beside], 0), patch([ill, beside], 2)];
+  return [patch([well, beside], 0), patch([unhealthy, beside], 2)];
 };
 
 const inTwoSteps: Relation = {

@@ -201,9 +201,9 @@ function withoutPlaces({ objects, steps, ...rest }: Scenario): object {
 
 const definedOnly = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
-describe('a scenario about illnesses', () => {
-  const illnesses = Array.from({ length: 120 }, (_, index) => generateScenario(30_001 + 4 * index));
-  const steps = JSON.stringify(illnesses.map(scenario => scenario.steps.map(({ time, action }) => ({ time, action }))));
+describe('a scenario about incidents', () => {
+  const incidents = Array.from({ length: 120 }, (_, index) => generateScenario(30_001 + 4 * index));
+  const steps = JSON.stringify(incidents.map(scenario => scenario.steps.map(({ time, action }) => ({ time, action }))));
 
   it.each([
     ['others at work', /ToBeDeletedByClusterAutoscaler|karpenter\.sh\/(disrupted|rebooting)/],
@@ -223,7 +223,7 @@ describe('a scenario about illnesses', () => {
   });
 
   it('has reports by clocks that are days behind, and ahead', () => {
-    const offsets = illnesses.flatMap(scenario =>
+    const offsets = incidents.flatMap(scenario =>
       scenario.steps.flatMap(({ time, action }) =>
         [...JSON.stringify(action).matchAll(/"lastTransitionTime":"([^"]+)"/g)].map(
           ([, text]) => Date.parse(text ?? '') - time,
@@ -235,8 +235,8 @@ describe('a scenario about illnesses', () => {
   });
 
   it('begins with pools of machines that are older than the story', () => {
-    const nodes = illnesses.flatMap(({ objects }) => objects.filter(({ manifest }) => manifest.kind === 'Node'));
-    expect(nodes.length).toBeGreaterThan(illnesses.length);
+    const nodes = incidents.flatMap(({ objects }) => objects.filter(({ manifest }) => manifest.kind === 'Node'));
+    expect(nodes.length).toBeGreaterThan(incidents.length);
     expect(
       nodes.every(({ manifest }) => JSON.stringify(manifest.body).includes('"creationTimestamp":"2024-11-01T12:')),
     ).toBe(true);
@@ -244,7 +244,7 @@ describe('a scenario about illnesses', () => {
 
   it('can be written to a file that reads back as the same scenario', () => {
     const catalog = clusterCatalog();
-    for (const scenario of illnesses.slice(0, 20)) {
+    for (const scenario of incidents.slice(0, 20)) {
       const parsed = parseScenarios(printScenario(scenario), 'generated', catalog);
       expect(parsed.ok && parsed.scenarios.map(withoutPlaces)).toEqual([withoutPlaces(scenario)]);
     }

@@ -11,9 +11,9 @@ import { statementsOfProvider } from '../../../../shared/domain/provider-policie
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { toDurationMs } from '../../../../shared/domain/time.ts';
 import { aCondition, T } from '../../../builders/repair.ts';
-import { DIFFERENCES, karpenter, type Cluster, type Command } from './model.ts';
+import { type Cluster, type Command, DIFFERENCES, karpenter } from './model.ts';
 import { AWS_POLICIES, policySets, statementsFor } from './policies.ts';
-import { ago, cluster, ILL, NODE_POOL, WELL } from './told.ts';
+import { ago, cluster, HEALTHY, NODE_POOL, UNHEALTHY } from './told.ts';
 import { clustersOf, curfew, type CurfewOptions } from './worlds.ts';
 
 const ALL = new Set(DIFFERENCES);
@@ -78,9 +78,9 @@ describe('what differs', () => {
 
   const ROWS: Readonly<Record<(typeof DIFFERENCES)[number], readonly [Cluster, readonly string[], readonly string[]]>> =
     {
-      'transition time': [cluster([[{ ...ILL, lastTransitionTime: undefined }]]), ['Replace claim-n1'], []],
-      'conditions of one type': [cluster([[WELL, ILL]]), ['Replace claim-n1'], []],
-      'several policies': [cluster([[gpu('XID48', 50), ILL]]), ['Replace claim-n1'], ['Reboot claim-n1']],
+      'transition time': [cluster([[{ ...UNHEALTHY, lastTransitionTime: undefined }]]), ['Replace claim-n1'], []],
+      'conditions of one type': [cluster([[HEALTHY, UNHEALTHY]]), ['Replace claim-n1'], []],
+      'several policies': [cluster([[gpu('XID48', 50), UNHEALTHY]]), ['Replace claim-n1'], ['Reboot claim-n1']],
       // The one rank of priority 40, which nothing is due for, is worth half an hour.
       rank: [
         cluster([[low(45)], [high(1)]], { policies: ranked }),
@@ -88,33 +88,33 @@ describe('what differs', () => {
         ['Replace claim-n1', 'Replace claim-n2'],
       ],
       ties: [
-        cluster([[ILL], [ILL, { ...ILL, type: 'StorageReady' }]], { costs: { n1: 1, n2: 2 } }),
+        cluster([[UNHEALTHY], [UNHEALTHY, { ...UNHEALTHY, type: 'StorageReady' }]], { costs: { n1: 1, n2: 2 } }),
         ['Replace claim-n1', 'Replace claim-n2'],
         ['Replace claim-n2', 'Replace claim-n1'],
       ],
       'pool of a node': [
         cluster(
-          [[ILL]],
+          [[UNHEALTHY]],
           { change: node => ({ ...node, labels: { ...node.labels, [NODE_POOL]: 'lone' } }) },
           { change: claim => ({ ...claim, labels: { [NODE_POOL]: 'default' } }) },
         ),
         ['Replace claim-n1'],
         ['Replace claim-n1'],
       ],
-      'no NodePool': [cluster([[ILL]], { change: node => ({ ...node, labels: {} }) }), [], ['Replace claim-n1']],
+      'no NodePool': [cluster([[UNHEALTHY]], { change: node => ({ ...node, labels: {} }) }), [], ['Replace claim-n1']],
       'NodeClaim of a node': [
-        cluster([[ILL]], {}, { change: claim => ({ ...claim, nodeName: 'n2' }) }),
+        cluster([[UNHEALTHY]], {}, { change: claim => ({ ...claim, nodeName: 'n2' }) }),
         ['Replace claim-n1'],
         [],
       ],
       'being deleted': [
-        cluster([[ILL]], {}, { change: claim => ({ ...claim, deletionTime: T }) }),
+        cluster([[UNHEALTHY]], {}, { change: claim => ({ ...claim, deletionTime: T }) }),
         [],
         ['Replace claim-n1'],
       ],
       'counted by the breaker': [
         cluster(
-          [[ILL], [ILL], [ILL], [ILL]],
+          [[UNHEALTHY], [UNHEALTHY], [UNHEALTHY], [UNHEALTHY]],
           {},
           {
             change: claim =>
@@ -132,7 +132,7 @@ describe('what differs', () => {
       ],
       veto: [
         cluster(
-          [[ILL]],
+          [[UNHEALTHY]],
           {},
           { change: claim => ({ ...claim, annotations: { 'karpenter.sh/do-not-repair': 'true' } }) },
         ),
@@ -140,13 +140,17 @@ describe('what differs', () => {
         [],
       ],
       'stopped instance': [
-        cluster([[ILL]], {
+        cluster([[UNHEALTHY]], {
           change: node => ({ ...node, taints: [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }] }),
         }),
         ['Replace claim-n1'],
         [],
       ],
-      maintenance: [cluster([[ILL, aCondition('MaintenanceInProgress', 'True', ago(1))]]), ['Replace claim-n1'], []],
+      maintenance: [
+        cluster([[UNHEALTHY, aCondition('MaintenanceInProgress', 'True', ago(1))]]),
+        ['Replace claim-n1'],
+        [],
+      ],
     };
 
   it.each(DIFFERENCES.filter(each => each !== 'pool of a node'))('%s', difference => {
@@ -174,9 +178,9 @@ describe('what differs', () => {
   it('outages of zones and of the cluster hold repairs, unless they are switched off', () => {
     const change = (node: NodeView): NodeView => ({
       ...node,
-      labels: { ...node.labels, 'topology.kubernetes.io/zone': node.conditions[0] === ILL ? 'a' : 'b' },
+      labels: { ...node.labels, 'topology.kubernetes.io/zone': node.conditions[0] === UNHEALTHY ? 'a' : 'b' },
     });
-    const told = cluster([[ILL], [ILL], [ILL]], { change });
+    const told = cluster([[UNHEALTHY], [UNHEALTHY], [UNHEALTHY]], { change });
     const all = { maxUnhealthy: '100%' };
     expect(curfew(told, { block: all })).toHaveLength(3);
     expect(curfew(told, { block: { ...all, zoneOutage: { minNodes: 3 } } })).toEqual([]);
@@ -189,7 +193,7 @@ describe('what differs', () => {
   });
 
   it('budgets without a reason count under disruptionBudgets: All', () => {
-    const told = { ...cluster([[ILL]]), budgets: { default: [{ nodes: '0' }] } };
+    const told = { ...cluster([[UNHEALTHY]]), budgets: { default: [{ nodes: '0' }] } };
     expect(karpenter(told)).toEqual([]);
     expect(curfew(told)).toEqual([]);
     expect(claimed(curfew(told, { block: { disruptionBudgets: 'Explicit' } }))).toEqual(['Replace claim-n1']);
@@ -198,7 +202,7 @@ describe('what differs', () => {
   it('of budgets that cannot be read those count that apply to repair', () => {
     const unreadable = { nodes: '1', schedule: 'whenever', minutes: 60 };
     const of = (reason: string) =>
-      claimed(curfew({ ...cluster([[ILL]]), budgets: { default: [{ ...unreadable, reasons: [reason] }] } }));
+      claimed(curfew({ ...cluster([[UNHEALTHY]]), budgets: { default: [{ ...unreadable, reasons: [reason] }] } }));
     expect(of('Drifted')).toEqual(['Replace claim-n1']);
     expect(of('Unhealthy')).toEqual([]);
   });

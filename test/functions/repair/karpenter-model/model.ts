@@ -72,7 +72,7 @@ interface Candidate {
   readonly action: 'Reboot' | 'Replace';
   readonly bound: number | undefined;
   readonly score: number;
-  readonly ill: number;
+  readonly unhealthy: number;
 }
 
 /** The commands at this instant, in their order. */
@@ -96,7 +96,9 @@ function nextCommand(
   const candidates = candidatesOf(cluster, has).toSorted(
     (a, b) =>
       b.score - a.score ||
-      (has('ties') ? b.ill - a.ill : (cluster.costs[a.node.name] ?? 0) - (cluster.costs[b.node.name] ?? 0)) ||
+      (has('ties')
+        ? b.unhealthy - a.unhealthy
+        : (cluster.costs[a.node.name] ?? 0) - (cluster.costs[b.node.name] ?? 0)) ||
       (a.node.name < b.node.name ? -1 : 1),
   );
   for (const { node, claim, pool, action, bound } of candidates) {
@@ -134,7 +136,7 @@ function candidatesOf(cluster: Cluster, has: Has): readonly Candidate[] {
     const matches = matchesOf(node, policies, has);
     const eligible = matches.filter(({ eligibleAt }) => eligibleAt <= now);
     const [first] = eligible;
-    return first === undefined ? [] : [{ node, claim, pool, eligible, first, ill: matches.length }];
+    return first === undefined ? [] : [{ node, claim, pool, eligible, first, unhealthy: matches.length }];
   });
   const priorities = (pool: string | undefined): readonly number[] =>
     ascending(
@@ -239,7 +241,7 @@ function isVetoed(node: NodeView, claim: NodeClaimView | undefined, has: Has): b
 
 /** More than 20 % of the pool are unhealthy, whatever their toleration. */
 function isTripped(cluster: Cluster, pool: string | undefined, has: Has): boolean {
-  const isIll = ({ conditions }: NodeView): boolean =>
+  const isUnhealthy = ({ conditions }: NodeView): boolean =>
     conditions.some(
       (condition, index) =>
         isNamed(condition, cluster.policies) &&
@@ -250,10 +252,10 @@ function isTripped(cluster: Cluster, pool: string | undefined, has: Has): boolea
     if (!has('counted by the breaker')) return true;
     const claim = claimOf(cluster, node, has);
     const isLeftOver = !cluster.claims.some(({ providerID }) => providerID === node.providerID);
-    if (isLeftOver && pool !== undefined && isIll(node)) return false;
+    if (isLeftOver && pool !== undefined && isUnhealthy(node)) return false;
     return claim?.deletionTime === undefined && !isStopped(node) && !isVetoed(node, claim, has);
   });
-  return counted.filter(isIll).length > Math.ceil(counted.length / 5);
+  return counted.filter(isUnhealthy).length > Math.ceil(counted.length / 5);
 }
 
 function isOverBudget(

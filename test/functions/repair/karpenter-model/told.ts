@@ -8,8 +8,8 @@ import { AWS_POLICIES, type Policy } from './policies.ts';
 
 export const NODE_POOL = 'karpenter.sh/nodepool';
 export const ago = (count: number) => addDuration(T, minutes(-count));
-export const WELL = aCondition('Ready', 'True', ago(600));
-export const ILL = aCondition('Ready', 'False', ago(40));
+export const HEALTHY = aCondition('Ready', 'True', ago(600));
+export const UNHEALTHY = aCondition('Ready', 'False', ago(40));
 
 interface Nodes {
   readonly policies?: readonly Policy[];
@@ -28,8 +28,8 @@ export function cluster(
   { change: changeClaim = claim => claim }: Claims = {},
 ): Cluster {
   const labels = { [NODE_POOL]: 'default', 'karpenter.sh/initialized': 'true' };
-  const nodes = asked.map((conditions, index) => aPoolNode(`n${index + 1}`, WELL, { labels, conditions }));
-  const others = Array.from({ length: 9 }, (_, index) => aPoolNode(`w${index}`, WELL, { labels }));
+  const nodes = asked.map((conditions, index) => aPoolNode(`n${index + 1}`, HEALTHY, { labels, conditions }));
+  const others = Array.from({ length: 9 }, (_, index) => aPoolNode(`w${index}`, HEALTHY, { labels }));
   const changed = nodes.map(changeNode);
   return {
     now: T,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { newNode } from '../../../../functions/repair/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { clocksOf, illsOf } from '../../../../functions/repair/illness.ts';
+import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/incident.ts';
 import { dueOf, keyOf } from '../../../../functions/repair/ladder.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
@@ -11,7 +11,7 @@ import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts'
 import { addDuration, minutes, toDurationMs, toTimestamp } from '../../../../shared/domain/time.ts';
 import { aCondition, aDecision, aPoolNode, claimOf, someRules, someSettings, T } from '../../../builders/repair.ts';
 import type { Budget, Cluster, Command } from './model.ts';
-import { REBOOT, statementsFor, type Policy } from './policies.ts';
+import { type Policy, REBOOT, statementsFor } from './policies.ts';
 
 const POOL = 'karpenter.sh/nodepool';
 const DEADLINE = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -76,7 +76,9 @@ function recordOf(cluster: Cluster, node: NodeView, settings: RepairSettings, ha
     const { lastTransitionTime: time } = condition;
     if (time === undefined || !hasSeen) return {};
     const { creationTime } = node;
-    return clocksOf(illsOf({ conditions: [condition], creationTime }, { now: time, settings, record: undefined }));
+    return clocksOf(
+      unhealthyStatementsOf({ conditions: [condition], creationTime }, { now: time, settings, record: undefined }),
+    );
   });
   const [claim] = cluster.claims.filter(({ providerID }) => providerID === node.providerID);
   const key = keyOf(REBOOT as Parameters<typeof keyOf>[0]);
@@ -131,9 +133,9 @@ const conditionsOf = (policies: readonly Policy[]): fc.Arbitrary<readonly NodeCo
         reason: fc.constantFrom('', 'KubeletLost', 'XID48', 'XID791', 'AnXID54', 'XID48XID79', 'Other'),
       })
       .map(({ type, status, since, reason }) => {
-        const isIll = policies.some(policy => policy.type === type && policy.status === status);
+        const isUnhealthy = policies.some(policy => policy.type === type && policy.status === status);
         // One that has just come back is another matter: below.
-        return { ...aCondition(type, status, ago(isIll ? since : Math.max(since, 5))), reason };
+        return { ...aCondition(type, status, ago(isUnhealthy ? since : Math.max(since, 5))), reason };
       }),
     { selector: ({ type }) => type, maxLength: 3 },
   );

@@ -2,7 +2,7 @@
 import { withoutAttempt } from './attempt.ts';
 import type { Carried, Failure, PassDeps } from './context.ts';
 import { mayPass, turnOf } from './ladder.ts';
-import { reportRefusal } from './notices.ts';
+import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import type { NodeRecord } from './record.ts';
 import { takeBack } from './take-back.ts';
@@ -39,14 +39,14 @@ export async function afterRefusal(
     isCertain: true,
   });
   const over = withoutAttempt({ ...before, attempt }, attempt);
-  const { illness } = over;
+  const { incident } = over;
   const undone: NodeRecord = {
     ...over,
     ours: { ...record.ours, ...over.ours },
     number: record.number,
     ...(record.launched !== undefined && { launched: record.launched }),
     ...(isPassed
-      ? { illness: illness && { ...illness, passed: [...new Set([...(illness.passed ?? []), key])] } }
+      ? { incident: incident && { ...incident, passed: [...new Set([...(incident.passed ?? []), key])] } }
       : { refusals }),
     attempt: before.attempt,
   };
@@ -62,11 +62,11 @@ export async function afterRefusal(
   const turn = turnOf(
     {
       ladder,
-      taken: illness?.taken ?? [],
+      taken: incident?.taken ?? [],
       acts: undone.acts,
       refusals: undone.refusals,
       basis,
-      passed: undone.illness?.passed,
+      passed: undone.incident?.passed,
       launchesFrom: observed.state.launchPause?.until,
       hasClaim: attempt.claim !== undefined,
     },

@@ -4,9 +4,9 @@
  */
 import { addDuration, hours, minutes, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { drawDuration, drawNear, pickSome, pickWeighted, times } from './draw.ts';
-import { ILLNESS_OBSTACLES } from './illness-obstacles.ts';
-import { drawReport, report, wellAgain } from './illness-reports.ts';
-import { FAULT, FAULT_REASONS } from './illnesses.ts';
+import { INCIDENT_OBSTACLES } from './incident-obstacles.ts';
+import { drawReport, report, wellAgain } from './incident-reports.ts';
+import { FAULT, FAULT_REASONS } from './incidents.ts';
 import type { Story } from './model.ts';
 import { laterTime } from './node-stories.ts';
 
@@ -29,14 +29,14 @@ const chronic: Story = ({ random, model, time }) => {
   const another = random.chance(0.2) ? drawReport(random) : said;
   let next = time;
   return times(random.integer(2, 6)).flatMap(turn => {
-    const ill = turn % 2 === 0 ? said : another;
+    const unhealthy = turn % 2 === 0 ? said : another;
     const begin = next;
     const end = addDuration(
       drawNear(random, begin, random.pick(model.durations)),
       drawDuration(random, seconds(5), minutes(4)),
     );
     next = addDuration(end, random.pick([seconds(20), minutes(3), minutes(6), minutes(20)]));
-    return [report(node, begin, ill), report(node, end, wellAgain(ill))];
+    return [report(node, begin, unhealthy), report(node, end, wellAgain(unhealthy))];
   });
 };
 
@@ -76,11 +76,11 @@ const skewed: Story = ({ random, model, time }) => {
   ];
 };
 
-export const ILLNESS_STORIES: readonly (readonly [weight: number, story: Story])[] = [
+export const INCIDENT_STORIES: readonly (readonly [weight: number, story: Story])[] = [
   [4, comeBack],
   [6, chronic],
   [2, latched],
   [2, reasoned],
   [2, skewed],
-  ...ILLNESS_OBSTACLES,
+  ...INCIDENT_OBSTACLES,
 ];

@@ -10,18 +10,18 @@ import {
   refusedUntil,
   terminationAfter,
 } from './ladder.ts';
-import { readableSettings } from './illness.ts';
+import { readableSettings } from './incident.ts';
 import type { Attempt, AttemptOf, NodeRecord, Replacement } from './record.ts';
 import { type ReplacementStatus, replacementStatusOf } from './replacement.ts';
 import {
   BLOCKED_CHECK,
-  FOLLOW_CHECK,
-  IN_FLIGHT,
   type DueNode,
-  type JudgedNode,
   type Finding,
+  FOLLOW_CHECK,
   type GoneNode,
+  IN_FLIGHT,
   type JudgeContext,
+  type JudgedNode,
   QUIET,
   type Verdict,
 } from './verdict.ts';
@@ -138,18 +138,18 @@ function judgeAccepted(judged: JudgedNode, attempt: Attempt): Finding {
 
 /** The Node is still there. */
 function judgeTermination(judged: JudgedNode, attempt: AttemptOf<'Terminate'>): Finding {
-  const { context, node, isIll } = judged;
+  const { context, node, isUnhealthy } = judged;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   // Accepted, and yet the NodeClaim stands there as if nothing had happened.
   if (claim !== undefined && claim.deletionTime === undefined)
     return { ...judgeTurn({ ...judged, record: withoutAttempt(judged.record, attempt) }), takesBack: true };
   const record = { ...judged.record, attempt };
-  const takesBack = !isIll && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
+  const takesBack = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
-    const verdict = isIll
-      ? ({ kind: 'finishing', node, incident: attempt.incident, message: describe(attempt) } as const)
+    const verdict = isUnhealthy
+      ? ({ kind: 'finishing', node, dueCondition: attempt.dueCondition, message: describe(attempt) } as const)
       : undefined;
     return { ...IN_FLIGHT, record, verdict, time, takesBack };
   }
@@ -165,15 +165,15 @@ function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
 }
 
 function judgeInPlace(judged: JudgedNode, attempt: Attempt): Finding {
-  const { context, node, isIll, isOn } = judged;
+  const { context, node, isUnhealthy, isOn } = judged;
   const { now } = context;
   const record = { ...judged.record, attempt };
   const over = withoutAttempt(record, attempt);
-  if (!isIll && !awaitsReboot(attempt, node, now)) {
+  if (!isUnhealthy && !awaitsReboot(attempt, node, now)) {
     const message = `the node is well again after ${attempt.action}, attempt ${attempt.number}${rebootSeen(attempt, node)}`;
-    // A reboot that helped ends the illness at once.
+    // A reboot that helped ends the incident at once.
     const isMended = attempt.action === 'Reboot' && node.bootID !== attempt.bootID;
-    const { illness: _, ...rest } = over;
+    const { incident: _, ...rest } = over;
     const verdict: Verdict = { kind: 'recovered', node, attempt, message };
     return { ...QUIET, record: isMended ? rest : over, verdict, takesBack: true };
   }
@@ -182,7 +182,7 @@ function judgeInPlace(judged: JudgedNode, attempt: Attempt): Finding {
     return callOff(judged, attempt);
   const check = addDuration(now, FOLLOW_CHECK);
   if (hasTime(attempt, now)) {
-    const verdict = isIll ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
+    const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
     return { ...IN_FLIGHT, record, verdict, time: earliest(attempt.until, check) };
   }
   const takesBack = record.ours?.maintenance === true;
@@ -219,9 +219,9 @@ const rebootSeen = (attempt: Attempt, node: NodeView): string =>
 /** Karpenter's news of a NodeClaim reach nobody here: it is looked at. */
 const LAUNCH_CHECK = seconds(30);
 
-/** A replacement has been asked for: it is waited for, gives way, or lets the ill NodeClaim go. */
+/** A replacement has been asked for: it is waited for, gives way, or lets the unhealthy NodeClaim go. */
 function judgeReplacing(judged: JudgedNode, attempt: AttemptOf<'Replace'>): Finding {
-  const { context, node, isIll, decision } = judged;
+  const { context, node, isUnhealthy, decision } = judged;
   const { now } = context;
   const replacement = judged.record.ours?.replacement ?? attempt.replacement;
   const name = replacement?.name ?? '';
@@ -229,7 +229,7 @@ function judgeReplacing(judged: JudgedNode, attempt: AttemptOf<'Replace'>): Find
   const isReleased = 'isReleased' in status && status.isReleased;
   const record = { ...judged.record, attempt };
   const over = withoutAttempt(record, attempt);
-  if (!isIll) {
+  if (!isUnhealthy) {
     const stays = isReleased
       ? `NodeClaim ${attempt.replacement?.name ?? ''} stays beside it`
       : 'its replacement is not needed';
@@ -263,7 +263,7 @@ function judgeReplacing(judged: JudgedNode, attempt: AttemptOf<'Replace'>): Find
   }
 }
 
-/** The replacement is ready: the ill NodeClaim may go. */
+/** The replacement is ready: the unhealthy NodeClaim may go. */
 function letGo(
   judged: JudgedNode,
   decision: DueNode,
@@ -286,10 +286,10 @@ function letGo(
 
 /** It is not taken: the next action follows at once, and the pool launches nothing for a while. */
 function giveUp(judged: JudgedNode, attempt: AttemptOf<'Replace'>, why: string): Finding {
-  const { illness } = judged.record;
+  const { incident } = judged.record;
   const failed = withoutAttempt({ ...judged.record, attempt }, attempt);
-  const passed = [...new Set([...(illness?.passed ?? []), attempt.key])];
-  const record = { ...failed, ...(illness && { illness: { ...illness, passed } }) };
+  const passed = [...new Set([...(incident?.passed ?? []), attempt.key])];
+  const record = { ...failed, ...(incident && { incident: { ...incident, passed } }) };
   const context = { ...judged.context, launchesFrom: addDuration(judged.context.now, LAUNCH_CHECK) };
   const turn = judgeTurn({ ...judged, record, context });
   return { ...turn, takesBack: true, state: 'followed', unsaid: [{ kind: 'failedLaunch', attempt, why }] };

@@ -1,11 +1,11 @@
 /**
- * When an illness starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own, which starts when it began to hold:
+ * When an incident starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own, which starts when it began to hold:
  * at the condition's transition, but never before the Node was made, and where that time cannot be right at the first look. What stands
  * in the record is kept: an agent may write the time anew with each report. Pure.
  */
 import { cumulativeDueTime } from './flapping.ts';
-import type { Clock, Episode, Illness, NodeRecord, RepairIncident } from './record.ts';
-import type { Blocker, DueNode, Ill, RepairRules } from './verdict.ts';
+import type { Clock, DueCondition, Episode, Incident, NodeRecord } from './record.ts';
+import type { Blocker, DueNode, RepairRules, UnhealthyStatement } from './verdict.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import {
@@ -26,16 +26,16 @@ const LONGEST_LAG = minutes(10);
 /** A clock that is ahead by no more is as good as right. */
 const CLOCK_SKEW = seconds(5);
 
-/** No rule has been ill for so long: the illness is over. */
-export const WELL_FOR = minutes(5);
+/** No rule has been unhealthy for so long: the incident is over. */
+export const HEALTHY_FOR = minutes(5);
 
-/** An illness of the same condition goes on in the ladder within so long after the last act. */
+/** An incident of the same condition goes on in the ladder within so long after the last act. */
 export const GOES_ON_WITHIN = minutes(24 * 60);
 
 /** News of a transition that is no older tells what the forwarder saw of it. */
 const FRESH = minutes(1);
 
-export interface IllnessObservation {
+export interface ClockContext {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
   readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
@@ -46,11 +46,11 @@ export interface IllnessObservation {
 }
 
 /** Every statement that holds of the node, with its clock. */
-export function illsOf(
+export function unhealthyStatementsOf(
   node: Pick<NodeView, 'conditions' | 'creationTime'>,
-  observed: IllnessObservation,
-): readonly Ill[] {
-  return matchStatements(node, statementsOf(observed.settings)).map((match): Ill => {
+  observed: ClockContext,
+): readonly UnhealthyStatement[] {
+  return matchStatements(node, statementsOf(observed.settings)).map((match): UnhealthyStatement => {
     const key = keyOfStatement(match.statement);
     const kept = observed.record?.clocks[key];
     const { lastTransitionTime: stated } = match.condition;
@@ -69,7 +69,7 @@ export function illsOf(
  * The clock of a statement that held at the last look. Its time may move although the status stayed: that is certain where a change of the
  * node is told of at once, and nobody saw it well in between. Else it may have been well for a while (I3): undefined, it starts anew.
  */
-function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: IllnessObservation): Clock | undefined {
+function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: ClockContext): Clock | undefined {
   const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
   const { first } = kept;
   if (kept.stated === undefined || stated <= kept.stated) {
@@ -82,8 +82,8 @@ function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: IllnessObser
 function startOf(
   { statement, condition }: UnhealthyMatch,
   { creationTime }: Pick<NodeView, 'creationTime'>,
-  { now, observedTime }: IllnessObservation,
-): Pick<Ill, 'start' | 'doubt'> {
+  { now, observedTime }: ClockContext,
+): Pick<UnhealthyStatement, 'start' | 'doubt'> {
   const { lastTransitionTime: stated } = condition;
   if (stated === undefined) return { start: undefined };
   if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
@@ -98,25 +98,25 @@ export type Health =
   | { readonly kind: 'noTransitionTime'; readonly message: string }
   | {
       readonly kind: 'unhealthy';
-      readonly incident: RepairIncident;
+      readonly dueCondition: DueCondition;
       /** The incident and its due time in words. */
       readonly message: string;
       /** How many statements hold: how unhealthy the node is. */
       readonly severity: number;
       /** The statement that decides. */
-      readonly entry: Ill;
+      readonly entry: UnhealthyStatement;
       /** Since when any of them has been due. */
       readonly dueSince: EpochMs;
     };
 
 /** A statement with its clock, and when it is due. */
 interface Timed {
-  readonly ill: Ill;
+  readonly entry: UnhealthyStatement;
   readonly start: EpochMs;
   readonly dueTime: EpochMs;
 }
 
-const priorityOf = ({ ill: { statement } }: Timed): number => statement.priority ?? 0;
+const priorityOf = ({ entry: { statement } }: Timed): number => statement.priority ?? 0;
 
 /**
  * The entry that decides: of those that are due the one with the highest priority, then that which is due first, then the first listed.
@@ -124,19 +124,19 @@ const priorityOf = ({ ill: { statement } }: Timed): number => statement.priority
  * @param episodes looked at only with `flapping`
  */
 export function judgeHealth(
-  ills: readonly Ill[],
+  unhealthy: readonly UnhealthyStatement[],
   {
     now,
     settings,
     episodes,
   }: { readonly now: EpochMs; readonly settings: RepairSettings; readonly episodes: readonly Episode[] },
 ): Health {
-  const [some] = ills;
+  const [some] = unhealthy;
   if (some === undefined) return { kind: 'healthy' };
-  const timed = ills
-    .flatMap((ill): Timed[] => {
-      const { start, statement } = ill;
-      return start === undefined ? [] : [{ ill, start, dueTime: addDuration(start, statement.toleration) }];
+  const timed = unhealthy
+    .flatMap((entry): Timed[] => {
+      const { start, statement } = entry;
+      return start === undefined ? [] : [{ entry, start, dueTime: addDuration(start, statement.toleration) }];
     })
     .toSorted((a, b) => a.dueTime - b.dueTime);
   const [earliest] = timed;
@@ -148,14 +148,14 @@ export function judgeHealth(
     const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
     return { kind: 'noTransitionTime', message };
   }
-  const { ill, start, dueTime } = first;
-  const starts = ills.flatMap(each => each.start ?? []);
+  const { entry, start, dueTime } = first;
+  const starts = unhealthy.flatMap(each => each.start ?? []);
   const since = starts.reduce((least, time) => (time < least ? time : least));
   const flappingTime = settings.flapping && cumulativeDueTime(since, episodes, settings.flapping);
   const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
-  const { statement, condition } = ill;
+  const { statement, condition } = entry;
   const field = isFlapping ? 'spec.repair.flapping' : statement.field;
-  const incident: RepairIncident = {
+  const dueCondition: DueCondition = {
     conditionType: condition.type,
     conditionStatus: condition.status,
     lastTransitionTime: start,
@@ -167,28 +167,56 @@ export function judgeHealth(
     isFlapping && settings.flapping !== undefined
       ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
       : `tolerated ${formatDuration(statement.toleration)}`;
-  const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(incident)}`;
+  const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(dueCondition)}`;
   const dueSince = isFlapping && flappingTime < earliest.dueTime ? flappingTime : earliest.dueTime;
-  return { kind: 'unhealthy', incident, message, severity: ills.length, entry: ill, dueSince };
+  return { kind: 'unhealthy', dueCondition, message, severity: unhealthy.length, entry, dueSince };
 }
 
 /** When an incident is due, at the end of its message. */
-export const dueClause = ({ dueTime }: Pick<RepairIncident, 'dueTime'>): string =>
+export const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string =>
   `, repair is due at ${toTimestamp(dueTime)}`;
 
-/** What is remembered of the clocks after this look. */
-export const clocksOf = (ills: readonly Ill[]): NodeRecord['clocks'] =>
-  Object.fromEntries(ills.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
+/** Clocks that cannot be right. */
+export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
+    doubt === undefined
+      ? []
+      : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
+  );
 
-/** The illness as it stands at this look; undefined: it is over, or never began. */
-export function illnessAt(illness: Illness | undefined, isIll: boolean, now: EpochMs): Illness | undefined {
-  if (illness === undefined) return undefined;
-  const { wellTime, ...rest } = illness;
-  if (wellTime !== undefined && isDue(now, addDuration(wellTime, WELL_FOR))) return undefined;
-  if (isIll) return rest;
+/** What is remembered of the clocks after this look. */
+export const clocksOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['clocks'] =>
+  Object.fromEntries(unhealthy.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
+
+/** The incident as it stands at this look; undefined: it is over, or never began. */
+export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean, now: EpochMs): Incident | undefined {
+  if (incident === undefined) return undefined;
+  const { healthySince, ...rest } = incident;
+  if (healthySince !== undefined && isDue(now, addDuration(healthySince, HEALTHY_FOR))) return undefined;
+  if (isUnhealthy) return rest;
   // Nothing was done in it: nothing is to be remembered.
-  if (illness.taken.length === 0 && illness.settling === undefined) return undefined;
-  return wellTime === undefined ? { ...illness, wellTime: now } : illness;
+  if (incident.taken.length === 0 && incident.settling === undefined) return undefined;
+  return healthySince === undefined ? { ...incident, healthySince: now } : incident;
+}
+
+/** Without settings: the statements whose conditions still say what they said. */
+export const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
+  Object.fromEntries(
+    Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
+  );
+
+export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
+  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
+  const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
+  return isOfAttempt || Object.keys(clocksStill(node, record)).length > 0;
+};
+
+/** What is remembered of an incident that is over. */
+export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'before'> | undefined {
+  const last = acts.at(-1);
+  const key = incident?.taken.at(-1);
+  if (incident === undefined || last === undefined || key === undefined) return undefined;
+  return { before: { type: incident.type, key, time: last.time } };
 }
 
 /** What EC2 must say. */
@@ -199,7 +227,7 @@ const CONFIRM_CHECK = minutes(1);
 
 /** What holds a node that EC2 does not call impaired; undefined: its entry does not ask for that (`confirm`), or EC2 does. */
 export function unconfirmed(
-  { terms: { confirm }, incident: { field = '' } }: DueNode,
+  { terms: { confirm }, dueCondition: { field = '' } }: DueNode,
   answer: string | undefined,
   now: EpochMs,
 ): Blocker | undefined {

@@ -20,7 +20,7 @@ import { place, toManifest, type Model, type NodePlan } from './model.ts';
 export const FAULT = 'GpuFault';
 export const FAULT_REASONS = ['Xid48', 'Xid79', 'Throttled'] as const;
 
-function drawIllnessBlock(random: Random, model: Model): JsonObject {
+function drawIncidentBlock(random: Random, model: Model): JsonObject {
   const toleration = (): string => {
     const duration = random.pick([seconds(30), minutes(1), minutes(2), minutes(5), minutes(10)]);
     model.durations.push(duration);
@@ -60,25 +60,26 @@ export function drawActions(random: Random, model: Model): JsonObject {
   return { actions: [...reboots, ...(random.chance(0.8) ? [{ type: 'Terminate' }] : [])] };
 }
 
-export function drawIllnessObjects(random: Random, model: Model, start: EpochMs): readonly PlacedManifest[] {
+export function drawIncidentObjects(random: Random, model: Model, start: EpochMs): readonly PlacedManifest[] {
   const manifests: Manifest[] = [];
   for (const name of model.pools) {
     // A block of its own, or that of the policy.
-    const repair = model.policies.length === 0 || random.chance(0.6) ? { repair: drawIllnessBlock(random, model) } : {};
+    const repair =
+      model.policies.length === 0 || random.chance(0.6) ? { repair: drawIncidentBlock(random, model) } : {};
     manifests.push(
       toManifest({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name }, spec: repair }, name),
     );
     for (const _ of times(random.integer(3, 9)))
       manifests.push(...machine(random, drawMachine(random, model, name, start), start));
   }
-  for (const name of model.policies) manifests.push(drawIllnessPolicy(random, model, name));
+  for (const name of model.policies) manifests.push(drawIncidentPolicy(random, model, name));
   return manifests.map(place);
 }
 
-function drawIllnessPolicy(random: Random, model: Model, name: string): Manifest {
+function drawIncidentPolicy(random: Random, model: Model, name: string): Manifest {
   const limit = (): JsonValue => random.pick<JsonValue>([1, 2, '30%']);
   const spec: JsonObject = {
-    repair: { ...drawIllnessBlock(random, model), policies: [{ conditionType: 'Ready', toleration: '1m' }] },
+    repair: { ...drawIncidentBlock(random, model), policies: [{ conditionType: 'Ready', toleration: '1m' }] },
     ...(random.chance(0.4) && {
       repairLimits: {
         maxConcurrentRepairsPerZone: limit(),

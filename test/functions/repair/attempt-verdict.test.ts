@@ -6,15 +6,15 @@ import { type Attempt, NEW_POOL, type NodeRecord } from '../../../functions/repa
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, hours, minutes, seconds, toEpochMs, toTimestamp } from '../../../shared/domain/time.ts';
 import {
+  aCondition,
   aDecision,
   anAttempt,
-  aCondition,
   aPoolNode,
   claimOf,
+  type PoolWorld,
   someRules,
   T,
   verdictsOf,
-  type PoolWorld,
 } from '../../builders/repair.ts';
 
 const NOW = addDuration(T, minutes(30));
@@ -30,7 +30,7 @@ const remembered = (attempt: Attempt, more: Partial<NodeRecord> = {}): NodeRecor
   clocks: { 'Ready=False': { start: T, stated: T } },
   number: attempt.number,
   attempt,
-  illness: { type: 'Ready', taken: attempt.phase === 'accepted' ? [attempt.key] : [] },
+  incident: { type: 'Ready', taken: attempt.phase === 'accepted' ? [attempt.key] : [] },
   ...more,
 });
 function after(attempt: Attempt, { nodes = [NODE], ...given }: Partial<PoolWorld> = {}): PoolDecision {
@@ -135,10 +135,10 @@ describe('a reboot under way', () => {
     expect(Object.keys(late.state.inFlight)).toEqual(['uid-n1']);
   });
 
-  it('has helped where the node is well with another boot ID: the illness is over at once', () => {
+  it('has helped where the node is well with another boot ID: the incident is over at once', () => {
     const decision = after(reboot, { rules, nodes: [{ ...WELL, bootID: 'boot-2' }] });
     expect(verdictsOf(decision)).toEqual(['recovered n1']);
-    expect(decision.findings[0]?.record).not.toHaveProperty('illness');
+    expect(decision.findings[0]?.record).not.toHaveProperty('incident');
     expect(decision.state.inFlight).toEqual({});
   });
 
@@ -182,7 +182,7 @@ describe('a drain under way', () => {
     ['its block is gone', rules({ settings: undefined })],
   ])('I7 is called off, and not taken, where %s', (_, closed) => {
     const { findings } = after(drain, { rules: closed, now: addDuration(NOW, minutes(5)) });
-    expect(findings).toMatchObject([{ takesBack: true, record: { ours: { drain: 'r1' }, illness: { taken: [] } } }]);
+    expect(findings).toMatchObject([{ takesBack: true, record: { ours: { drain: 'r1' }, incident: { taken: [] } } }]);
     expect(findings[0]?.record?.attempt).toBeUndefined();
   });
 

@@ -18,11 +18,11 @@ export const WATCHED: readonly (readonly [string, string, number])[] = [
 
 /** Watched by the provider's rules. */
 export function isUnhealthy(node: KubernetesObject): boolean {
-  return illnessesOf(node).length > 0;
+  return unhealthyConditionsOf(node).length > 0;
 }
 
 /** A condition that is trouble by the provider's rules. */
-export interface Illness {
+export interface UnhealthyCondition {
   readonly type: string;
   readonly status: string;
   /** Milliseconds since 1970; undefined: it cannot be read. */
@@ -30,7 +30,7 @@ export interface Illness {
 }
 
 /** By the provider's table alone: conditions that a policy adds are not in it. */
-export function illnessesOf(node: KubernetesObject): readonly Illness[] {
+export function unhealthyConditionsOf(node: KubernetesObject): readonly UnhealthyCondition[] {
   return WATCHED.flatMap(([type, status]) => {
     const condition = conditionOf(node, type);
     return condition?.['status'] === status

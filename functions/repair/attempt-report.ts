@@ -1,5 +1,5 @@
 /** What repair says beside its verdicts and acts. */
-import { attemptOf } from './attempt.ts';
+import { attemptDetails } from './attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import type { Attempt } from './record.ts';
 import type { End } from './replace.ts';
@@ -39,7 +39,7 @@ export function reportRefusal(
   { isRepeated = false, isKnown = false }: { readonly isRepeated?: boolean; readonly isKnown?: boolean } = {},
 ): Promise<void> {
   const message = `${attempt.action} could not be carried out: ${text}`;
-  const details = attemptOf(attempt);
+  const details = attemptDetails(attempt);
   const notice = { decision: 'refused', reason, message, details, isRepeated, ...(!isKnown && { event: FAILED }) };
   return report(deps, scope, node, notice);
 }
@@ -86,6 +86,6 @@ export function reportLost(deps: PassDeps, scope: DecisionScope, node: NodeName,
     decision: 'settle',
     reason: OUTCOME_UNKNOWN,
     message,
-    details: attemptOf(attempt),
+    details: attemptDetails(attempt),
   });
 }

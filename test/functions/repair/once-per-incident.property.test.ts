@@ -1,9 +1,9 @@
-/** No action is taken twice for one illness, wherever a run ends, whatever calls the repair off in between. */
+/** No action is taken twice for one incident, wherever a run ends, whatever calls the repair off in between. */
 import { expect, it } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes } from '../../../shared/domain/time.ts';
-import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
+import { type Crash, createRepairWorld, type RepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
 const REPAIR = { maxUnhealthy: '100%', actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] };
 

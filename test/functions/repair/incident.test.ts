@@ -1,10 +1,10 @@
-/** When an illness starts, by which entry, and when it ends. */
+/** When an incident starts, by which entry, and when it ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clocksOf, illnessAt, type IllnessObservation, illsOf } from '../../../functions/repair/illness.ts';
-import type { Clock, Illness } from '../../../functions/repair/record.ts';
+import { type ClockContext, clocksOf, incidentAt, unhealthyStatementsOf } from '../../../functions/repair/incident.ts';
+import type { Clock, Incident } from '../../../functions/repair/record.ts';
 import type { NodeCondition } from '../../../shared/domain/node.ts';
-import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { aCondition, aNode, someSettings, T } from '../../builders/repair.ts';
 
 /** Minutes after T. */
@@ -22,13 +22,13 @@ interface Given {
   readonly kept?: readonly [start: number, stated: number, first?: number];
   /** When the forwarder saw the change of this very node. */
   readonly own?: number;
-  readonly settings?: IllnessObservation['settings'];
+  readonly settings?: ClockContext['settings'];
 }
 
 const ready = (since: number): NodeCondition => aCondition('Ready', 'False', at(since));
 const disk = (since: number): NodeCondition => ({ ...aCondition('Disk', 'True', at(since)), reason: 'SsdSlow' });
 
-function illAt({ condition = ready(0), creation, now, kept, own, settings = PLAIN }: Given) {
+function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings = PLAIN }: Given) {
   const [start, stated, first] = kept ?? [];
   const clock: Clock | undefined =
     start === undefined || stated === undefined
@@ -37,17 +37,17 @@ function illAt({ condition = ready(0), creation, now, kept, own, settings = PLAI
   const key = condition.type === 'Disk' ? 'Disk=True~Ssd' : 'Ready=False';
   const node = aNode([condition], creation === undefined ? {} : { creationTime: at(creation) });
   const observed = own === undefined ? undefined : at(own);
-  const [ill] = illsOf(node, {
+  const [unhealthy] = unhealthyStatementsOf(node, {
     now: at(now),
     settings,
     record: { clocks: clock === undefined ? {} : { [key]: clock }, episodes: [] },
     observedTime: clock === undefined ? observed : undefined,
     ownTime: observed,
   });
-  return { start: minutesOf(ill?.start), doubt: ill?.doubt };
+  return { start: minutesOf(unhealthy?.start), doubt: unhealthy?.doubt };
 }
 
-describe('an illness starts', () => {
+describe('an incident starts', () => {
   it.each<[string, Given, number, ('behind' | 'ahead')?]>([
     ['at its transition', { now: 3 }, 0],
     ['(a) never before the Node was made', { now: 30, condition: ready(-60), creation: 10 }, 10],
@@ -86,27 +86,27 @@ describe('an illness starts', () => {
       0,
     ],
   ])('%s', (_, given, start, doubt) => {
-    expect(illAt(given)).toEqual({ start, doubt });
+    expect(unhealthyAt(given)).toEqual({ start, doubt });
   });
 
   it('at no time that anybody knows where its condition has none', () => {
     const condition = { ...ready(0), lastTransitionTime: undefined };
-    expect(illAt({ condition, now: 60 })).toEqual({ start: undefined, doubt: undefined });
+    expect(unhealthyAt({ condition, now: 60 })).toEqual({ start: undefined, doubt: undefined });
   });
 
   it('for each statement by itself, and anew each time that it begins to hold', () => {
     const node = aNode([ready(0), disk(0)]);
     const settings = OF_REASON;
-    const first = clocksOf(illsOf(node, { now: at(0), settings, record: undefined }));
+    const first = clocksOf(unhealthyStatementsOf(node, { now: at(0), settings, record: undefined }));
     const other = { ...disk(0), reason: 'Firmware' };
-    const between = illsOf(aNode([ready(0), other]), {
+    const between = unhealthyStatementsOf(aNode([ready(0), other]), {
       now: at(10),
       settings,
       record: { clocks: first, episodes: [] },
     });
     const clocks = clocksOf(between);
     expect(Object.keys(clocks)).toEqual(['Ready=False']);
-    const again = illsOf(node, { now: at(15), settings, record: { clocks, episodes: [] } });
+    const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { clocks, episodes: [] } });
     expect(again.map(({ key, start }) => [key, minutesOf(start)])).toEqual([
       ['Ready=False', 0],
       ['Disk=True~Ssd', 15],
@@ -133,9 +133,14 @@ describe('an illness starts', () => {
         let clocks: Readonly<Record<string, Clock>> = {};
         const starts = findings.map((look, index) => {
           const observedTime = own === undefined || index > 0 ? undefined : at(own);
-          const [ill] = illsOf(node, { now: at(look), settings, record: { clocks, episodes: [] }, observedTime });
-          clocks = clocksOf(ill === undefined ? [] : [ill]);
-          return ill?.start ?? at(-1);
+          const [unhealthy] = unhealthyStatementsOf(node, {
+            now: at(look),
+            settings,
+            record: { clocks, episodes: [] },
+            observedTime,
+          });
+          clocks = clocksOf(unhealthy === undefined ? [] : [unhealthy]);
+          return unhealthy?.start ?? at(-1);
         });
         const [first = at(-1)] = starts;
         expect(new Set(starts).size).toBe(1);
@@ -147,25 +152,25 @@ describe('an illness starts', () => {
   });
 });
 
-describe('an illness', () => {
-  const illness: Illness = { type: 'Ready', taken: ['Reboot||600000'] };
-  const well: Illness = { ...illness, wellTime: at(0) };
+describe('an incident', () => {
+  const incident: Incident = { type: 'Ready', taken: ['Reboot||600000'] };
+  const well: Incident = { ...incident, healthySince: at(0) };
 
-  it('ends when no rule has been ill for five minutes', () => {
-    expect(illnessAt(illness, false, at(0))).toEqual(well);
-    expect(illnessAt(well, false, addDuration(at(5), seconds(-1)))).toEqual(well);
-    expect(illnessAt(well, false, at(5))).toBeUndefined();
-    // Ill again by then: it is another one.
-    expect(illnessAt(well, true, at(5))).toBeUndefined();
+  it('ends when no rule has been unhealthy for five minutes', () => {
+    expect(incidentAt(incident, false, at(0))).toEqual(well);
+    expect(incidentAt(well, false, addDuration(at(5), seconds(-1)))).toEqual(well);
+    expect(incidentAt(well, false, at(5))).toBeUndefined();
+    // Unhealthy again by then: it is another one.
+    expect(incidentAt(well, true, at(5))).toBeUndefined();
   });
 
   it('goes on where it comes back sooner', () => {
-    expect(illnessAt(well, true, at(4))).toEqual(illness);
+    expect(incidentAt(well, true, at(4))).toEqual(incident);
   });
 
   it('of which nothing was done leaves nothing; one that others have held for a while does', () => {
-    expect(illnessAt({ type: 'Ready', taken: [] }, false, at(0))).toBeUndefined();
-    const settled: Illness = { type: 'Ready', taken: [], settling: { totalMs: minutes(3) } };
-    expect(illnessAt(settled, false, at(0))).toEqual({ ...settled, wellTime: at(0) });
+    expect(incidentAt({ type: 'Ready', taken: [] }, false, at(0))).toBeUndefined();
+    const settled: Incident = { type: 'Ready', taken: [], settling: { totalMs: minutes(3) } };
+    expect(incidentAt(settled, false, at(0))).toEqual({ ...settled, healthySince: at(0) });
   });
 });

@@ -12,8 +12,8 @@ import {
 import type { StepAction } from '../../scenario/scenario.ts';
 import { drawDuration, drawNear, pickWeighted } from './draw.ts';
 import { DO_NOT_REPAIR } from './guards.ts';
-import { drawReport, report } from './illness-reports.ts';
-import { drawActions } from './illnesses.ts';
+import { drawReport, report } from './incident-reports.ts';
+import { drawActions } from './incidents.ts';
 import type { Draft, NodePlan, Story } from './model.ts';
 import { laterTime, patchNode } from './node-stories.ts';
 
@@ -90,10 +90,10 @@ const spared: Story = ({ random, model, time }) => {
   const value = key === DO_NOT_REPAIR && random.chance(0.7) ? until : 'true';
   const say = (text: JsonValue): StepAction => patchNode(node, { metadata: { annotations: { [key]: text } } });
   const end = laterTime(random, model, time);
-  const ill = drawNear(random, time, random.pick([seconds(0), minutes(1)]));
+  const unhealthy = drawNear(random, time, random.pick([seconds(0), minutes(1)]));
   return [
     { time, act: () => say(value) },
-    report(node, ill, drawReport(random)),
+    report(node, unhealthy, drawReport(random)),
     ...(random.chance(0.6) ? [{ time: end, act: () => say(null) }] : []),
   ];
 };
@@ -187,7 +187,7 @@ const actionsEdited: Story = ({ random, model, time }) => {
   return [{ time, act: () => ({ kind: 'patch', target, merge: { spec: { repair: { actions } } } }) }];
 };
 
-export const ILLNESS_OBSTACLES: readonly (readonly [weight: number, story: Story])[] = [
+export const INCIDENT_OBSTACLES: readonly (readonly [weight: number, story: Story])[] = [
   [2, stuck],
   [3, othersAtWork],
   [2, spared],

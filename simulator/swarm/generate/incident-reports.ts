@@ -3,7 +3,7 @@ import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
 import { conditionsBody, healthyStatus, withCondition } from './cluster.ts';
 import { pickWeighted } from './draw.ts';
-import { FAULT, FAULT_REASONS } from './illnesses.ts';
+import { FAULT, FAULT_REASONS } from './incidents.ts';
 import type { Draft, NodePlan } from './model.ts';
 import { patchNode } from './node-stories.ts';
 

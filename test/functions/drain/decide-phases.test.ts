@@ -1,0 +1,224 @@
+/** What `decide` of a drain makes of each phase: of a node that nothing is drained on, of a custom drain, of its fallback, and of an end. */
+import { describe, expect, it } from 'vitest';
+import { decide, podRules } from '../../../functions/drain/decide.ts';
+import type { FoundResource } from '../../../functions/drain/observation.ts';
+import type { CustomProgress } from '../../../functions/drain/record.ts';
+import type { FinishedDrain } from '../../../functions/drain/request-record.ts';
+import { FULL } from '../../../functions/drain/pods.ts';
+import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
+import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { active, CUSTOM, modes, NOW, observation, pod, prepared, request, rulesOf } from './observations.ts';
+
+const finished = (given: Partial<FinishedDrain> = {}): FinishedDrain => ({
+  id: 'e1',
+  status: 'Succeeded',
+  reason: 'Drained',
+  message: '',
+  left: [],
+  scope: FULL,
+  drained: 1,
+  startTime: NOW,
+  endTime: NOW,
+  fault: { agent: 'a', componentClass: 'c', checkName: 'k', entities: [] },
+  recovered: false,
+  ...given,
+});
+
+describe('a node that nothing is drained on', () => {
+  it.each([
+    ['is at rest', {}, { kind: 'rest' }],
+    ['shows no drain under way', { shown: 'inProgress' }, { kind: 'hide' }],
+    ['shows no ended drain once it is open', { shown: 'drained' }, { kind: 'hide' }],
+    ['shows its ended drain while it is cordoned', { shown: 'drained', unschedulable: true }, { kind: 'rest' }],
+    ['loses our mark of a cordon once it is open', { cordonMark: 'e1' }, { kind: 'disownCordon' }],
+    ['keeps our cordon for a drain that nobody remembers', { cordonMark: 'e1', unschedulable: true }, { kind: 'rest' }],
+    [
+      'has what an overtaken run has left taken back',
+      { watched: true },
+      { kind: 'tidy', status: 'Cancelled', uncordon: false },
+    ],
+  ] as const)('%s', (_, node, expected) => {
+    expect(decide(observation({ node }))).toMatchObject(expected);
+  });
+
+  it.each([
+    ['is opened once the fault is over', {}, true, { kind: 'tidy', status: 'Cancelled', uncordon: true }],
+    ['stays cordoned while the fault lasts', {}, false, { kind: 'rest' }],
+    ['stays cordoned while it is quarantined', { quarantine: ['e1'] }, true, { kind: 'rest' }],
+  ] as const)('and that carries our cordon %s', (_, more, recovered, expected) => {
+    const node = { cordonMark: 'e1', unschedulable: true, ...more };
+    expect(decide(observation({ node, record: { finished: [finished({ recovered })] } }))).toMatchObject(expected);
+  });
+
+  it('shows how its last drain ended that was one', () => {
+    const ended = [
+      finished({ id: 'e0' }),
+      finished({ status: 'Failed' }),
+      finished({ id: 'e2', status: 'AlreadyDrained' }),
+    ];
+    const node = { watched: true, unschedulable: true };
+    expect(decide(observation({ node, record: { finished: ended } }))).toEqual({
+      kind: 'tidy',
+      status: 'Failed',
+      uncordon: false,
+    });
+  });
+});
+
+const RESOURCE: CustomProgress = {
+  group: 'nvsentinel.nvidia.com',
+  version: 'v1alpha1',
+  resource: 'drainrequests',
+  name: 'drain-n1-e1',
+  namespace: 'nvsentinel',
+  kind: 'DrainRequest',
+  uid: 'uid-cr',
+  createdTime: NOW,
+  recreated: 0,
+};
+const present = (conditions: readonly Readonly<Record<string, string>>[] = []): FoundResource => ({
+  kind: 'present',
+  name: RESOURCE.name,
+  type: { group: RESOURCE.group, version: RESOURCE.version, resource: RESOURCE.resource },
+  ours: true,
+  object: {
+    apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
+    kind: 'DrainRequest',
+    metadata: { name: RESOURCE.name, uid: 'uid-cr', resourceVersion: '5', creationTimestamp: '2024-11-01T15:00:00Z' },
+    status: { conditions: conditions.map(each => ({ ...each })) },
+  },
+});
+const COMPLETE = [{ type: 'DrainComplete', status: 'True', reason: 'Done', message: '' }];
+const FAILED = [{ type: 'DrainComplete', status: 'False', reason: 'SlurmError', message: 'down' }];
+const CUSTOM_RULES = rulesOf(CUSTOM);
+
+describe('a custom drain', () => {
+  const drain = active({ phase: { kind: 'custom', resource: RESOURCE } });
+  const on = (resource: FoundResource, given: Parameters<typeof observation>[0] = {}) =>
+    decide(
+      observation({
+        rules: CUSTOM_RULES,
+        node: prepared(drain),
+        record: { active: drain },
+        pods: [pod('a')],
+        resource,
+        ...given,
+      }),
+    );
+
+  it('waits for its resource, however many pods are left', () => {
+    const decision = on(present());
+    expect(decision).toMatchObject({
+      kind: 'awaitResource',
+      reason: 'AwaitingCustomDrain',
+      isStuck: false,
+      until: addDuration(NOW, minutes(30)),
+    });
+    expect(on(present(), { pods: [] })).toMatchObject({ kind: 'awaitResource' });
+  });
+
+  it('is looked at again at the deadline of the pool, where that comes first', () => {
+    const limits = { ...NO_DRAIN_LIMITS, deadline: minutes(10) };
+    expect(on(present(), { limits })).toMatchObject({ kind: 'awaitResource', until: addDuration(NOW, minutes(10)) });
+    const later = { ...NO_DRAIN_LIMITS, deadline: hours(10) };
+    expect(on(present(), { limits: later })).toMatchObject({ until: addDuration(NOW, minutes(30)) });
+  });
+
+  it('ends as its resource says, and falls back to nothing that was not asked for', () => {
+    expect(on(present(COMPLETE))).toMatchObject({ kind: 'finish', outcome: { status: 'Succeeded' } });
+    expect(on(present(FAILED))).toMatchObject({ kind: 'finish', outcome: { reason: 'CustomDrainFailed' } });
+  });
+
+  it('is given up where the configuration has no custom drain any more', () => {
+    expect(on({ kind: 'notAsked' }, { rules: modes('Immediate') })).toEqual({
+      kind: 'fallBack',
+      active: expect.objectContaining({ id: 'e1' }),
+      because: {
+        status: 'Failed',
+        reason: 'ConfigurationChanged',
+        message: 'the configuration has no custom drain any more',
+        left: [],
+      },
+    });
+  });
+
+  it('has its node prepared first, and no pod planned', () => {
+    const node = { ...prepared(drain), watched: false };
+    expect(on(present(), { node })).toMatchObject({ kind: 'prepare', showDraining: true, plan: undefined });
+    expect(on(present(), { node, pods: [] })).toMatchObject({ kind: 'prepare', showDraining: true });
+  });
+
+  it('goes on by the fallback mode, with the pods of system namespaces left where they are', () => {
+    const rules = rulesOf(`systemNamespaces = "^kube-system$"\n${CUSTOM}fallbackMode = "Immediate"\n`);
+    const fallback = active({ phase: { kind: 'fallback', because: 'TimedOut' } });
+    const { modeOf } = podRules(fallback, rules, { labels: {}, kubeletSilentSince: undefined });
+    expect(modeOf(pod('a', { namespace: 'kube-system' }))).toBe('system');
+    expect(modeOf(pod('a'))).toBe('Immediate');
+    const decision = decide(
+      observation({ rules, node: prepared(fallback), record: { active: fallback }, pods: [pod('a')] }),
+    );
+    expect(decision).toMatchObject({ kind: 'drain', plan: { acts: [{ pod: { name: 'a' } }] } });
+  });
+
+  it('that has no fallback mode lets pods end by themselves', () => {
+    const { modeOf } = podRules(drain, CUSTOM_RULES, { labels: {}, kubeletSilentSince: undefined });
+    expect(modeOf(pod('a'))).toBe('AllowCompletion');
+  });
+});
+
+describe('a drain under way', () => {
+  const drain = active();
+  const on = (given: Parameters<typeof observation>[0]) =>
+    decide(observation({ node: prepared(drain), record: { active: drain }, ...given }));
+
+  it('ends with the last pod, and says how many went', () => {
+    expect(on({})).toMatchObject({ kind: 'finish', outcome: { reason: 'Drained', message: '0 pods were drained' } });
+    const one = active({ drained: 1 });
+    expect(on({ record: { active: one } })).toMatchObject({ outcome: { message: '1 pod was drained', left: [] } });
+  });
+
+  it.each([
+    [['a'], '0 pods were drained; 1 did not go and was not waited for'],
+    [['a', 'b'], '0 pods were drained; 2 did not go and were not waited for'],
+  ])('names the pods that are not waited for: %j', (names, message) => {
+    const rules = rulesOf(
+      'deleteAfterTimeoutMinutes = 60\nnotReadyTimeoutMinutes = 5\n\n[[userNamespaces]]\nname = "*"\nmode = "AllowCompletion"\n',
+    );
+    const since = '2024-11-01T12:00:00Z';
+    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: since }];
+    const pods = names.map(name => pod(name, {}, { phase: 'Running', conditions }));
+    expect(on({ rules, pods })).toMatchObject({
+      kind: 'finish',
+      outcome: {
+        status: 'Succeeded',
+        reason: 'DrainedWithPodsLeft',
+        message,
+        left: names.map(name => expect.stringContaining(`ml/${name} (`)),
+      },
+    });
+  });
+
+  it('that a person has opened takes back the requests that wait, too', () => {
+    const waiting = [request('e2')];
+    const node = { ...prepared(drain), unschedulable: false };
+    expect(on({ node, record: { active: drain, requests: waiting } })).toMatchObject({
+      kind: 'finish',
+      outcome: { status: 'Cancelled' },
+      active: { requests: [{ id: 'e1' }, { id: 'e2' }] },
+    });
+  });
+
+  it('warns owners anew of a deletion that has come nearer, and of no other', () => {
+    const rules = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
+    const warned = ['uid-a'];
+    const warnedAfter = (deleteTime: EpochMs | undefined): unknown => {
+      const before = active({ warned, ...(deleteTime !== undefined && { deleteTime }) });
+      const decision = on({ rules, record: { active: before }, pods: [pod('a')] });
+      return 'active' in decision && decision.active.warned;
+    };
+    expect(warnedAfter(addDuration(NOW, hours(2)))).toEqual([]);
+    expect(warnedAfter(addDuration(NOW, minutes(60)))).toEqual(warned);
+    expect(warnedAfter(addDuration(NOW, minutes(10)))).toEqual(warned);
+    expect(warnedAfter(undefined)).toEqual(warned);
+  });
+});
