@@ -58,7 +58,10 @@ const onOther = (name: OtherRelease) => ({
     ...SHARED,
     name,
     env: { CURFEW_TEST_RELEASE: name },
-    include: [`test/control-plane/${name}/*.test.ts`, ...SUITES_ON[name].map(suite => `test/control-plane/${suite}.test.ts`)],
+    include: [
+      `test/control-plane/${name}/*.test.ts`,
+      ...SUITES_ON[name].map(suite => `test/control-plane/${suite}.test.ts`),
+    ],
   },
 });
 
