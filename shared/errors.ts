@@ -33,6 +33,9 @@ export class RetryableError extends Error {
   }
 }
 
+/** Reason of a `RetryableError`, and code of what it is made of: the run has no time left for a call. It says nothing of the call. */
+export const OUT_OF_TIME = 'DeadlineReserve';
+
 /**
  * Trying again cannot help: not a valid message, an unknown version, a request that the API server finds not valid. (Missing permissions
  * are retryable.) The message is parked in the DLQ with its reason (I9).

@@ -15,7 +15,7 @@ import { after, nodeOf, notChanged, report, saveForNow, shownOn, tryChange, type
 import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
 import { tellAnswers } from './drain-completed.ts';
-import { carryOutPlan } from './evictions.ts';
+import { carryOutPlan, noteActs } from './evictions.ts';
 import { isFree, remember } from './history.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
@@ -33,7 +33,10 @@ export async function finish(
   { active, outcome, plan }: Of<'finish'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const result = plan === undefined ? undefined : await carryOutPlan(context, observed, active, plan);
+  const acts = plan && { plan, ...(await noteActs(active, plan, observed)) };
+  if (acts?.lost !== undefined) return acts.lost;
+  const result =
+    acts && (await carryOutPlan(context, observed, { ...active, intents: acts.noted.heldEvictions }, acts.plan));
   const ending = endingBy(active, outcome, observed.now);
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), phase: ending };
   // Those that end with it wait no more.

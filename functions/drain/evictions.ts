@@ -156,14 +156,23 @@ export function notedBefore(active: ActiveDrain, plan: PodPlan, { now, record }:
   };
 }
 
-/** Notes down which pods are about to go, and lets them go. */
-export async function drain(context: DrainContext, decision: Of<'drain'>, observed: ObservedDrain): Promise<Turn> {
-  const { active, plan } = decision;
+/** Notes down which pods are about to go, where the record does not say so yet. `lost`: another run wrote first, so this one leaves them alone. */
+export async function noteActs(
+  active: ActiveDrain,
+  plan: PodPlan,
+  observed: ObservedDrain,
+): Promise<{ readonly noted: Noted; readonly lost?: Turn }> {
   const noted = notedBefore(active, plan, observed);
   const isNew = (['tried', 'returns', 'heldEvictions'] as const).some(key => noted[key] !== active[key]);
-  if (!isNew) return drainNoted(context, decision, noted, observed);
+  if (!isNew) return { noted };
   const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
-  return saved.written ? drainNoted(context, decision, noted, observed) : saved;
+  return saved.written ? { noted } : { noted, lost: saved };
+}
+
+/** Notes down which pods are about to go, and lets them go. */
+export async function drain(context: DrainContext, decision: Of<'drain'>, observed: ObservedDrain): Promise<Turn> {
+  const { noted, lost } = await noteActs(decision.active, decision.plan, observed);
+  return lost ?? drainNoted(context, decision, noted, observed);
 }
 
 /** Carries one plan out, says what holds the pods that are left, and waits for what comes next. */

@@ -103,13 +103,18 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
     if (saved.written) current = value;
     return written(saved);
   };
-  /** The first try is by what was read above. `next` is told whether the record still counts by these limits; undefined: nothing is written. */
-  const write = (next: (isCounted: boolean) => readonly Reservation[] | undefined): Promise<void> =>
-    settle<boolean, readonly Reservation[] | undefined>({
+  /**
+   * The first try is by what was read above. `next` is told whether the record still counts by these limits; undefined: nothing is written.
+   * Answers whether something was: not where a newer version has the record by now.
+   */
+  const write = async (next: (isCounted: boolean) => readonly Reservation[] | undefined): Promise<boolean> => {
+    let isWritten = false;
+    await settle<boolean, readonly Reservation[] | undefined>({
       what: RESERVATIONS,
       async observe() {
         if (!isStale) return { kind: 'here', observation: true };
         const again = await record.load();
+        if (again.kind === 'newer') return { kind: 'over' };
         current = again.kind === 'known' ? again.value : undefined;
         const isCounted = current?.basis === limits.basis;
         if (isCounted) others = current?.reservations.filter(each => each.pool !== pool) ?? [];
@@ -120,22 +125,23 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
         if (reservations === undefined) return DONE;
         const turn = reservations.length === 0 ? await record.closeNow() : await save(reservations);
         isStale = turn.kind === 'again';
+        isWritten = !isStale;
         return turn;
       },
     });
+    return isWritten;
+  };
   return {
     gate: (own, now) => createGate(scope, [...others, ...ofOwn(own)], now),
     async reserve(own, granted) {
       const all = new Set([...own, ...granted.map(({ uid }) => uid)]);
-      let isFree = false;
-      await write(isCounted => {
+      return write(isCounted => {
         const gate = createGate(scope, [...others, ...ofOwn(own)], deps.clock.now());
-        isFree = isCounted && granted.every(node => own.has(node.uid) || gate.take(node) === undefined);
+        const isFree = isCounted && granted.every(node => own.has(node.uid) || gate.take(node) === undefined);
         return isFree ? [...others, ...ofOwn(all)] : undefined;
       });
-      return isFree;
     },
-    release: own => write(() => [...others, ...ofOwn(own)]),
+    release: async own => void (await write(() => [...others, ...ofOwn(own)])),
   };
 }
 

@@ -1,11 +1,9 @@
 /** How calls end early when the run that makes them has no more time. */
 import type { HttpHandlerOptions } from '@smithy/types';
+import { OUT_OF_TIME } from '../errors.ts';
 
 /** When calls must end; undefined for no limit. Asked as each call begins. */
 export type EndOfCalls = () => AbortSignal | undefined;
-
-/** As `reason` of a `RetryableError`, and as the code of what it is made of. */
-export const OUT_OF_TIME = 'DeadlineReserve';
 
 /** A call that was cut, or not begun, for want of time. */
 export const outOfTime = (): Error => Object.assign(new Error('too little time is left'), { code: OUT_OF_TIME });

@@ -4,12 +4,11 @@
  * - `RetryableError` → thrown, the message is redelivered; one that is sent every minute is soon left to the next one
  * - a bug → the same for an hour, in which it may be mended; then parked
  */
-import { OUT_OF_TIME } from '../adapters/end-of-calls.ts';
 import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../contract/inbox.ts';
 import { parseInboxMessage, type InboxMessage } from '../contract/inbox-message.ts';
 import type { FunctionName } from '../contract/names.ts';
 import { durationBetween, seconds, type EpochMs } from '../domain/time.ts';
-import { messageOf, RetryableError, TerminalError } from '../errors.ts';
+import { messageOf, OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { Reconcile } from '../ports/function-deps.ts';

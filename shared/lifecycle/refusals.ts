@@ -38,7 +38,7 @@ import {
   type Refusals,
 } from '../domain/refusal.ts';
 import { addDuration, earliest, latest, minutes, type EpochMs } from '../domain/time.ts';
-import { RetryableError, TerminalError } from '../errors.ts';
+import { OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
 import type { About, Reporter } from './reporter.ts';
@@ -198,9 +198,6 @@ export const warn =
   (reporter: Reporter, about: About, reason: string, decision = 'wait'): Change['say'] =>
   (message, isRepeated) =>
     reporter.report({ about, decision, reason, message, isRepeated, event: { type: 'Warning' } });
-
-/** Reason of an error that says nothing of the change: the run has no time left. */
-const OUT_OF_TIME = 'DeadlineReserve';
 
 /** undefined: no refusal, and whatever it is goes up. */
 export function causeOf(error: unknown): RefusalCause | undefined {

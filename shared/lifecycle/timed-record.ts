@@ -166,6 +166,7 @@ export function openRecord<Value>(
 
     async closeNow() {
       if (loaded.kind === 'none') return DONE;
+      invariant(loaded.kind !== 'newer', 'T5: a record of a newer version is never deleted');
       const outcome = await deps.records.delete(key, loaded.stored.version);
       return outcome.kind === 'deleted' ? DONE : again(`another run wrote ${id} first`);
     },

@@ -41,7 +41,7 @@ export async function apply(
     say: warn(reporter, object, EVENT_REASONS.changeRefused),
   };
   const remember = async (until: EpochMs): Promise<Saved> => {
-    await record.load();
+    if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
     const { kind, apiVersion, metadata } = object;
     const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
     const refusals = tries.after(before.refusals);

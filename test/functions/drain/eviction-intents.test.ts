@@ -4,6 +4,7 @@ import { createReconciler } from '../../../functions/drain/reconcile.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
 import type { EvictOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { createCluster } from '../../../simulator/world.ts';
@@ -13,17 +14,17 @@ const SUBJECT = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'u1' } as con
 const BLOCKED: EvictOutcome = { kind: 'blocked', message: 'its budget is used up' };
 
 /** A person asks for the drain of a Node with three pods, whose evictions are answered so. */
-function askedDrain(answer: EvictOutcome) {
+function askedDrain(answer: EvictOutcome, given: { readonly toml?: string; readonly status?: JsonObject } = {}) {
   let now = toEpochMs(Date.UTC(2024, 10, 1, 15));
   const core = createCluster({ now: () => now });
-  const data = { 'config.toml': '[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n' };
+  const data = { 'config.toml': `${given.toml ?? ''}[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n` };
   core.seed({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'curfew', name: 'curfew-config' }, data });
   const annotations = { 'curfew.dev/drain-requested': 'm1' };
   core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1', annotations } });
   for (const name of ['a', 'b', 'c']) {
     const spec = { nodeName: 'n1', containers: [{ name: 'main', image: 'main' }] };
     const metadata = { name, namespace: 'default', uid: name };
-    core.seed({ apiVersion: 'v1', kind: 'Pod', metadata, spec, status: { phase: 'Running' } });
+    core.seed({ apiVersion: 'v1', kind: 'Pod', metadata, spec, status: { phase: 'Running', ...given.status } });
   }
   const asked: string[] = [];
   const failed: string[] = [];
@@ -90,4 +91,11 @@ it('costs a drain whose evictions are granted no write', async () => {
   expect(drain.unschedulable()).toBe(true);
   // Begun, prepared with the pods that are about to go, and the timer.
   expect(drain.writes()).toBe(3);
+});
+
+it('is noted first for pods that a drain does not wait for, too', async () => {
+  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: '2024-11-01T12:00:00Z' }];
+  const drain = askedDrain(BLOCKED, { toml: 'notReadyTimeoutMinutes = 5\n\n', status: { conditions } });
+  await drain.runs(5, seconds(0));
+  expect(drain.asked.toSorted()).toEqual(['a', 'b', 'c']);
 });

@@ -180,6 +180,24 @@ describe('a place in the cluster', () => {
       expect(deleted(world)).toHaveLength(1);
     });
 
+    it('is left to a newer version that has written the record, whether it is reserved or given back', async () => {
+      const newer = { schemaVersion: 3 };
+      const writeNewer = (world: RepairWorld) => async (): Promise<void> =>
+        void (await world.store.put(stored(world, newer), shared(world)?.version ?? 0));
+      const reserving = aWorld();
+      reserving.beforeNextPut(writeNewer(reserving), isShared);
+      await reserving.look('n1');
+      expect(deleted(reserving)).toEqual([]);
+      expect(shared(reserving)?.state).toEqual(newer);
+
+      const ending = aWorld();
+      await ending.look('n1');
+      for (const name of deleted(ending)) end(ending, name.replace('claim-', ''));
+      ending.beforeNextDelete(writeNewer(ending));
+      await goOn(ending, 1);
+      expect(shared(ending)?.state).toEqual(newer);
+    });
+
     it('is kept for the other pass when this one ends', async () => {
       const world = aWorld({ maxConcurrentRepairsPerCluster: 3 });
       world.beforeNextPut(async () => void (await world.look('g1')), isShared);

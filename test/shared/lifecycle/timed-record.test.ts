@@ -224,6 +224,7 @@ describe('T5: a record of a newer version', () => {
     const run = await aRun();
     expect((await run.load()).kind).toBe('newer');
     await expect(run.save(wanted('a'))).rejects.toThrow('invariant broken: T5');
+    await expect(run.closeNow()).rejects.toThrow('invariant broken: T5');
     expect(await run.release()).toEqual({ kind: 'done' });
     expect(await records.get(KEY)).toMatchObject(newer);
   });
