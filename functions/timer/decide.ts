@@ -10,8 +10,8 @@ import {
 } from '../../shared/domain/time.ts';
 
 /**
- * How far ahead a sweep looks. The tick comes every 60 s, give or take a minute at worst when one is skipped; half a minute more
- * than the period hands over each record before it is due.
+ * How far ahead a sweep looks. The tick comes every 60 s: half a minute more hands over each record before it is due. Where a tick is
+ * skipped, a record may be 30 s late.
  */
 const SWEEP_AHEAD = seconds(90);
 /**

@@ -1,5 +1,5 @@
 /**
- * The minute sweep: the owner of every due record gets a wake-up in its inbox. It makes sure that no timer is lost; the punctual path
+ * The minute sweep: the owner of every record that is due, or is within 90 s, gets a wake-up in its inbox, but where it has sent one itself. It makes sure that no timer is lost; the punctual path
  * for near timers is the owner's own delayed message. Duplicates are harmless, so nothing is remembered between sweeps, except which
  * unreadable entries were parked.
  */

@@ -42,7 +42,7 @@ export interface Coalescer extends WakeUpRoute {
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
-/** The kind in the subject of a coalescer's record: no object of the cluster. */
+/** The kind in the subject of a record that is about no object of the cluster, as a coalescer's. */
 export const ROUND_KIND = 'Round';
 const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name });
 

@@ -1,6 +1,6 @@
 /**
  * Says what was decided: audit line, metric and Kubernetes Event out of one value. An effect is reported once it has happened; a refusal or
- * a hold before the record notes that it was said. A run that lost a race reports nothing; the turn that succeeds does.
+ * a hold before the record notes that it was said, so that a run which dies or loses its race in between says it again.
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';

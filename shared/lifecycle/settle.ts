@@ -1,6 +1,6 @@
 /**
- * The subject loop: observe → decide → apply, again when something changed in between. Every turn observes in the same way, so the
- * second look of an attempt is simply the next turn. The number of turns is bounded: past it the message goes back to the queue.
+ * The subject loop: observe → decide → apply, again when something changed in between. Every turn observes in the same way.
+ * The number of turns is bounded: past it the message goes back to the queue.
  */
 import { RetryableError } from '../errors.ts';
 

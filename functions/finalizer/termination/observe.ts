@@ -66,8 +66,6 @@ export interface ObservedTermination {
   readonly isArmedDirect: boolean;
 }
 
-/** `gone`: a termination of it was not closed. */
-
 const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
