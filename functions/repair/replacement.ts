@@ -5,7 +5,7 @@
 import type { LaunchPause, Replacement } from './record.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { isReserved, type NodeCondition, type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
-import { addDuration, type EpochMs, hours, isDue, minutes } from '../../shared/domain/time.ts';
+import { addDuration, doubledWait, type EpochMs, hours, isDue, minutes } from '../../shared/domain/time.ts';
 
 const LONGEST_NAME = 63;
 
@@ -67,14 +67,9 @@ const MARKED_FOR = hours(1);
 export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
   releasedTime && addDuration(releasedTime, MARKED_FOR);
 
-const FIRST_PAUSE = minutes(5);
-
-const LONGEST_PAUSE_DOUBLINGS = 4;
-
 export function nextPause(pause: LaunchPause | undefined, now: EpochMs): LaunchPause {
   const failures = (pause?.failures ?? 0) + 1;
-  const doubled = FIRST_PAUSE * 2 ** Math.min(failures - 1, LONGEST_PAUSE_DOUBLINGS);
-  return { failures, until: addDuration(now, minutes(Math.min(doubled / minutes(1), 60))) };
+  return { failures, until: addDuration(now, doubledWait(minutes(5), failures, hours(1))) };
 }
 
 /** Forgotten once it was of no use for a day. */

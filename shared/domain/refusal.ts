@@ -1,5 +1,5 @@
 /** What is remembered of a change that is refused, and when it is tried again (I5, I11). Pure. */
-import { addDuration, durationBetween, earliest, hours, isDue, minutes, toDurationMs } from './time.ts';
+import { addDuration, doubledWait, durationBetween, earliest, hours, isDue, minutes } from './time.ts';
 import type { DurationMs, EpochMs } from './time.ts';
 
 /**
@@ -35,7 +35,7 @@ const LONGEST_WAITS: Readonly<Record<RefusalCause, DurationMs>> = {
 
 /** 1, 2, 4 … min, up to the longest of its cause. @param count refusals in a row, from 1 */
 export const waitAfter = ({ cause, count }: Pick<Refusal, 'cause' | 'count'>): DurationMs =>
-  toDurationMs(Math.min(FIRST_WAIT * 2 ** Math.min(count - 1, 10), LONGEST_WAITS[cause]));
+  doubledWait(FIRST_WAIT, count, LONGEST_WAITS[cause]);
 
 export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTime, waitAfter(refusal));
 
