@@ -18,7 +18,7 @@ export function addStart({ program, output, ends }: Place): void {
       ends(await startCommand(options, { output }));
     });
   withExamples(start, {
-    'curfew start': 'two nodes fall ill and are repaired: half a minute, on this machine alone',
+    'curfew start': 'two nodes become unhealthy and are repaired: half a minute, on this machine alone',
     'curfew start --serve --port 6443': 'the same stack to play with by kubectl, until Ctrl-C',
     'curfew start --serve --data lab': 'a lab that is as you left it when you start it again',
     'curfew start --kubeconfig ~/.kube/config --context NAME': 'what it would do on your cluster, changing nothing',

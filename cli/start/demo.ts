@@ -32,7 +32,7 @@ export async function playDemo(timeline: Timeline): Promise<number> {
   const happened: Happened = { audits: [], deletions: new Map(), annotations: new Map(), problems: [], over: false };
   const interrupted = new AbortController();
   timeline.heading('Curfew: node auto repair, on this machine');
-  timeline.plain('  Two nodes of ten fall ill. One condition is tolerated for 10 s, the other for 15 s.');
+  timeline.plain('  Two nodes of ten become unhealthy. One condition is tolerated for 10 s, the other for 15 s.');
   const stack = await startLocalStack({
     onStep: step => timeline.step(`  ${step} …`),
     onProblem: message => happened.problems.push(message),

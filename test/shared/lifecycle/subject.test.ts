@@ -128,4 +128,11 @@ describe('the subject of a message', () => {
     expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('nothing');
     expect(await find([], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('nothing');
   });
+
+  it('is not left to it by a message that nobody repeats (I9)', async () => {
+    for (const uid of ['u1', undefined]) {
+      const sought = { name: 'n1', uid, isOnlyCopy: true };
+      await expect(find([aNode('n1', 'u1')], { u1: 'n1' }, sought, 2)).rejects.toMatchObject({ reason: 'NewerRecord' });
+    }
+  });
 });
