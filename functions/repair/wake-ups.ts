@@ -22,6 +22,7 @@ import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '..
 import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { EXACT, isWhole, type Scopes } from '../../shared/lifecycle/next-round.ts';
+import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
 import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
@@ -191,10 +192,11 @@ async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>)
   });
 }
 
-/** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. */
+/** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. @param what of a message that nobody repeats */
 export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: string): Promise<boolean> {
   if (uid === undefined) return false;
-  const loaded = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  const stored = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  const loaded = what === undefined ? stored : ofThisVersion(stored, `node ${uid}`);
   if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? nodeAsk(uid));
   return loaded.kind === 'known';
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
 import { createReconciler as createFinalizer } from '../../functions/finalizer/reconcile.ts';
+import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
@@ -14,7 +15,7 @@ const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' } as const;
 const STATE = { schemaVersion: 99, strange: true };
 
-/** Both functions, whose records a newer version has written. */
+/** The functions, whose records a newer version has written. */
 async function rolledBack() {
   const core = createCluster({ now: () => NOW });
   core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1' } });
@@ -22,6 +23,7 @@ async function rolledBack() {
   const newer: readonly (readonly [FunctionName, string])[] = [
     ['drain', 'node/u1'],
     ['finalizer', 'node/u1'],
+    ['repair', 'node/u1'],
     ['finalizer', 'object/o1'],
     ['finalizer', 'instance/i-1'],
   ];
@@ -49,7 +51,7 @@ async function rolledBack() {
     metrics: { count: () => undefined, milliseconds: () => undefined },
     clock: { now: () => NOW, sleep: refuses('a pause') },
   };
-  const functions = { drain: createDrain(deps), finalizer: createFinalizer(deps) };
+  const functions = { drain: createDrain(deps), finalizer: createFinalizer(deps), repair: createRepair(deps) };
   return {
     functions,
     said,
@@ -79,7 +81,7 @@ const HEALTH = {
 };
 
 describe('a message that nobody repeats', () => {
-  it.each<[string, 'drain' | 'finalizer', InboxMessage]>([
+  it.each<[string, 'drain' | 'finalizer' | 'repair', InboxMessage]>([
     [
       'a HealthEvent',
       'drain',
@@ -106,11 +108,16 @@ describe('a message that nobody repeats', () => {
       busEvent('example', 'TerminationHookAnswered', { key: 'o1/rule', status: 'Succeeded' }),
     ],
     ['what a person forgets', 'finalizer', busEvent('curfew.cli', 'OrphanForgotten', { id: 'instance/i-1' })],
+    [
+      'the end of a drain that a repair waits for',
+      'repair',
+      busEvent('curfew.drain', 'DrainCompleted', { id: 'u1.1', status: 'Succeeded', message: 'x' }),
+    ],
   ])('stays in its queue: %s', async (_, name, message) => {
     const world = await rolledBack();
     await expect(world.functions[name](message)).rejects.toMatchObject({ reason: 'NewerRecord' });
     expect(world.said).toEqual([]);
-    expect(world.stored()).toEqual([STATE, STATE, STATE, STATE]);
+    expect(world.stored()).toEqual([STATE, STATE, STATE, STATE, STATE]);
   });
 });
 
@@ -122,6 +129,7 @@ describe('what is told again, or found by a look', () => {
     const world = await rolledBack();
     await world.functions.drain(message);
     await world.functions.finalizer(message);
-    expect(world.stored()).toEqual([STATE, STATE, STATE, STATE]);
+    await world.functions.repair(message);
+    expect(world.stored()).toEqual([STATE, STATE, STATE, STATE, STATE]);
   });
 });
