@@ -1,7 +1,6 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import type { TerminationDeps } from '../cluster/context.ts';
 import { listed } from '../../../shared/domain/cut-text.ts';
-import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
@@ -14,6 +13,7 @@ import { setConditions, type Condition } from '../cluster/set-condition.ts';
 import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
 import type { ObservedRule } from './observe.ts';
 import { objectsOf } from './wake-ups.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
