@@ -14,9 +14,10 @@ import { terminate } from './terminate.ts';
 import { accepted, newNode, settledTime } from './attempt.ts';
 import type { Carried, Outcome, PassDeps } from './context.ts';
 import { type Granted, poolAfter, type PoolDecision } from './decide.ts';
-import { readableSettings, unhealthyStatementsOf } from './incident.ts';
-import { allActionsOf, dueOf, isBeforeReboot, keyOf, ladderOf } from './ladder.ts';
-import { giveBack, type Reserved } from './limits.ts';
+import { readableSettings } from './incident.ts';
+import { allActionsOf, dueOf, isBeforeReboot } from './ladder.ts';
+import { stillWanted } from './node-verdict.ts';
+import { giveBack, type Reserved } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
 import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
@@ -29,7 +30,6 @@ import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs, hours, seconds } from '../../shared/domain/time.ts';
@@ -71,7 +71,7 @@ export async function apply(
   const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, rest];
   const wakeTime = [...times, ...[...afters.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
-  if (reserved !== undefined) await reserved.settle(new Set(Object.keys(after.inFlight)));
+  if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
   else if (rules.rules.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
   const failures = [
@@ -193,7 +193,7 @@ interface Given extends Pick<ActionContext, 'note' | 'room'> {
  */
 async function actOn(
   deps: PassDeps,
-  { pool, asked }: ObservedPool,
+  { pool, around }: ObservedPool,
   { granted, record, rules: wanted, isCounted, note, room }: Given,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
@@ -209,20 +209,15 @@ async function actOn(
   const [{ rules, pool: nodePool }, node, claim, pods] = looked;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
-  const settings = readableSettings(rules);
-  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
-  const { ours, acts, episodes } = record;
-  const decision = deps.decideNode({ now, node, owner, rules, unhealthy, episodes, asked: asked.get(node.name) });
-  if (listed !== undefined && decision.kind !== 'due') return undefined;
-  if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff;
-  // Limits that came into force since may not count this repair.
-  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return calledOff;
-  if (decision.kind === 'finishing') return { kind: 'overtaken' };
-  const isListed = ladderOf(decision.terms, claim?.terminationGracePeriod).some(each => keyOf(each) === attempt.key);
-  const take = isListed ? actionOf(attempt, action.template) : undefined;
-  // Another entry that decides by now may ask what EC2 says.
-  if (take === undefined || decision.terms.confirm !== dueOf(finding)?.decision.terms.confirm) return calledOff;
+  const { ours, acts } = record;
+  const isListed = listed !== undefined;
+  const look = { now, node, claim, rules, asked: around?.asked.get(node.name), isListed, isCounted };
+  const confirm = dueOf(finding)?.decision.terms.confirm;
+  const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
+  if (still === 'readMore') return undefined;
+  if (still !== 'act') return { kind: still };
+  const take = actionOf(attempt, action.template);
+  if (take === undefined) return calledOff;
 
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
@@ -236,7 +231,7 @@ async function actOn(
     case 'refused':
       return outcome;
     case 'changed':
-      return listed === undefined ? calledOff : undefined;
+      return isListed ? undefined : calledOff;
     case 'notYet':
       return { kind: 'refused', message: outcome.on, reason: 'ActionRefused', cause: 'passing' };
   }

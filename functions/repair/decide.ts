@@ -3,22 +3,12 @@
  * and what is remembered of it. Pure.
  */
 import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './attempt.ts';
-import {
-  advanceRamp,
-  budgetBlocker,
-  createGuards,
-  futility,
-  type Guards,
-  nextRamp,
-  rampAllows,
-  rampAt,
-  rampBlocker,
-  rampTime,
-  type Surroundings,
-  withoutUndone,
-} from './guards.ts';
+import { budgetBlocker } from './concurrency-limits.ts';
+import { futility } from './futility.ts';
+import { createGuards, type Guards, type Surroundings } from './guards.ts';
 import { readableSettings, unconfirmed } from './incident.ts';
 import { dueOf, isBeforeReboot } from './ladder.ts';
+import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './ramp.ts';
 import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './replacement.ts';
 import {
@@ -111,14 +101,15 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const held = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const before = withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
-  const ramp = nextRamp({ ramp: before, held: state.held }, { held, isAnythingDue }, now);
+  const mayRamp = before !== undefined || state.held.length > 0;
+  const ramp = mayRamp ? nextRamp({ ramp: before, held: state.held }, { held, isAnythingDue }, now) : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const stepped = advanceRamp(ramp, granted.length, now);
+  const stepped = ramp && advanceRamp(ramp, granted.length, now);
   return remembered(observation, { findings: next, granted, inFlight, ramp: stepped, held });
 }
 
@@ -192,7 +183,9 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
     const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
     const blocker =
       settles.blocker ??
-      (isReplacing ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations) : undefined) ??
+      (isReplacing && settings.futility
+        ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations)
+        : undefined) ??
       unconfirmed(due, answers?.get(node.uid), now) ??
       (needsPlace && count >= limit ? budgetBlocker(scope, count, limit, now) : undefined) ??
       (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
@@ -297,7 +290,7 @@ function remembered({ now, rules, state, findings: before }: PoolObservation, de
   const hasFailed = findings.some(({ unsaid }) => unsaid.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
-  const ramp = rampAt(decided.ramp, now);
+  const ramp = decided.ramp && rampAt(decided.ramp, now);
   const next: PoolRecord = {
     ...rest,
     ...(ramp && { ramp }),
@@ -377,7 +370,7 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const { ramp: before, launchPause, ...rest } = state;
-  const ramp = withoutUndone(before, undone.size);
+  const ramp = before && withoutUndone(before, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,

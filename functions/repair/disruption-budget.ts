@@ -2,31 +2,17 @@
  * The disruption budgets of a NodePool, counted as Karpenter 1.15 counts them for reason `Unhealthy`: percentages of the pool's initialized nodes,
  * rounded up; the smallest one that is in force; what cannot be read allows none. Nodes that never were initialized are outside. Pure.
  */
-import { isMarkedForDisruption, isRebooting } from './node-verdict.ts';
+import { type DisruptionBudget, isMarkedForDisruption, isRebooting } from './guards.ts';
 import { isTrue } from './replacement.ts';
-import { BLOCKED_CHECK, type Blocker, type NodeFinding } from './verdict.ts';
+import type { Activity } from './pool-facts.ts';
+import { BLOCKED_CHECK, type NodeFinding } from './verdict.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { type DisruptionBudgets, type NodeCount, resolveNodeCount } from '../../shared/domain/repair-policy.ts';
-import { addDuration, type DurationMs, earliest, type EpochMs } from '../../shared/domain/time.ts';
-
-/** What the NodePool allows now. */
-export interface DisruptionBudget {
-  /** UIDs of the nodes that are being disrupted, by whomever. */
-  readonly disrupted: ReadonlySet<string>;
-  /** What holds one more; undefined: it may begin. @param disrupted with those of this pass, without the node itself */
-  blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
-}
-
-/** Whether a schedule is in force, and when that changes; undefined: it cannot be read (`shared/contract/budget-schedule.ts`). */
-export type Activity = (
-  schedule: string,
-  duration: DurationMs,
-  now: EpochMs,
-) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
+import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 
 interface Facts {
   readonly activity: Activity;

@@ -1,23 +1,25 @@
 /**
- * What holds a due repair back although the node itself may be repaired: the cluster, its zone, its pool, and the ramp and futility of the
- * pool. Cluster, zone and pool are counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
+ * What holds a due repair back (docs/node-repair.md, Guards): a veto, somebody else at work, freeze, zone outage and threshold. The last three are
+ * counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
 import { readLastReboot } from './attempt.ts';
-import { type Activity, type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
-import { isStopped, vetoOf } from './node-verdict.ts';
-import type { PoolRecord, Ramp } from './record.ts';
-import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type NodeFinding } from './verdict.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type Other, type Veto, type Vetoer } from './verdict.ts';
+import { quoteCut } from '../../shared/domain/cut-text.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { isReserved, type NodeView, ZONE_LABEL } from '../../shared/domain/node.ts';
+import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
+import {
+  DO_NOT_REPAIR_ANNOTATION,
+  isReserved,
+  type NodeCondition,
+  type NodeView,
+  ZONE_LABEL,
+} from '../../shared/domain/node.ts';
 import {
   isOutage,
   matchStatements,
   type RepairSettings,
   type RepairStatement,
   resolveNodeCount,
-  statementsOf,
 } from '../../shared/domain/repair-policy.ts';
 import {
   addDuration,
@@ -27,6 +29,7 @@ import {
   isDue,
   latest,
   minutes,
+  parseTimestamp,
   toDurationMs,
   toEpochMs,
   toTimestamp,
@@ -43,6 +46,14 @@ const OLD_ENOUGH = minutes(10);
 
 /** A node that goes counts in zone and cluster for so long. */
 const GOING_COUNTS_FOR = hours(1);
+
+/** What the NodePool allows now. */
+export interface DisruptionBudget {
+  /** UIDs of the nodes that are being disrupted, by whomever. */
+  readonly disrupted: ReadonlySet<string>;
+  /** What holds one more; undefined: it may begin. @param disrupted with those of this pass, without the node itself */
+  blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
+}
 
 export interface Surroundings {
   readonly now: EpochMs;
@@ -66,53 +77,8 @@ export interface Surroundings {
   readonly isActedUpon: (node: NodeView) => boolean;
 }
 
-interface Around {
-  readonly pool: string | undefined;
-  readonly settings: Surroundings['settings'];
-  readonly own: readonly NodeView[];
-  readonly claims: readonly NodeClaimView[];
-  readonly cluster:
-    | { readonly nodes: readonly NodeView[]; readonly statementsOf: (node: NodeView) => readonly RepairStatement[] }
-    | undefined;
-  readonly state: PoolRecord;
-  readonly now: EpochMs;
-  readonly nodePool: KubernetesObject | undefined;
-  readonly activity: Activity;
-  /** What a pass has found of its nodes. */
-  readonly findings: readonly NodeFinding[];
-}
-
-export function surroundingsOf(around: Around): Surroundings {
-  const { pool, settings, own, claims, cluster, state, now, nodePool, findings, activity } = around;
-  const index = indexOwners(own, claims);
-  const statements = statementsOf(settings);
-  const mine = new Set(own.map(({ uid }) => uid));
-  const claimOf = (node: NodeView): NodeClaimView | undefined => {
-    const owner = ownerOf(node, index);
-    return owner.kind === 'claim' ? owner.claim : undefined;
-  };
-  const which = settings.disruptionBudgets;
-  return {
-    now,
-    settings,
-    scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
-    poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
-    claimOf,
-    isUnclaimed: node => ownerOf(node, index).kind === 'none',
-    budget:
-      // Most NodePools say nothing.
-      which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
-        ? undefined
-        : disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, findings, activity, now }),
-    isUnmanaged: pool === undefined,
-    nodes: cluster?.nodes,
-    statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: node => state.inFlight[node.uid] !== undefined || isJustRebooted(node, now),
-  };
-}
-
 /** By us, in the last hour. */
-function isJustRebooted(node: NodeView, now: EpochMs): boolean {
+export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
   const last = readLastReboot(node);
   return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
 }
@@ -298,96 +264,102 @@ function threshold(
   };
 }
 
-/** How long one step lasts. */
-const STEP = minutes(1);
+/** Karpenter's own, on Nodes and NodeClaims; exactly `"true"`. */
+const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
 
-/** What nobody made use of for so long is over. */
-const KEPT_FOR = hours(24);
-
-/** The ramp of this pass; undefined: repairs are not slowed down. @param held guards that hold a due repair now */
-export function nextRamp(
-  { ramp, held: before }: Pick<PoolRecord, 'ramp' | 'held'>,
-  { held, isAnythingDue }: { readonly held: readonly string[]; readonly isAnythingDue: boolean },
+/** The veto that holds longest, or undefined. */
+export function vetoOf(
+  node: NodeView,
+  claim: NodeClaimView | undefined,
+  pool: Vetoer | undefined,
   now: EpochMs,
-): Ramp | undefined {
-  if (before.some(guard => !held.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
-  if (ramp === undefined || rampAt(ramp, now) === undefined) return undefined;
-  const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
-  if (!isStepOver) return ramp;
-  return isAnythingDue ? { step: ramp.step + 1, stepTime: now, granted: 0 } : undefined;
-}
-
-/** The ramp, as long as it is remembered, whether or not repair is on meanwhile. */
-export const rampAt = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =>
-  ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR)) ? undefined : ramp;
-
-/** When its step is over, else the ramp itself: a step that nobody follows, as while repair is off, asks for no pass. */
-export function rampTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
-  const stepEnd = addDuration(stepTime, STEP);
-  return granted > 0 && !isDue(now, stepEnd) ? stepEnd : addDuration(stepTime, KEPT_FOR);
-}
-
-/** Repairs that the ramp still allows in its step. */
-export const rampAllows = (ramp: Ramp | undefined): number =>
-  ramp === undefined ? Infinity : 2 ** Math.min(ramp.step, 30) - ramp.granted;
-
-/** The same after so many more repairs have begun. */
-export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
-  if (ramp === undefined || granted === 0) return ramp;
-  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
-}
-
-/** Without repairs of its step that were not carried out: they have shown nothing, and their places are free. */
-export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
-  ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
-
-export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
-  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, STEP);
-  return {
-    kind: 'ramp',
-    reason: 'RampUp',
-    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
-    until: next,
-  };
-}
-
-/** What holds a node back where so many repairs are in flight as may be. */
-export function budgetBlocker(scope: string, inFlight: number, limit: number, now: EpochMs): Blocker {
-  return {
-    kind: 'budget',
-    reason: 'ConcurrencyBudget',
-    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
-    setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
-    until: addDuration(now, BLOCKED_CHECK),
-  };
+): Veto | undefined {
+  const carriers = [
+    { kind: 'Node' as const, object: node },
+    ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
+  ];
+  const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
+    const by: Vetoer = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
+    const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
+    const karpenters: Veto = { until: undefined, message, invalid: false, by };
+    return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
+  });
+  const pools = pool === undefined ? [] : (readVeto(pool, now) ?? []);
+  return [...vetoes, pools].flat().toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];
 }
 
 /**
- * Futility: so many terminations for one reason within the window, and the node that fails for it now was made after them: another
- * replacement would fail, too. It ends by itself when the window has passed.
+ * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6: its author wanted the
+ * node left alone).
  */
-export function futility(
-  { settings: { futility: rule }, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
-  failure: string,
-  { creationTime }: Pick<NodeView, 'creationTime'>,
-  terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
-): Blocker | undefined {
-  if (rule === undefined || creationTime === undefined) return undefined;
-  const before = terminations
-    .filter(
-      ({ condition, time }) =>
-        condition === failure && time <= creationTime && !isDue(now, addDuration(time, rule.window)),
-    )
-    .toSorted((a, b) => a.time - b.time);
-  // When this one has left the window, too few are left in it.
-  const last = before.at(-rule.repairs);
-  if (last === undefined) return undefined;
-  const until = addDuration(last.time, rule.window);
-  return {
-    kind: 'futility',
-    reason: 'FutileRepairs',
-    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
-    setting: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
-    until,
-  };
+function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
+  if (by.value === undefined) return undefined;
+  const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
+  if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
+  const until = parseTimestamp(by.value);
+  if (until === undefined) {
+    const value = quoteCut(by.value, 64);
+    const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
+    return { until: undefined, message, invalid: true, by };
+  }
+  if (isDue(now, until)) return undefined;
+  return { until, message: `${on} holds until ${toTimestamp(until)}`, invalid: false, by };
 }
+
+const COUNTS_FOR = hours(1);
+
+const REBOOT_COUNTS_FOR = minutes(40);
+
+const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
+
+const AUTOSCALER_HOLDS_FOR = minutes(15);
+
+/** An instance that somebody has stopped. */
+const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
+
+const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.find(each => each.key === key);
+
+const isTrueForOthers = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
+  list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
+
+/** By which mark Karpenter says that it reboots the node. */
+export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (isTrueForOthers(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
+  return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
+}
+
+/** By which mark it says that it is going to disrupt the node. */
+export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (taintOf(node, 'karpenter.sh/disrupted')) return 'taint karpenter.sh/disrupted';
+  return isTrueForOthers(claim?.conditions, 'DisruptionReason')
+    ? 'condition DisruptionReason of the NodeClaim'
+    : undefined;
+}
+
+/** @param asked what stands for the node in other systems, by its name */
+export function otherAtWork(
+  node: NodeView,
+  claim: NodeClaimView | undefined,
+  asked: string | undefined,
+  now: EpochMs,
+): Other | undefined {
+  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
+  const reboot = isRebooting(node, claim);
+  if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
+  // What terminates it has set that taint, and a repair may force a termination.
+  if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
+    const marked = isMarkedForDisruption(node, claim);
+    if (marked !== undefined) return other(marked);
+  }
+  const removal = taintOf(node, AUTOSCALER_TAINT);
+  const since = removal && Number(removal.value) * 1000;
+  const isRead = since !== undefined && Number.isSafeInteger(since);
+  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
+    return other(`taint ${AUTOSCALER_TAINT}`);
+  if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
+  return asked === undefined ? undefined : other(asked);
+}
+
+/** Its owner has stopped it: it is neither unhealthy nor well. */
+export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
+  taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;

@@ -176,6 +176,14 @@ export function judgeHealth(
 export const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string =>
   `, repair is due at ${toTimestamp(dueTime)}`;
 
+/** Clocks that cannot be right. */
+export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
+    doubt === undefined
+      ? []
+      : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
+  );
+
 /** What is remembered of the clocks after this look. */
 export const clocksOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['clocks'] =>
   Object.fromEntries(unhealthy.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
@@ -189,6 +197,26 @@ export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean,
   // Nothing was done in it: nothing is to be remembered.
   if (incident.taken.length === 0 && incident.settling === undefined) return undefined;
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
+}
+
+/** Without settings: the statements whose conditions still say what they said. */
+export const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
+  Object.fromEntries(
+    Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
+  );
+
+export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
+  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
+  const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
+  return isOfAttempt || Object.keys(clocksStill(node, record)).length > 0;
+};
+
+/** What is remembered of an incident that is over. */
+export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'before'> | undefined {
+  const last = acts.at(-1);
+  const key = incident?.taken.at(-1);
+  if (incident === undefined || last === undefined || key === undefined) return undefined;
+  return { before: { type: incident.type, key, time: last.time } };
 }
 
 /** What EC2 must say. */

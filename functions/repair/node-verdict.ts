@@ -1,14 +1,29 @@
 /**
- * The rule of node repair for one node (docs/node-repair.md; I3, I6): tolerate an unhealthy condition until it has lasted its toleration;
+ * What a pass finds of its nodes, by what was read so far, and what has to be read further before anything is decided: what only due nodes need
+ * costs nothing while none is due. The rule for one node (docs/node-repair.md; I3, I6): tolerate an unhealthy condition until it has lasted its toleration;
  * from then on the node is due, unless its NodeClaim is not known for certain, somebody vetoes, or somebody else is at work on it. What a
  * whole pool allows is `decide.ts`. Pure.
  */
 import { actsOf, endsBy, newNode, replacementOf } from './attempt.ts';
+import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
+import { disruptionBudgetOf } from './disruption-budget.ts';
 import { nextEpisodes } from './flapping.ts';
-import { judgeAttempt } from './attempt-verdict.ts';
-import { clocksOf, HEALTHY_FOR, incidentAt, judgeHealth, readableSettings, unhealthyStatementsOf } from './incident.ts';
-import { dueOf, judgeTurn, ladderOf } from './ladder.ts';
-import type { Episode, NodeRecord } from './record.ts';
+import { createGuards, isJustRebooted, isStopped, otherAtWork, type Surroundings, vetoOf } from './guards.ts';
+import {
+  clocksOf,
+  clocksStill,
+  doubtsOf,
+  endOf,
+  HEALTHY_FOR,
+  incidentAt,
+  isStillUnhealthy,
+  judgeHealth,
+  readableSettings,
+  unhealthyStatementsOf,
+} from './incident.ts';
+import { dueOf, judgeTurn, keyOf, ladderOf } from './ladder.ts';
+import type { Attempt, Episode, NodeRecord, PoolRecord } from './record.ts';
+import type { Activity, Around, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
@@ -16,35 +31,103 @@ import {
   type JudgedNode,
   type NodeDecision,
   type NodeFinding,
-  type Other,
+  type NodeName,
+  type PresentNode,
   type RepairRules,
   SAID,
   type Terms,
   type UnhealthyStatement,
-  type Veto,
-  type Vetoer,
 } from './verdict.ts';
-import { quoteCut } from '../../shared/domain/cut-text.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
-import { type Owner, ownerOf } from '../../shared/domain/node-owner.ts';
-import { DO_NOT_REPAIR_ANNOTATION, isReserved, type NodeCondition, type NodeView } from '../../shared/domain/node.ts';
-import { termsOf } from '../../shared/domain/repair-policy.ts';
-import {
-  addDuration,
-  type DurationMs,
-  earliest,
-  type EpochMs,
-  hours,
-  isDue,
-  minutes,
-  parseTimestamp,
-  toEpochMs,
-  toTimestamp,
-} from '../../shared/domain/time.ts';
+import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../shared/domain/node-owner.ts';
+import { isReserved, type NodeView } from '../../shared/domain/node.ts';
+import { type Confirmation, statementsOf, termsOf } from '../../shared/domain/repair-policy.ts';
+import { addDuration, earliest, type EpochMs, isDue, seconds } from '../../shared/domain/time.ts';
+
+/** What a pass finds of its nodes. */
+export interface JudgedPool {
+  readonly present: readonly PresentNode[];
+  readonly findings: readonly NodeFinding[];
+  readonly owners: OwnerIndex;
+  readonly asked: Around['asked'];
+}
+
+const NOBODY: Around['asked'] = new Map();
+
+/** @param before by what was read until then: a node is judged again only where what was read since is about it */
+export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
+  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, around, stillThere } = facts;
+  const { cluster, asked = NOBODY } = around ?? {};
+  const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
+    ...claims.values(),
+  ]);
+  const context: JudgeContext = {
+    now,
+    pool,
+    rules: rules.rules,
+    owners,
+    claims,
+    ...asks,
+    basisOf,
+    nodesByName: new Map(nodes.map(node => [node.name, node])),
+    launchesFrom: state.launchPause?.until,
+    asked,
+  };
+  const known = new Map(before?.present.map(finding => [finding.node.uid, finding]));
+  const isAsSaid = (node: NodeView): boolean =>
+    before !== undefined &&
+    asked.get(node.name) === before.asked.get(node.name) &&
+    isSameOwner(ownerOf(node, owners), ownerOf(node, before.owners));
+  const present = facts.concerned.map((node): PresentNode => {
+    const record = records.get(node.uid)?.value;
+    const last = known.get(node.uid);
+    const finding = last !== undefined && isAsSaid(node) ? last : judge(context, node, record);
+    // Nodes and NodeClaims are listed one after the other: it is another node by now.
+    const isReplaced = stillThere.get(node.uid) === false;
+    return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
+  });
+  const gone = [...facts.gone].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
+  return { present, findings: [...present, ...gone], owners, asked };
+}
+
+const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
+const detailOf = (owner: Owner): NodeClaimView | string => (owner.kind === 'claim' ? owner.claim : owner.message);
+
+const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
+  const known = new Set(all.map(({ uid }) => uid));
+  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
+};
+
+/** What has to be read before anything is decided, by what was judged so far. */
+export type NextRead =
+  /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
+  | { readonly kind: 'around'; readonly countsCluster: boolean }
+  /** Nodes that nobody seems to own for the first time: they may be other ones by now. */
+  | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
+
+/** Answers undefined once all is read. */
+export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
+  const { pool, rules, around, stillThere } = facts;
+  if (around === undefined && present.some(finding => dueOf(finding) !== undefined)) {
+    const { freeze, zoneOutage } = readableSettings(rules.rules) ?? {};
+    const counting = [freeze, zoneOutage, rules.rules.limits];
+    return { kind: 'around', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
+  }
+  const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
+  return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
+}
+
+const UNOWNED: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous];
+
+function isDoubtful({ verdict, record }: NodeFinding): boolean {
+  const isUnowned =
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
+  return isUnowned && !UNOWNED.includes(record?.said?.code);
+}
 
 /** What a pass finds of one node. @param before what is remembered of it */
-export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRecord | undefined): NodeFinding {
+export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRecord | undefined): PresentNode {
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
@@ -91,28 +174,8 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   return { ...finding, state: isOn ? 'inFlight' : finding.state, time: earliest(finding.time, ends) };
 }
 
-/** Without settings: the statements whose conditions still say what they said. */
-const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
-  Object.fromEntries(
-    Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
-  );
-
-const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
-  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
-  const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
-  return isOfAttempt || Object.keys(clocksStill(node, record)).length > 0;
-};
-
-/** What is remembered of an incident that is over. */
-function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'before'> | undefined {
-  const last = acts.at(-1);
-  const key = incident?.taken.at(-1);
-  if (incident === undefined || last === undefined || key === undefined) return undefined;
-  return { before: { type: incident.type, key, time: last.time } };
-}
-
 /** The node with what can still end: the incident after a while, a replacement's marks. */
-function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: JudgedNode): NodeFinding {
+function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: JudgedNode): PresentNode {
   const { record } = finding;
   const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
   const wellEnds =
@@ -201,13 +264,48 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   return { kind: 'due', dueCondition, claim, severity, terms, ladder, dueSince, message };
 }
 
-/** Clocks that cannot be right. */
-const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
-  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
-    doubt === undefined
-      ? []
-      : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
-  );
+/** A look after the intent of an act was recorded. */
+export interface SecondLook {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  readonly rules: RepairRules;
+  readonly asked: string | undefined;
+  /** The NodeClaim is as the pass has listed it. */
+  readonly isListed: boolean;
+  /** Its place is reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/** `readMore`: what was listed says no, and a read may say otherwise. `overtaken`: somebody else terminates the node forcefully by now. */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readMore';
+
+/** Whether an act is to be carried out by this look. @param confirm what its entry asks EC2 for */
+export function stillWanted(
+  {
+    attempt,
+    record,
+    confirm,
+  }: Pick<JudgedNode, 'record'> & {
+    readonly attempt: Pick<Attempt, 'key'>;
+    readonly confirm: Confirmation | undefined;
+  },
+  { now, node, claim, rules, asked, isListed, isCounted }: SecondLook,
+  decide = decideNode,
+): StillWanted {
+  const settings = readableSettings(rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
+  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
+  if (isListed && decision.kind !== 'due') return 'readMore';
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (decision.kind === 'finishing') return 'overtaken';
+  // Another entry that decides by now may have another list, or ask what EC2 says.
+  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.terms.confirm === confirm;
+  return isSame ? 'act' : 'calledOff';
+}
 
 /** An instance of its own that Karpenter has nothing to do with: one of Karpenter's may only be waiting for its NodeClaim to show. */
 function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
@@ -224,102 +322,72 @@ export function poolOf(node: NodeView, owner: Owner): string | undefined {
   return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
 }
 
-/** Karpenter's own, on Nodes and NodeClaims; exactly `"true"`. */
-const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
+interface Counted {
+  readonly pool: string | undefined;
+  readonly settings: Surroundings['settings'];
+  readonly own: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[];
+  readonly cluster: ClusterNodes | undefined;
+  readonly state: PoolRecord;
+  readonly now: EpochMs;
+  readonly nodePool: KubernetesObject | undefined;
+  readonly activity: Activity;
+  /** What a pass has found of its nodes. */
+  readonly findings: readonly NodeFinding[];
+}
 
-/** The veto that holds longest, or undefined. */
-export function vetoOf(
-  node: NodeView,
-  claim: NodeClaimView | undefined,
-  pool: Vetoer | undefined,
-  now: EpochMs,
-): Veto | undefined {
-  const carriers = [
-    { kind: 'Node' as const, object: node },
-    ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
-  ];
-  const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
-    const by: Vetoer = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
-    const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
-    const karpenters: Veto = { until: undefined, message, invalid: false, by };
-    return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
+export function surroundingsOf(counted: Counted): Surroundings {
+  const { pool, settings, own, claims, cluster, state, now, nodePool, findings, activity } = counted;
+  const index = indexOwners(own, claims);
+  const statements = statementsOf(settings);
+  const mine = new Set(own.map(({ uid }) => uid));
+  const claimOf = (node: NodeView): NodeClaimView | undefined => {
+    const owner = ownerOf(node, index);
+    return owner.kind === 'claim' ? owner.claim : undefined;
+  };
+  const which = settings.disruptionBudgets;
+  return {
+    now,
+    settings,
+    scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
+    poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
+    claimOf,
+    isUnclaimed: node => ownerOf(node, index).kind === 'none',
+    budget:
+      // Most NodePools say nothing.
+      which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
+        ? undefined
+        : disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, findings, activity, now }),
+    isUnmanaged: pool === undefined,
+    nodes: cluster?.nodes,
+    statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
+    isActedUpon: node => state.inFlight[node.uid] !== undefined || isJustRebooted(node, now),
+  };
+}
+
+/** What the guards count; undefined: nothing may be repaired. */
+export function surroundingsIn(facts: PoolFacts, { present }: JudgedPool): Surroundings | undefined {
+  const { pool, rules, nodes, claims, around, state, now, activity } = facts;
+  const settings = readableSettings(rules.rules);
+  if (settings === undefined) return undefined;
+  const cluster = around?.cluster;
+  const counted = { pool, settings, own: nodes, claims: [...claims.values()], cluster, state, now, activity };
+  return surroundingsOf({ ...counted, nodePool: rules.pool, findings: present });
+}
+
+/** A node that EC2 is to confirm. */
+export interface Unconfirmed {
+  readonly node: NodeView;
+  readonly check: Confirmation;
+}
+
+/** Those that EC2 is asked about: freeze, zone and threshold let them through, so that an outage asks nothing. */
+export function toBeConfirmed({ present }: JudgedPool, surroundings: Surroundings | undefined): readonly Unconfirmed[] {
+  const asking = present.flatMap((finding): Unconfirmed[] => {
+    const check = dueOf(finding)?.decision.terms.confirm;
+    return check === undefined ? [] : [{ node: finding.node, check }];
   });
-  const pools = pool === undefined ? [] : (readVeto(pool, now) ?? []);
-  return [...vetoes, pools].flat().toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];
+  if (surroundings === undefined || asking.length === 0) return [];
+  const guards = createGuards(surroundings);
+  return asking.filter(({ node }) => guards.blockerOf(node) === undefined);
 }
-
-/**
- * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6: its author wanted the
- * node left alone).
- */
-function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
-  if (by.value === undefined) return undefined;
-  const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
-  if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
-  const until = parseTimestamp(by.value);
-  if (until === undefined) {
-    const value = quoteCut(by.value, 64);
-    const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
-    return { until: undefined, message, invalid: true, by };
-  }
-  if (isDue(now, until)) return undefined;
-  return { until, message: `${on} holds until ${toTimestamp(until)}`, invalid: false, by };
-}
-
-const COUNTS_FOR = hours(1);
-
-const REBOOT_COUNTS_FOR = minutes(40);
-
-const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
-
-const AUTOSCALER_HOLDS_FOR = minutes(15);
-
-/** An instance that somebody has stopped. */
-const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
-
-const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.find(each => each.key === key);
-
-const isTrueForOthers = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
-  list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
-
-/** By which mark Karpenter says that it reboots the node. */
-export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
-  if (isTrueForOthers(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
-  return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
-}
-
-/** By which mark it says that it is going to disrupt the node. */
-export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
-  if (taintOf(node, 'karpenter.sh/disrupted')) return 'taint karpenter.sh/disrupted';
-  return isTrueForOthers(claim?.conditions, 'DisruptionReason')
-    ? 'condition DisruptionReason of the NodeClaim'
-    : undefined;
-}
-
-/** @param asked what stands for the node in other systems, by its name */
-export function otherAtWork(
-  node: NodeView,
-  claim: NodeClaimView | undefined,
-  asked: string | undefined,
-  now: EpochMs,
-): Other | undefined {
-  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
-  const reboot = isRebooting(node, claim);
-  if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
-  // What terminates it has set that taint, and a repair may force a termination.
-  if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
-    const marked = isMarkedForDisruption(node, claim);
-    if (marked !== undefined) return other(marked);
-  }
-  const removal = taintOf(node, AUTOSCALER_TAINT);
-  const since = removal && Number(removal.value) * 1000;
-  const isRead = since !== undefined && Number.isSafeInteger(since);
-  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
-    return other(`taint ${AUTOSCALER_TAINT}`);
-  if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
-  return asked === undefined ? undefined : other(asked);
-}
-
-/** Its owner has stopped it: it is neither unhealthy nor well. */
-export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
-  taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;

@@ -1,18 +1,16 @@
-/** What a pass reads before it decides: the pool's record and rules, its nodes with what is remembered of them, and the cluster where guards count it. Always live reads. */
+/** What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes need. Always live reads. */
 import { settledTime } from './attempt.ts';
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { remediationAnswer } from './custom-resource.ts';
-import { createGuards, type Surroundings, surroundingsOf } from './guards.ts';
 import { readableSettings } from './incident.ts';
-import { dueOf } from './ladder.ts';
-import { askOwningPools, judgeMissing } from './node-pools.ts';
+import type { ClusterNodes, PoolFacts } from './pool-facts.ts';
+import { type Missing, type PoolAsk, readMissing, readOtherPools } from './node-pools.ts';
+import type { NextRead, Unconfirmed } from './node-verdict.ts';
 import { NEW_POOL, nodeCodec, type NodeRecord, poolCodec, type PoolRecord, type StoredNode } from './record.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
 import { askForEnd } from './terminate.ts';
-import { type JudgeContext, type NodeFinding, SAID } from './verdict.ts';
 import { type Asked, nodeRecordId, poolRecordId, readLiveNode } from './wake-ups.ts';
-import { isDeepStrictEqual } from 'node:util';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -39,37 +37,22 @@ import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
-/** What a pass decides by. */
-export interface ObservedPool {
-  readonly pool: string | undefined;
+/** What a pass has read of its pool. */
+export interface ObservedPool extends PoolFacts {
   readonly rules: PoolRules;
   readonly scope: DecisionScope;
-  readonly state: PoolRecord;
   readonly record: TimedRecord<PoolRecord>;
   /** There was a record. */
   readonly isKnown: boolean;
-  /** Of the pool. */
-  readonly nodes: readonly NodeView[];
-  readonly claims: ReadonlyMap<string, NodeClaimView>;
-  /** What is remembered of nodes, by UID. */
-  readonly records: ReadonlyMap<string, StoredNode>;
   readonly recordOf: (uid: string) => TimedRecord<NodeRecord>;
-  readonly findings: readonly NodeFinding[];
-  /** All nodes; undefined: nothing is due that they are counted for. */
-  readonly cluster: ClusterNodes | undefined;
-  readonly surroundings: Surroundings | undefined;
-  /** What stands for a node in other systems, by its name. */
-  readonly asked: ReadonlyMap<string, string>;
-  /** What a refused act rests on, beside its NodeClaim. */
-  readonly basisOf: (claim: NodeClaimView | undefined) => string;
+  /** Passes that other pools are to be asked for. */
+  readonly elsewhere: readonly PoolAsk[];
 }
 
-/** `newer`: a later version of this function keeps the pool. `nothing`: the pool has neither rules nor anything that is remembered. */
-type PoolLookup =
-  | { readonly kind: 'newer' }
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'here'; readonly observation: ObservedPool };
+/** `newer`: a later version of this function keeps the pool. */
+type PoolLookup = { readonly kind: 'newer' } | { readonly kind: 'here'; readonly observation: ObservedPool };
 
+/** What each node is judged by. */
 export async function observe(deps: PassDeps, pool: string | undefined, asks: Asked): Promise<PoolLookup> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
@@ -77,7 +60,6 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
   const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
   const settings = readableSettings(rules.rules);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
-  const claims = new Map(view.claims.map(claim => [claim.uid, claim]));
   const statements = settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
   const opened = openRecords(deps, nodeCodec);
@@ -87,71 +69,60 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
   const carried = state.carried && carryOver(state.carried, records, nodes, settings);
   const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
   if (open.length > 0) await inquire(deps, records, nodes);
-
   const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
   const strays = straysOf(pool, found, { claims: view.claims, records });
-  const others = strays.length === 0 ? new Set<string>() : await askOwningPools(deps, pool, strays, asks);
-  const now = deps.clock.now();
-  const basisOf = (claim: NodeClaimView | undefined): string => basisFor(claim, rules);
-  const context: JudgeContext = {
-    now,
-    pool,
-    rules: rules.rules,
-    owners: indexOwners(view.nodes, view.claims),
-    claims,
-    observedTimes: asks.observedTimes,
-    changesTime: asks.changesTime,
-    drainEnds: asks.drainEnds,
-    basisOf,
-    nodesByName: new Map(nodes.map(node => [node.name, node])),
-    launchesFrom: state.launchPause?.until,
-    asked: new Map(),
-  };
-  const judge = (by: JudgeContext, node: NodeView): NodeFinding =>
-    deps.judgeNode(by, node, records.get(node.uid)?.value);
-  const first = found.filter(({ uid }) => !others.has(uid)).map(node => judge(context, node));
-  const isAnyDue = first.some(finding => dueOf(finding) !== undefined);
-  const { limits } = rules.rules;
-  const countsAll = [settings?.freeze, settings?.zoneOutage, limits].some(each => each !== undefined);
-  const [cluster, asked] = isAnyDue
-    ? await inParallel([
-        countsAll || pool === undefined ? loadClusterNodes(deps, rules) : undefined,
-        loadAskedOfOthers(deps, now),
-      ])
-    : [undefined, context.asked];
-  const owners = cluster === undefined ? context.owners : indexOwners(withAll(cluster.nodes, nodes), view.claims);
-  // Nothing else of what was read since is about a single node: the others are judged already.
-  const isNews = (node: NodeView): boolean =>
-    asked.has(node.name) || !isDeepStrictEqual(ownerOf(node, owners), ownerOf(node, context.owners));
-  const again = first.map(each =>
-    each.kind === 'present' && isAnyDue && isNews(each.node) ? judge({ ...context, owners, asked }, each.node) : each,
-  );
-  const present = await withoutReplaced(deps, again, records);
+  const others = strays.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, strays, asks);
   const own = new Set(nodes.map(({ uid }) => uid));
   const missing = [...records].filter(([uid]) => !own.has(uid));
-  const gone = missing.length === 0 ? [] : await judgeMissing(deps, missing, context);
-  if (loaded.kind === 'none' && present.length === 0 && gone.length === 0) return { kind: 'nothing' };
-  const around = { pool, own: nodes, claims: view.claims, cluster, state, now, nodePool: rules.pool, activity };
+  const { gone, elsewhere } = missing.length === 0 ? NONE_MISSING : await readMissing(deps, pool, missing);
   return {
     kind: 'here',
     observation: {
+      now: deps.clock.now(),
       pool,
       rules,
       scope: { pool, source: rules.rules.source },
+      asks,
       state: { ...state, carried },
       record,
       isKnown: loaded.kind === 'known',
       nodes,
-      claims,
+      labelled: view.nodes,
+      concerned: found.filter(({ uid }) => !others.has(uid)),
+      claims: new Map(view.claims.map(claim => [claim.uid, claim])),
       records,
       recordOf,
-      findings: [...present, ...gone],
-      cluster,
-      surroundings: settings && surroundingsOf({ ...around, settings, findings: present }),
-      asked,
-      basisOf,
+      gone,
+      elsewhere: [...others.values(), ...elsewhere],
+      around: undefined,
+      stillThere: new Map(),
+      activity,
+      basisOf: claim => basisFor(claim, rules),
     },
   };
+}
+
+const NONE_ELSEWHERE: ReadonlyMap<string, PoolAsk> = new Map();
+const NONE_MISSING: Missing = { gone: new Map(), elsewhere: [] };
+
+/** The same with what a judgement by it asks for. */
+export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
+  switch (next.kind) {
+    case 'around': {
+      const [cluster, asked] = await inParallel([
+        next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
+        loadAskedOfOthers(deps, observed.now),
+      ]);
+      return { ...observed, around: { cluster, asked } };
+    }
+    case 'nodes': {
+      const stillThere = new Map(observed.stillThere);
+      await fewAtATime(next.nodes, async ({ name, uid }) => {
+        stillThere.set(uid, (await readLiveNode(deps, name))?.uid === uid);
+      });
+      return { ...observed, stillThere };
+    }
+  }
 }
 
 const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRules): string =>
@@ -162,28 +133,6 @@ const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRule
     pool?.spec,
     policies.policies.map(({ object }) => object.spec),
   ]);
-
-/** Nodes and NodeClaims are listed one after the other: a node that nobody seems to claim may be another one by now. */
-async function withoutReplaced(
-  deps: PassDeps,
-  findings: readonly NodeFinding[],
-  records: ReadonlyMap<string, StoredNode>,
-): Promise<readonly NodeFinding[]> {
-  const gone = new Set<string>();
-  const unowned: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous];
-  const isDoubtful = ({ verdict }: NodeFinding): boolean =>
-    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
-  const isNews = (finding: NodeFinding): boolean =>
-    isDoubtful(finding) && !unowned.includes(finding.record?.said?.code);
-  await fewAtATime(findings.filter(isNews), async ({ node: { name, uid } }) => {
-    if ((await readLiveNode(deps, name))?.uid !== uid) gone.add(uid);
-  });
-  const time = addDuration(deps.clock.now(), seconds(1));
-  return findings.map(finding => {
-    const record = records.get(finding.node.uid)?.value;
-    return gone.has(finding.node.uid) ? { ...finding, record, verdict: undefined, time } : finding;
-  });
-}
 
 interface Own {
   readonly claims: readonly NodeClaimView[];
@@ -208,11 +157,6 @@ function ownsNode(node: NodeView, pool: string | undefined, claims: readonly Nod
     claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
   );
 }
-
-const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
-  const known = new Set(all.map(({ uid }) => uid));
-  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
-};
 
 /** The records of the nodes that are unhealthy, in flight, or asked for. */
 async function readNodes(
@@ -298,13 +242,6 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
   return { nodes, claims };
 }
 
-export interface ClusterNodes {
-  readonly nodes: readonly NodeView[];
-  /** By what a node of any pool is unhealthy: the statements of its own pool, or the provider's. */
-  readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
-  readonly pools: readonly string[];
-}
-
 /** All nodes of the cluster, each to be judged by the rules of its own pool. */
 async function loadClusterNodes(deps: Kubernetes, { policies }: PoolRules): Promise<ClusterNodes> {
   const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
@@ -357,23 +294,13 @@ async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<Readon
   return asked;
 }
 
-/**
- * What EC2 says of each node that it is to confirm, by UID. Asked of those that freeze, zone and threshold let through: an outage asks nothing.
- */
+/** What EC2 says of each of these nodes, by UID. */
 export async function askEc2(
   { instances }: Pick<FunctionDeps, 'instances'>,
-  { findings, surroundings }: Pick<ObservedPool, 'findings' | 'surroundings'>,
+  nodes: readonly Unconfirmed[],
 ): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
-  const doubtful = findings.flatMap(finding => {
-    const check = dueOf(finding)?.decision.terms.confirm;
-    return finding.kind === 'gone' || check === undefined ? [] : [{ node: finding.node, check }];
-  });
-  if (surroundings === undefined || doubtful.length === 0) return answers;
-  const guards = createGuards(surroundings);
-  await fewAtATime(doubtful, async ({ node, check }) => {
-    const { uid, providerID } = node;
-    if (guards.blockerOf(node) !== undefined) return;
+  await fewAtATime(nodes, async ({ node: { uid, providerID }, check }) => {
     try {
       const answer = providerID === undefined ? undefined : await instances.checkOf(providerID, check);
       answers.set(uid, answer ?? 'nothing');

@@ -6,9 +6,17 @@ import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
 import { decide } from './decide.ts';
-import { checkReservations, openReservations, isReservations } from './limits.ts';
-import { decideNode, judgeNode } from './node-verdict.ts';
-import { askEc2, observe, type ObservedPool } from './observe.ts';
+import { checkReservations, openReservations, isReservations } from './reservations.ts';
+import {
+  decideNode,
+  type JudgedPool,
+  judgeNode,
+  judgePool,
+  nextRead,
+  surroundingsIn,
+  toBeConfirmed,
+} from './node-verdict.ts';
+import { askEc2, observe, type ObservedPool, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
 import { reportNodePool, reportPolicy } from './settings.ts';
@@ -131,15 +139,34 @@ export async function runPass(deps: PassDeps, pool: string | undefined, scopes: 
   const startTime = deps.clock.now();
   const found = await observe(deps, pool, readAsks(scopes));
   if (found.kind === 'newer') return PASS_SPACING;
-  const isOutage = found.kind === 'nothing' ? false : await decideAndApply(deps, found.observation);
+  for (const { pool: other, ask } of found.observation.elsewhere) await deps.ask(other, ask);
+  const { observed, judged } = await judgeInRounds(deps, found.observation);
+  // The pool has neither rules nor anything that is remembered.
+  const isNothing = !observed.isKnown && judged.findings.length === 0;
+  const isOutage = isNothing ? false : await decideAndApply(deps, observed, judged);
   const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
   return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
 }
 
+/** Each round reads what the judgement before it asks for, and nothing twice. */
+async function judgeInRounds(
+  deps: PassDeps,
+  first: ObservedPool,
+): Promise<{ readonly observed: ObservedPool; readonly judged: JudgedPool }> {
+  let observed = first;
+  let judged = judgePool(observed, deps.judgeNode);
+  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
+    observed = await readOn(deps, observed, next);
+    judged = judgePool(observed, deps.judgeNode, judged);
+  }
+  return { observed, judged };
+}
+
 /** Answers whether freeze or a zone hold. */
-async function decideAndApply(deps: PassDeps, observed: ObservedPool): Promise<boolean> {
-  const { pool, rules, cluster, findings, state, surroundings } = observed;
+async function decideAndApply(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<boolean> {
+  const { pool, rules, around, state } = observed;
   const { limits } = rules.rules;
+  const cluster = around?.cluster;
   const reserved =
     limits &&
     cluster &&
@@ -147,7 +174,9 @@ async function decideAndApply(deps: PassDeps, observed: ObservedPool): Promise<b
   if (reserved === 'newer') return false;
   const now = deps.clock.now();
   const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
-  const answers = await askEc2(deps, observed);
+  const { findings } = judged;
+  const surroundings = surroundingsIn(observed, judged);
+  const answers = await askEc2(deps, toBeConfirmed(judged, surroundings));
   const decision = deps.decide({ now, pool, rules: rules.rules, findings, state, surroundings, answers, gate });
   await apply(deps, observed, decision, { now, reserved });
   return decision.isOutage;

@@ -33,8 +33,27 @@ function ownFiles(file: string): readonly string[] {
   }
   return [...reached];
 }
+/** What repair decides by, and nothing that reads, writes or waits. */
+const RULE_OF_REPAIR = [
+  'attempt',
+  'attempt-verdict',
+  'concurrency-limits',
+  'decide',
+  'disruption-budget',
+  'flapping',
+  'futility',
+  'guards',
+  'incident',
+  'ladder',
+  'node-verdict',
+  'pool-facts',
+  'ramp',
+  'replacement',
+  'verdict',
+].map(name => `functions/repair/${name}.ts`);
+
 const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.test(file));
-const ruleFiles = [...new Set(rules.flatMap(ownFiles))];
+const ruleFiles = [...new Set([...rules.flatMap(ownFiles), ...RULE_OF_REPAIR])];
 
 describe('import direction', () => {
   it('finds the sources', () => {
@@ -48,6 +67,18 @@ describe('import direction', () => {
       isRecordType(edge) || domain.test(edge.to) || ruleFiles.includes(edge.to);
     const others = imports.filter(edge => ruleFiles.includes(edge.from) && !allowed(edge));
     expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
+  it('the rule of repair is these files, and they import the domain and each other only', () => {
+    expect(RULE_OF_REPAIR.filter(file => !sources.includes(file))).toEqual([]);
+    const allowed = (edge: Import): boolean =>
+      isRecordType(edge) || domain.test(edge.to) || RULE_OF_REPAIR.includes(edge.to);
+    const others = imports.filter(edge => RULE_OF_REPAIR.includes(edge.from) && !allowed(edge));
+    expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+    const reached = ['decide', 'node-verdict', 'concurrency-limits'].flatMap(name =>
+      ownFiles(`functions/repair/${name}.ts`),
+    );
+    expect([...new Set(reached)].toSorted()).toEqual(RULE_OF_REPAIR.toSorted());
   });
 
   it('a concern imports ports, domain, contract, the kernel and its own folder, but for its wiring', () => {

@@ -33,8 +33,16 @@ const STATED: readonly Stated[] = [
   { document: FORWARDER, text: 'It waits at most {} s for step 3', constant: `${FORWARDER_SETTINGS}: readyWithin` },
   { document: FORWARDER, text: 'more than {} kinds', constant: `${FORWARDER_SETTINGS}: kindsMax` },
   { document: 'docs/forwarder.md', text: 'nothing came for {} s', constant: `${FORWARDER_SETTINGS}: longestSilence` },
-  { document: decision('0024'), text: 'looks again after {} s', constant: 'functions/repair/limits.ts: FULL_CHECK' },
-  { document: decision('0024'), text: 'holds {} reservations', constant: 'functions/repair/limits.ts: MOST' },
+  {
+    document: decision('0024'),
+    text: 'looks again after {} s',
+    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+  },
+  {
+    document: decision('0024'),
+    text: 'holds {} reservations',
+    constant: 'functions/repair/concurrency-limits.ts: MOST',
+  },
   {
     document: decision('0032'),
     text: '{} seconds before the end of a run',
@@ -68,7 +76,11 @@ const STATED: readonly Stated[] = [
     text: 'a day, {} most of an hour',
     constant: 'shared/contract/inbox.ts: MAX_BUG_RECEIVES',
   },
-  { document: decision('0049'), text: 'looks again after {} s', constant: 'functions/repair/limits.ts: FULL_CHECK' },
+  {
+    document: decision('0049'),
+    text: 'looks again after {} s',
+    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+  },
   {
     document: 'CONTRIBUTING.md',
     text: 'refuses more than {}.',

@@ -1,7 +1,7 @@
 /** How many repairs the limits of zone and cluster let begin. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGate } from '../../../functions/repair/limits.ts';
+import { createGate } from '../../../functions/repair/concurrency-limits.ts';
 import type { StatedLimits } from '../../../functions/repair/verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds } from '../../../shared/domain/time.ts';

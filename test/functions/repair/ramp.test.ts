@@ -1,14 +1,7 @@
 /** How repairs begin again after a hold: 1, 2, 4 … a minute, from the first act on. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  advanceRamp,
-  nextRamp,
-  rampAllows,
-  rampAt,
-  rampTime,
-  withoutUndone,
-} from '../../../functions/repair/guards.ts';
+import { advanceRamp, nextRamp, rampAllows, rampAt, rampTime, withoutUndone } from '../../../functions/repair/ramp.ts';
 import type { Ramp } from '../../../functions/repair/record.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { T } from '../../builders/repair.ts';

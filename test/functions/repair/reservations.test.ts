@@ -180,6 +180,15 @@ describe('a place in the cluster', () => {
       expect(deleted(world)).toHaveLength(1);
     });
 
+    it('is kept for the other pass when this one ends', async () => {
+      const world = aWorld({ maxConcurrentRepairsPerCluster: 3 });
+      world.beforeNextPut(async () => void (await world.look('g1')), isShared);
+      await world.look('n1');
+      expect(deleted(world).toSorted()).toEqual(['claim-g1', 'claim-n1', 'claim-n2']);
+      const uids = ['n1', 'n2', 'g1'].map(name => world.node(name).metadata.uid);
+      expect(new Set(reservedIn(world))).toEqual(new Set(uids));
+    });
+
     it('is asked for anew where the record has ended since', async () => {
       const world = aWorld();
       const basis = basisOf(world);

@@ -3,8 +3,9 @@
  * grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit full looks again. Only while some policy
  * states a limit; otherwise the record is not even read.
  */
+import { createGate, type LimitsScope } from './concurrency-limits.ts';
 import { OWNER, poolCodec, type PoolRecord } from './record.ts';
-import type { Gate, LimitsInForce, Spot } from './verdict.ts';
+import type { Gate, Spot } from './verdict.ts';
 import { poolRecordId } from './wake-ups.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -13,12 +14,11 @@ import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
-import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, type EpochMs, hours, isDue, seconds } from '../../shared/domain/time.ts';
+import { addDuration, type EpochMs, hours, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import { DONE } from '../../shared/lifecycle/settle.ts';
+import { DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, written } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
@@ -59,8 +59,7 @@ export const isReservations = ({ kind, name }: Subject): boolean => kind === ROU
 /** A record that nobody writes is looked at after this long. */
 const CHECK = hours(1);
 
-/** Other passes write at the same time; each try reads what they wrote. */
-const MAX_TRIES = 10;
+const RESERVATIONS = 'the reservations of repairs';
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
@@ -71,17 +70,24 @@ export interface Reserved {
   /** Reserves. False: others took the places; the pass has to look again. */
   reserve(own: ReadonlySet<string>, granted: readonly Spot[]): Promise<boolean>;
   /** Gives back what the pool does not need any more. */
-  settle(own: ReadonlySet<string>): Promise<void>;
+  release(own: ReadonlySet<string>): Promise<void>;
 }
 
-export async function openReservations(deps: Deps, scope: LimitsScope): Promise<Reserved | 'newer'> {
+interface ReservationScope extends LimitsScope {
+  readonly pool: string | undefined;
+  /** Names of the pools that may have something in flight. */
+  readonly pools: readonly (string | undefined)[];
+}
+
+export async function openReservations(deps: Deps, scope: ReservationScope): Promise<Reserved | 'newer'> {
   const { pool, limits, nodes } = scope;
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
   const loaded = await record.load();
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
+  let others = await othersOf(deps, scope, current);
+  let isStale = false;
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
-  const others = await othersOf(deps, scope, current);
   const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
     [...uids]
       .filter(uid => zones.has(uid))
@@ -90,42 +96,46 @@ export async function openReservations(deps: Deps, scope: LimitsScope): Promise<
         const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
         return { uid, ...(zone !== undefined && { zone }), ...(pool !== undefined && { pool }), since };
       });
-  const reload = async (): Promise<void> => {
-    const again = await record.load();
-    current = again.kind === 'known' ? again.value : undefined;
-  };
-  const write = async (reservations: readonly Reservation[]): Promise<boolean> => {
+  const save = async (reservations: readonly Reservation[]): Promise<Turn> => {
     const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
     if (saved.written) current = value;
-    else await reload();
-    return saved.written;
+    return written(saved);
   };
-  const foreign = (): readonly Reservation[] =>
-    current?.basis === limits.basis ? current.reservations.filter(each => each.pool !== pool) : others;
+  /** The first try is by what was read above. `next` is told whether the record still counts by these limits; undefined: nothing is written. */
+  const write = (next: (isCounted: boolean) => readonly Reservation[] | undefined): Promise<void> =>
+    settle<boolean, readonly Reservation[] | undefined>({
+      what: RESERVATIONS,
+      async observe() {
+        if (!isStale) return { kind: 'here', observation: true };
+        const again = await record.load();
+        current = again.kind === 'known' ? again.value : undefined;
+        const isCounted = current?.basis === limits.basis;
+        if (isCounted) others = current?.reservations.filter(each => each.pool !== pool) ?? [];
+        return { kind: 'here', observation: isCounted };
+      },
+      decide: next,
+      async apply(reservations) {
+        if (reservations === undefined) return DONE;
+        const turn = reservations.length === 0 ? await record.closeNow() : await save(reservations);
+        isStale = turn.kind === 'again';
+        return turn;
+      },
+    });
   return {
     gate: (own, now) => createGate(scope, [...others, ...ofOwn(own)], now),
     async reserve(own, granted) {
-      let base = others;
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const gate = createGate(scope, [...base, ...ofOwn(own)], deps.clock.now());
-        if (granted.some(node => !own.has(node.uid) && gate.take(node) !== undefined)) return false;
-        if (await write([...base, ...ofOwn(new Set([...own, ...granted.map(({ uid }) => uid)]))])) return true;
-        if (current?.basis !== limits.basis) return false;
-        base = foreign();
-      }
-      return false;
+      const all = new Set([...own, ...granted.map(({ uid }) => uid)]);
+      let isFree = false;
+      await write(isCounted => {
+        const gate = createGate(scope, [...others, ...ofOwn(own)], deps.clock.now());
+        isFree = isCounted && granted.every(node => own.has(node.uid) || gate.take(node) === undefined);
+        return isFree ? [...others, ...ofOwn(all)] : undefined;
+      });
+      return isFree;
     },
-    async settle(own) {
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const base = tries === 0 ? others : foreign();
-        const next = [...base, ...ofOwn(own)];
-        if (next.length === 0 && current === undefined) return;
-        if (next.length === 0 ? (await record.closeNow()).kind === 'done' : await write(next)) return;
-        if (next.length === 0) await reload();
-      }
-    },
+    release: own => write(() => [...others, ...ofOwn(own)]),
   };
 }
 
@@ -135,7 +145,7 @@ export async function openReservations(deps: Deps, scope: LimitsScope): Promise<
  */
 async function othersOf(
   deps: Deps,
-  { pool, limits, nodes, pools }: LimitsScope,
+  { pool, limits, nodes, pools }: ReservationScope,
   current: Reservations | undefined,
 ): Promise<readonly Reservation[]> {
   const now = deps.clock.now();
@@ -188,7 +198,7 @@ async function keepReservations(
   { isTimer = false }: { readonly isTimer?: boolean } = {},
 ): Promise<void> {
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
-  await updateRecord('the reservations of repairs', record, async loaded => {
+  await updateRecord(RESERVATIONS, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     const { basis, reservations } = loaded.value;
     const kept = await choose(reservations);
@@ -199,91 +209,3 @@ async function keepReservations(
     return written(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
   });
 }
-
-export interface LimitsScope {
-  readonly pool: string | undefined;
-  readonly limits: LimitsInForce;
-  /** All nodes of the cluster. */
-  readonly nodes: readonly Spot[];
-  /** Names of the pools that may have something in flight. */
-  readonly pools: readonly (string | undefined)[];
-}
-
-interface Limit {
-  readonly key: string;
-  readonly scope: string;
-  readonly most: number;
-  readonly said: string;
-  /** Absent: no policy says so. */
-  readonly setting?: { readonly source: string; readonly field: string };
-}
-
-const CLUSTER = 'cluster';
-
-const zoneKey = (zone: string): string => `zone/${zone}`;
-
-/** Counted from these reservations, and from what is taken here. */
-export function createGate(
-  { limits, nodes }: LimitsScope,
-  reservations: readonly { readonly zone?: string | undefined }[],
-  now: EpochMs,
-): Gate {
-  const taken = new Map<string, number>();
-  const add = (zone: string | undefined): void => {
-    for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)])
-      taken.set(key, (taken.get(key) ?? 0) + 1);
-  };
-  for (const { zone } of reservations) add(zone);
-  const known = new Map<string | undefined, readonly Limit[]>();
-  return {
-    take({ labels }) {
-      const zone = labels[ZONE_LABEL];
-      const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
-      known.set(zone, limitsThere);
-      for (const { key, scope, most, said, setting } of limitsThere) {
-        const count = taken.get(key) ?? 0;
-        if (count < most) continue;
-        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}`;
-        const until = addDuration(now, FULL_CHECK);
-        if (setting === undefined) return { kind: 'room', reason: 'ClusterConcurrencyBudget', message, until };
-        const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
-        const numbers = { underWay: count, allowed: most };
-        return { kind: 'budget', reason, message, setting: { ...setting, numbers }, until };
-      }
-      add(zone);
-      return undefined;
-    },
-  };
-}
-
-/** The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest. */
-function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: readonly Spot[]): readonly Limit[] {
-  const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
-  const found: Limit[] = [{ key: CLUSTER, scope: 'the cluster', most: MOST, said: 'so many are counted at most' }];
-  for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
-    if (zone !== undefined && perZone !== undefined) {
-      const most = resolveNodeCount(perZone, inZone);
-      const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
-      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
-      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, setting });
-    }
-    if (perCluster !== undefined) {
-      const most = resolveNodeCount(perCluster, nodes.length);
-      const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
-      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
-      found.push({ key: CLUSTER, scope: 'the cluster', most, said, setting });
-    }
-  }
-  const by = (key: string): readonly Limit[] =>
-    found
-      .filter(limit => limit.key === key)
-      .toSorted((a, b) => a.most - b.most)
-      .slice(0, 1);
-  return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
-}
-
-/** Who finds a limit full looks again after this long. */
-const FULL_CHECK = seconds(30);
-
-/** One record holds the reservations of all pools, and its size is limited. */
-const MOST = 1_000;

@@ -1,0 +1,52 @@
+/** What becomes of an act by the look after its intent was recorded. */
+import { expect, it } from 'vitest';
+import { type SecondLook, stillWanted } from '../../../functions/repair/node-verdict.ts';
+import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, T } from '../../builders/repair.ts';
+import { newNode } from '../../../functions/repair/attempt.ts';
+
+const NOW = addDuration(T, minutes(30));
+const node = aPoolNode('n1');
+const claim = claimOf(node);
+const LIMITS = { limits: { basis: 'a@1', binding: [] } };
+const VETO = { annotations: { 'curfew.dev/do-not-repair': 'true' } };
+const GOING = claimOf(node, {
+  deletionTime: T,
+  annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': '2024-11-01T15:02:48Z' },
+});
+const SILENT = aCondition('Ready', 'Unknown');
+const REBOOTS = { actions: [{ type: 'Reboot' }] };
+const CONFIRMS = { policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }] };
+
+/** A termination of n1 was granted, and n1 is looked at once more. */
+function answer(given: Partial<SecondLook>): string {
+  const record = newNode('n1', 'default');
+  const look = { now: NOW, node, claim, rules: someRules(), asked: undefined, isListed: false, isCounted: true };
+  return stillWanted({ attempt: anAttempt('n1'), record, confirm: undefined }, { ...look, ...given });
+}
+
+it.each<[string, Partial<SecondLook>, string]>([
+  ['while the node is due', {}, 'act'],
+  ['by the NodeClaim that the pass has listed', { isListed: true }, 'act'],
+  ['of a node that is well', { node: { ...node, conditions: [READY] } }, 'calledOff'],
+  ['of a node that is tolerated', { node: { ...node, conditions: [aCondition('Ready', 'False', NOW)] } }, 'calledOff'],
+  ['under a veto', { claim: { ...claim, ...VETO } }, 'calledOff'],
+  ['under a veto that the pass has listed', { claim: { ...claim, ...VETO }, isListed: true }, 'readMore'],
+  ['while somebody else is at work', { asked: 'Lease node-n1' }, 'calledOff'],
+  ['while the gate is closed', { rules: someRules({}, { gateOpen: false }) }, 'calledOff'],
+  ['in mode Observe', { rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
+  ['under limits that count it', { rules: someRules({}, LIMITS) }, 'act'],
+  ['under limits that came since', { rules: someRules({}, LIMITS), isCounted: false }, 'calledOff'],
+  ['of a NodeClaim that goes forcefully', { claim: GOING }, 'overtaken'],
+  ['of one that goes forcefully as the pass has listed it', { claim: GOING, isListed: true }, 'readMore'],
+  ['of one that goes, in mode Observe', { claim: GOING, rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
+  ['by a list that has it no more', { rules: someRules(REBOOTS) }, 'calledOff'],
+  [
+    'by an entry that asks EC2 since',
+    { node: { ...node, conditions: [SILENT] }, rules: someRules(CONFIRMS) },
+    'calledOff',
+  ],
+  ['of a silent node whose entry asks nobody', { node: { ...node, conditions: [SILENT] } }, 'act'],
+])('%s', (_, given, expected) => {
+  expect(answer(given)).toBe(expected);
+});
