@@ -2,7 +2,7 @@
  * ReplaceThenTerminate: a NodeClaim of our own is launched before the unhealthy one goes. Its name stands in the record before it is made, its UID before
  * anything follows. Once it is ready its taint goes, the point of no return; its marks go at the end. What did not become ready is deleted.
  */
-import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
+import { type ActionContext, type ActionDeps, CHANGED, type Changed, TAKEN } from './action.ts';
 import { replacementClaim, roomFault } from './replacement.ts';
 import type { Replacement } from './record.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
@@ -10,6 +10,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { isReserved, readNode, REPLACES_ANNOTATION, RESERVED_TAINT } from '../../shared/domain/node.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
@@ -64,28 +65,45 @@ function adopt({ metadata }: KubernetesObject, nodeUid: string, note: ActionCont
   return TAKEN;
 }
 
-/** Its taint goes: pods may come. undefined: done. */
+/**
+ * The taint goes off the replacement's Node: pods may come. undefined: it is off. `changed`: the replacement or its Node is gone; another Node
+ * of that name is none of ours (I10).
+ */
 export async function openReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
-  nodeName: string,
-): Promise<string | undefined> {
-  const ref = { type: RESOURCES.Node, name: nodeName };
-  const object = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
-  if (object === undefined) return `the Node of the replacement, ${nodeName}, is gone`;
-  const taints = object.spec?.['taints'];
+  { name, uid }: Replacement,
+): Promise<Changed | undefined> {
+  const claim = await read(deps, name);
+  if (claim === undefined || claim.metadata.uid !== uid || claim.metadata.deletionTimestamp !== undefined)
+    return CHANGED;
+  const node = await nodeOf(deps, claim);
+  if (node === undefined) return CHANGED;
+  const taints = node.spec?.['taints'];
   const list = Array.isArray(taints) ? taints : [];
   const left = list.filter(taint => !isJsonObject(taint) || taint['key'] !== RESERVED_TAINT);
   if (left.length === list.length) return undefined;
-  const outcome = await changeExactly(deps.kubernetes, ref, object.metadata, { spec: { taints: left } });
-  return outcome.kind === 'conflict' ? outcome.message : undefined;
+  const ref = { type: RESOURCES.Node, name: node.metadata.name };
+  const outcome = await changeExactly(deps.kubernetes, ref, node.metadata, { spec: { taints: left } });
+  return outcome.kind === 'conflict' ? CHANGED : undefined;
+}
+
+/** The Node of this NodeClaim; undefined: there is none. One that has its name and another machine is another's. */
+async function nodeOf(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  claim: KubernetesObject,
+): Promise<KubernetesObject | undefined> {
+  const { nodeName, providerID } = readNodeClaim(claim);
+  if (nodeName === undefined || providerID === undefined) return undefined;
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name: nodeName }), { notServed: 'notKnown' });
+  return object && readNode(object).providerID === providerID ? object : undefined;
 }
 
 /** What became of it. */
 export type End = 'deleted' | 'kept' | 'gone';
 
 /**
- * It goes while its taint is on, for nothing needs it; once that is off it is a node as any other, and its marks go. By UID: one of that name may
- * be another's by now (I10). What grace-period holds stays held.
+ * Deletes it while its taint is on. Without the taint it stays, and only loses its marks. By UID: one of that name may be another's by now
+ * (I10). What grace-period holds stays held.
  */
 export async function endReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
@@ -96,16 +114,13 @@ export async function endReplacement(
   if (claim === undefined) return 'gone';
   const { uid: found, annotations, deletionTimestamp } = claim.metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || (uid !== undefined && uid !== found)) return undefined;
-  const nodeName = claim.status?.['nodeName'];
-  const ref = { type: RESOURCES.Node, name: typeof nodeName === 'string' ? nodeName : '' };
-  const there =
-    typeof nodeName === 'string' ? objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' }) : undefined;
+  const there = await nodeOf(deps, claim);
   if (there === undefined || isReserved(readNode(there))) {
     if (deletionTimestamp !== undefined) return 'gone';
     await deleteExactly(deps.kubernetes, { type: RESOURCES.NodeClaim, name }, found);
     return 'deleted';
   }
-  await unmark(deps, there, ref, nodeUid);
+  await unmark(deps, there, { type: RESOURCES.Node, name: there.metadata.name }, nodeUid);
   await unmark(deps, claim, { type: RESOURCES.NodeClaim, name }, nodeUid);
   return 'kept';
 }

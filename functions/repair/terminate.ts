@@ -24,10 +24,10 @@ import { orNotKnown } from '../../shared/ports/read-answer.ts';
 
 export const terminate: Action<'Terminate'> = async context => {
   const { deps, attempt } = context;
-  const { node } = attempt.replacement ?? {};
+  const { replacement } = attempt;
   // The point of no return: pods may come to the replacement.
-  const isShut = node === undefined ? undefined : await openReplacement(deps, node);
-  if (isShut !== undefined) return CHANGED;
+  const changed = replacement?.node === undefined ? undefined : await openReplacement(deps, replacement);
+  if (changed !== undefined) return changed;
   return context.claim === undefined
     ? callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID))
     : deleteClaim(context, context.claim);
