@@ -4,6 +4,7 @@
  */
 import { readLastReboot } from './attempt.ts';
 import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type Other, type Veto, type Vetoer } from './verdict.ts';
+import { DISRUPTED_TAINT } from '../../shared/domain/drainable-pod.ts';
 import { quoteCut } from '../../shared/domain/cut-text.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
@@ -330,7 +331,7 @@ export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): s
 
 /** By which mark it says that it is going to disrupt the node. */
 export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
-  if (taintOf(node, 'karpenter.sh/disrupted')) return 'taint karpenter.sh/disrupted';
+  if (taintOf(node, DISRUPTED_TAINT.key)) return `taint ${DISRUPTED_TAINT.key}`;
   return isTrueForOthers(claim?.conditions, 'DisruptionReason')
     ? 'condition DisruptionReason of the NodeClaim'
     : undefined;
