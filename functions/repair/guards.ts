@@ -36,7 +36,7 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 
-/** Freeze and zone are those of other pools too, whose changes wake nobody here. */
+/** Nodes of other pools count for freeze and zone, and their changes ask for no pass here. */
 const OUTAGE_CHECK = minutes(1);
 
 /** A node counts as coming back for no longer than this … */
@@ -45,14 +45,14 @@ const LONGEST_SETTLING = minutes(5);
 /** … if it was this old when it did. */
 const OLD_ENOUGH = minutes(10);
 
-/** A node that goes counts in zone and cluster for so long. */
+/** A node that is being deleted counts in zone and cluster for this long. */
 const GOING_COUNTS_FOR = hours(1);
 
 /** What the NodePool allows now. */
 export interface DisruptionBudget {
   /** UIDs of the nodes that are being disrupted, by whomever. */
   readonly disrupted: ReadonlySet<string>;
-  /** What holds one more; undefined: it may begin. @param disrupted with those of this pass, without the node itself */
+  /** What holds one more disruption; undefined: nothing. @param disrupted with those of this pass */
   blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
 }
 
@@ -61,24 +61,24 @@ export interface Surroundings {
   readonly settings: RepairSettings;
   /** `NodePool default`, or `the cluster`. */
   readonly scope: string;
-  /** Whom the threshold may count. */
+  /** The nodes that the threshold may count. */
   readonly poolNodes: readonly NodeView[];
   readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
-  /** No NodeClaim stands for it: where several may, it is not certain which. */
+  /** The node has no NodeClaim. False also where several may be its NodeClaim. */
   readonly isUnclaimed: (node: NodeView) => boolean;
-  /** Nodes without NodeClaims are no left-overs here. */
+  /** The pool is that of nodes without a NodePool: a node without a NodeClaim is not left over. */
   readonly isUnmanaged: boolean;
   /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
   readonly nodes: readonly NodeView[] | undefined;
-  /** By what a node of any pool is unhealthy. */
+  /** The statements by which a node of any pool is unhealthy. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
-  /** The NodePool's own, where they count. */
+  /** The disruption budgets of the NodePool, where they apply. */
   readonly budget?: DisruptionBudget | undefined;
   /** Whether Curfew has acted on the node lately. */
   readonly isActedUpon: (node: NodeView) => boolean;
 }
 
-/** By us, in the last hour. */
+/** Curfew rebooted the node in the last hour. */
 export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
   const last = readLastReboot(node);
   return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
@@ -87,7 +87,7 @@ export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
 export interface Guards {
   /** Freeze, then the zone's outage, then the threshold. */
   blockerOf(node: NodeView): GuardBlocker | undefined;
-  /** The same by a count with those that came back within the toleration. */
+  /** The same guards, counted with the nodes that came back within the toleration. */
   settle(node: NodeView, toleration: DurationMs): Blocker | undefined;
 }
 
@@ -147,7 +147,7 @@ const settlingBlocker = ({ setting, message }: GuardBlocker, window: DurationMs,
   until,
 });
 
-/** Freeze, zones and threshold, by who counts as dark and as unhealthy. Each is counted once. */
+/** Freeze, zones and threshold, by which nodes count as dark and as unhealthy. Each is counted once. */
 function blockersOf(
   surroundings: Surroundings,
   { counted, touchable }: { readonly counted: readonly NodeView[]; readonly touchable: readonly NodeView[] },
@@ -167,7 +167,7 @@ function blockersOf(
   };
 }
 
-/** When the node came back, and by which conditions; undefined: it did not lately. */
+/** When the node became healthy again, and by which conditions; undefined: not lately. */
 function returnOf(
   node: NodeView,
   window: DurationMs,
@@ -189,7 +189,7 @@ function returnOf(
   return { time, types: back.map(({ type }) => type) };
 }
 
-/** Not vetoed, not stopped, not left over, no replacement that is not in use yet. */
+/** Repair may touch the node: it is not vetoed, stopped, left over, being deleted or reserved as a replacement. */
 function mayBeTouched(
   node: NodeView,
   { now, claimOf, isUnclaimed, isUnmanaged }: Surroundings,
@@ -347,7 +347,7 @@ export function otherAtWork(
   const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
   const reboot = isRebooting(node, claim);
   if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
-  // What terminates it has set that taint, and a repair may force a termination.
+  // Whoever terminates the node has set that taint, and a repair may force a termination.
   if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
     const marked = isMarkedForDisruption(node, claim);
     if (marked !== undefined) return other(marked);
@@ -361,6 +361,6 @@ export function otherAtWork(
   return asked === undefined ? undefined : other(asked);
 }
 
-/** Its owner has stopped it: it is neither unhealthy nor well. */
+/** Somebody has stopped the instance: its node is neither healthy nor unhealthy. */
 export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
   taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;
