@@ -179,7 +179,7 @@ async function carryOut(
   return carried;
 }
 
-interface Given extends Pick<ActionContext, 'note' | 'room'> {
+interface GrantedAct extends Pick<ActionContext, 'note' | 'room'> {
   readonly granted: Granted;
   readonly record: NodeRecord;
   readonly rules: Promise<PoolRules>;
@@ -193,8 +193,8 @@ interface Given extends Pick<ActionContext, 'note' | 'room'> {
  */
 async function actOn(
   deps: PassDeps,
-  { pool, around }: ObservedPool,
-  { granted, record, rules: wanted, isCounted, note, room }: Given,
+  { pool, dueFacts }: ObservedPool,
+  { granted, record, rules: wanted, isCounted, note, room }: GrantedAct,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, finding, message, action } = granted;
@@ -211,7 +211,7 @@ async function actOn(
   const now = deps.clock.now();
   const { ours, acts } = record;
   const isListed = listed !== undefined;
-  const look = { now, node, claim, rules, asked: around?.asked.get(node.name), isListed, isCounted };
+  const look = { now, node, claim, rules, asked: dueFacts?.asked.get(node.name), isListed, isCounted };
   const confirm = dueOf(finding)?.decision.terms.confirm;
   const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
   if (still === 'readMore') return undefined;

@@ -3,7 +3,14 @@
  * counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
 import { readLastReboot } from './attempt.ts';
-import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type Other, type Veto, type Vetoer } from './verdict.ts';
+import {
+  BLOCKED_CHECK,
+  type Blocker,
+  type GuardBlocker,
+  type OtherWork,
+  type Veto,
+  type VetoCarrier,
+} from './verdict.ts';
 import { DISRUPTED_TAINT } from '../../shared/domain/drainable-pod.ts';
 import { quoteCut } from '../../shared/domain/cut-text.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -272,7 +279,7 @@ const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
 export function vetoOf(
   node: NodeView,
   claim: NodeClaimView | undefined,
-  pool: Vetoer | undefined,
+  pool: VetoCarrier | undefined,
   now: EpochMs,
 ): Veto | undefined {
   const carriers = [
@@ -280,7 +287,7 @@ export function vetoOf(
     ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
   ];
   const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
-    const by: Vetoer = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
+    const by: VetoCarrier = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
     const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
     const karpenters: Veto = { until: undefined, message, invalid: false, by };
     return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
@@ -293,7 +300,7 @@ export function vetoOf(
  * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6: its author wanted the
  * node left alone).
  */
-function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
+function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
   if (by.value === undefined) return undefined;
   const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
   if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
@@ -343,8 +350,8 @@ export function otherAtWork(
   claim: NodeClaimView | undefined,
   asked: string | undefined,
   now: EpochMs,
-): Other | undefined {
-  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
+): OtherWork | undefined {
+  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): OtherWork => ({ what, countsFor });
   const reboot = isRebooting(node, claim);
   if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
   // Whoever terminates the node has set that taint, and a repair may force a termination.

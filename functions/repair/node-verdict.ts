@@ -22,7 +22,7 @@ import {
 } from './incident.ts';
 import { dueOf, judgeTurn, keyOf, ladderOf } from './ladder.ts';
 import type { Attempt, Episode, NodeRecord, PoolRecord } from './record.ts';
-import type { Activity, Around, ClusterNodes, PoolFacts } from './pool-facts.ts';
+import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
@@ -49,15 +49,15 @@ export interface JudgedPool {
   readonly present: readonly PresentNode[];
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
-  readonly asked: Around['asked'];
+  readonly asked: DueFacts['asked'];
 }
 
-const NOBODY: Around['asked'] = new Map();
+const NOBODY: DueFacts['asked'] = new Map();
 
 /** @param before the judgement of the round before: a node is judged again only if what was read since is about it */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
-  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, around, stillThere } = facts;
-  const { cluster, asked = NOBODY } = around ?? {};
+  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
+  const { cluster, asked = NOBODY } = dueFacts ?? {};
   const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
     ...claims.values(),
   ]);
@@ -101,17 +101,17 @@ const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly N
 /** What has to be read before anything is decided, by what was judged so far. */
 export type NextRead =
   /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
-  | { readonly kind: 'around'; readonly countsCluster: boolean }
+  | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
   /** No NodeClaim seems to own these nodes, which is news: each may be another Node by now. */
   | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
 
 /** Answers undefined once all is read. */
 export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
-  const { pool, rules, around, stillThere } = facts;
-  if (around === undefined && present.some(finding => dueOf(finding) !== undefined)) {
+  const { pool, rules, dueFacts, stillThere } = facts;
+  if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {
     const { freeze, zoneOutage } = readableSettings(rules.rules) ?? {};
     const counting = [freeze, zoneOutage, rules.rules.limits];
-    return { kind: 'around', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
+    return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
   }
   const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
   return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
@@ -321,7 +321,7 @@ export function poolOf(node: NodeView, owner: Owner): string | undefined {
   return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
 }
 
-interface Counted {
+interface CountedPool {
   readonly pool: string | undefined;
   readonly settings: Surroundings['settings'];
   readonly own: readonly NodeView[];
@@ -335,7 +335,7 @@ interface Counted {
   readonly findings: readonly NodeFinding[];
 }
 
-export function surroundingsOf(counted: Counted): Surroundings {
+export function surroundingsOf(counted: CountedPool): Surroundings {
   const { pool, settings, own, claims, cluster, state, now, nodePool, findings, activity } = counted;
   const index = indexOwners(own, claims);
   const statements = statementsOf(settings);
@@ -366,10 +366,10 @@ export function surroundingsOf(counted: Counted): Surroundings {
 
 /** What the guards count; undefined: nothing may be repaired. */
 export function surroundingsIn(facts: PoolFacts, { present }: JudgedPool): Surroundings | undefined {
-  const { pool, rules, nodes, claims, around, state, now, activity } = facts;
+  const { pool, rules, nodes, claims, dueFacts, state, now, activity } = facts;
   const settings = readableSettings(rules.rules);
   if (settings === undefined) return undefined;
-  const cluster = around?.cluster;
+  const cluster = dueFacts?.cluster;
   const counted = { pool, settings, own: nodes, claims: [...claims.values()], cluster, state, now, activity };
   return surroundingsOf({ ...counted, nodePool: rules.pool, findings: present });
 }

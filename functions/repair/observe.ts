@@ -92,7 +92,7 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
       recordOf,
       gone,
       elsewhere: [...others.values(), ...elsewhere],
-      around: undefined,
+      dueFacts: undefined,
       stillThere: new Map(),
       activity,
       basisOf: claim => basisFor(claim, rules),
@@ -106,12 +106,12 @@ const NONE_MISSING: Missing = { gone: new Map(), elsewhere: [] };
 /** Reads on, as a judgement of what was read asks for. */
 export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
-    case 'around': {
+    case 'dueFacts': {
       const [cluster, asked] = await inParallel([
         next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
         loadAskedOfOthers(deps, observed.now),
       ]);
-      return { ...observed, around: { cluster, asked } };
+      return { ...observed, dueFacts: { cluster, asked } };
     }
     case 'nodes': {
       const stillThere = new Map(observed.stillThere);

@@ -40,7 +40,7 @@ export interface EffectiveRepair {
 export interface RepairRules extends EffectiveRepair {
   readonly gateOpen: boolean;
   /** The veto of the pool itself. */
-  readonly poolVeto: Vetoer | undefined;
+  readonly poolVeto: VetoCarrier | undefined;
 }
 
 /** What one policy says. */
@@ -62,7 +62,7 @@ export interface LimitsInForce {
 }
 
 /** An object that may carry a person's veto against the repair of a node. */
-export interface Vetoer {
+export interface VetoCarrier {
   readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
   readonly name: string;
   readonly uid: string;
@@ -76,11 +76,11 @@ export interface Veto {
   readonly message: string;
   /** The value says nothing that can be read; it holds nevertheless. */
   readonly invalid: boolean;
-  readonly by: Vetoer;
+  readonly by: VetoCarrier;
 }
 
 /** Somebody else at work on the node. */
-export interface Other {
+export interface OtherWork {
   /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
   readonly what: string;
   /** It counts as a repair in flight for this long after it was first seen. After that it holds its own node alone. */
@@ -349,7 +349,7 @@ export interface JudgedNode {
 /** Whether a limit lets one more repair begin. */
 export interface Gate {
   /** undefined: it may begin, and takes its place. */
-  take(node: Spot): Blocker | undefined;
+  take(node: ZonedNode): Blocker | undefined;
 }
 
-export type Spot = Pick<NodeView, 'uid' | 'labels'>;
+export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;

@@ -216,7 +216,7 @@ export async function askForChange(
   await askForNode(deps, node, { pool: hints.nodePool, observedTime });
 }
 
-interface Why {
+interface AskContext {
   /** Of the object that changed. */
   readonly pool: string | undefined;
   readonly observedTime?: EpochMs | undefined;
@@ -228,7 +228,7 @@ interface Why {
 export async function askForNode(
   deps: Deps,
   node: NodeView,
-  { pool, observedTime, isClaimed = false }: Why,
+  { pool, observedTime, isClaimed = false }: AskContext,
 ): Promise<void> {
   const [loaded, statements] = await inParallel([
     openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),

@@ -36,7 +36,7 @@ function facts(
     asks: { observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
     basisOf: () => '',
     activity,
-    around: undefined,
+    dueFacts: undefined,
     stillThere: new Map(),
     ...given,
   };
@@ -52,18 +52,18 @@ const read = (known: PoolFacts) => nextRead(known, judgePool(known, judgeNode));
 describe('a pass reads on', () => {
   it.each<[string, PoolFacts, ReturnType<typeof read>]>([
     ['for nothing while no node is due', facts([tolerated]), undefined],
-    ['for the cluster when one is due', facts([due]), { kind: 'around', countsCluster: true }],
+    ['for the cluster when one is due', facts([due]), { kind: 'dueFacts', countsCluster: true }],
     [
       'without the cluster where nothing counts it',
       facts([due], { rules: { rules: someRules(OFF), pool: undefined } }),
-      { kind: 'around', countsCluster: false },
+      { kind: 'dueFacts', countsCluster: false },
     ],
     [
       'for the cluster where limits count it',
       facts([due], { rules: { rules: someRules(OFF, LIMITS), pool: undefined } }),
-      { kind: 'around', countsCluster: true },
+      { kind: 'dueFacts', countsCluster: true },
     ],
-    ['for it once', facts([due], { around: { cluster: cluster([due]), asked: new Map() } }), undefined],
+    ['for it once', facts([due], { dueFacts: { cluster: cluster([due]), asked: new Map() } }), undefined],
     ['for a node that nobody seems to own', facts([due], {}, [due]), { kind: 'nodes', nodes: [due] }],
     ['for that once', facts([due], { stillThere: new Map([[due.uid, true]]) }, [due]), undefined],
   ])('%s', (_, known, expected) => {
@@ -88,21 +88,21 @@ describe('a node is judged', () => {
   const known = facts([due, tolerated]);
 
   it('once, where nothing that was read since is about it', () => {
-    const { names, judged } = again(known, { around: { cluster: cluster([due, tolerated]), asked: new Map() } });
+    const { names, judged } = again(known, { dueFacts: { cluster: cluster([due, tolerated]), asked: new Map() } });
     expect(names).toEqual([]);
     expect(judged.findings).toEqual(judgePool(known, judgeNode).findings);
   });
 
   it('anew, where another system asks for it', () => {
     const asked = new Map([['due', 'Lease node-due']]);
-    const { names, judged } = again(known, { around: { cluster: undefined, asked } });
+    const { names, judged } = again(known, { dueFacts: { cluster: undefined, asked } });
     expect(names).toEqual(['due']);
     expect(judged.present[0]?.verdict).toMatchObject({ kind: 'blocked', reason: 'BeingDisrupted' });
   });
 
   it('anew, where a node of another pool states its instance', () => {
     const other = { ...aPoolNode('other'), providerID: due.providerID };
-    const { names } = again(known, { around: { cluster: cluster([due, tolerated, other]), asked: new Map() } });
+    const { names } = again(known, { dueFacts: { cluster: cluster([due, tolerated, other]), asked: new Map() } });
     expect(names).toEqual(['due']);
   });
 
