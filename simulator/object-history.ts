@@ -8,6 +8,7 @@ import { CONFIG_MAP } from '../shared/contract/names.ts';
 import type { JsonObject, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { isJsonObject } from '../shared/domain/json.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
+import { followKind } from './followed-kind.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import type { Trace } from './trace.ts';
 
@@ -16,7 +17,7 @@ const POLICY_KINDS: ReadonlySet<string> = new Set(['NodeLifecyclePolicy', 'NodeP
 
 /** Follows all objects that are there and all that come, those of resources that are defined later too. */
 export function recordObjects(
-  core: Pick<ApiServerCore, 'resources' | 'watch'>,
+  core: Pick<ApiServerCore, 'resources' | 'list' | 'watch'>,
   trace: Pick<Trace, 'addObject' | 'addPolicy'>,
   scenario: Pick<Scenario, 'objects'>,
 ): void {
@@ -32,8 +33,7 @@ export function recordObjects(
     }
   };
   const follow = (type: ResourceType): void => {
-    core.watch(type, {}, ({ type: change, object }) => {
-      if (change !== 'ADDED' && change !== 'MODIFIED' && change !== 'DELETED') return;
+    followKind(core, type, ({ type: change, object }) => {
       record(type, object, change === 'DELETED');
       if (type.resource === 'customresourcedefinitions') followAll();
     });

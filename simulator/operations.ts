@@ -1,10 +1,11 @@
-/** What operators and AWS do to an installation of Curfew while it runs: late messages, redrives, rollbacks, a table that is restored. */
+/** What operators and AWS do to an installation of Curfew while it runs: late messages, redrives, rollbacks, a table or a cluster that is restored. */
 import { ANNOTATIONS, CONFIG_MAP, type FunctionName } from '../shared/contract/names.ts';
 import { addDuration, seconds, toDurationMs, toIsoText, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import type { BuriedMessage, System } from '../runtime/system-parts.ts';
 import type { RecordStore } from '../shared/ports/record-store.ts';
 import type { Outages } from './outages.ts';
+import type { ClusterBackups } from './cluster-backups.ts';
 import type { Table } from './table.ts';
 import type { World } from './world.ts';
 
@@ -17,6 +18,8 @@ export interface Operations {
   rollBack(duration: DurationMs): void;
   /** As docs/runbook.md has it: the table of so long ago, or an empty one, and a republish. */
   restoreTable(age: DurationMs | undefined): void;
+  /** As docs/runbook.md has it: what the API server had stored so long ago, or at the start of the run. */
+  restoreCluster(age: DurationMs): void;
 }
 
 export interface OperationsOptions {
@@ -24,6 +27,7 @@ export interface OperationsOptions {
   readonly outages: Pick<Outages, 'begin'>;
   readonly lateness: Lateness;
   readonly table: Table;
+  readonly backups: ClusterBackups;
   /** Of the table, for whoever watches its writes. */
   readonly records: RecordStore;
   readonly world: Pick<World, 'patch'>;
@@ -31,6 +35,7 @@ export interface OperationsOptions {
   /** All that are in a dead-letter queue. */
   readonly deadLetters: BuriedMessage[];
   readonly onTableRestored: (backup: EpochMs | undefined) => void;
+  readonly onClusterRestored: () => void;
 }
 
 /** How late messages are now. */
@@ -56,7 +61,7 @@ export function createLateness(scheduler: Scheduler): Lateness {
 }
 
 export function createOperations(options: OperationsOptions): Operations {
-  const { scheduler, outages, lateness, table, records, world, system, deadLetters } = options;
+  const { scheduler, outages, lateness, table, backups, records, world, system, deadLetters } = options;
   const republish = (): void => {
     const request = { metadata: { annotations: { [ANNOTATIONS.republish]: toIsoText(scheduler.now()) } } };
     const { namespace, name } = CONFIG_MAP;
@@ -88,6 +93,11 @@ export function createOperations(options: OperationsOptions): Operations {
       void table.restore(backup, records);
       outages.begin('functions', seconds(1));
       republish();
+    },
+    restoreCluster(age) {
+      backups.restore(addDuration(scheduler.now(), toDurationMs(0 - age)));
+      options.onClusterRestored();
+      outages.begin('functions', seconds(1));
     },
   };
 }

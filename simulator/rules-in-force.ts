@@ -7,6 +7,7 @@ import type { JsonObject, KubernetesObject, ResourceType } from '../shared/domai
 import { readPolicies } from '../shared/policies/policy-set.ts';
 import { effectiveRepair } from '../functions/repair/settings.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
+import { followKind } from './followed-kind.ts';
 import type { Trace } from './trace.ts';
 
 const TYPES = [RESOURCES.NodePool, RESOURCES.NodeLifecyclePolicy, RESOURCES.ConfigMap] as const;
@@ -25,7 +26,7 @@ export function recordRules(core: Pick<ApiServerCore, 'list' | 'watch'>, trace: 
       trace.addRules(rules);
     }
   };
-  for (const type of TYPES) core.watch(type, {}, ({ type: change }) => (change === 'BOOKMARK' ? undefined : say()));
+  for (const type of TYPES) followKind(core, type, say);
 }
 
 function rulesOf(pool: KubernetesObject, policies: ReturnType<typeof readPolicies>, gateOpen: boolean): JsonObject {

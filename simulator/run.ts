@@ -10,6 +10,7 @@ import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { evaluate, unexpectedComplaints, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
+import { createClusterBackups } from './cluster-backups.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
 import { FAULT_MIXES, type FaultKind, type FaultMix, type FaultMixName } from './faults/mix.ts';
 import type { Violation } from './invariants/invariant.ts';
@@ -156,6 +157,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   };
   const operations = createOperations({
     scheduler: time,
+    backups: createClusterBackups(scenario, { core, scheduler: time, cloud }),
     outages,
     lateness: parts.lateness,
     table: parts.table,
@@ -164,6 +166,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     system,
     deadLetters,
     onTableRestored: backup => invariants.tableRestored(backup),
+    onClusterRestored: () => invariants.clusterRestored(),
   });
   const refusedSteps: ScenarioFault[] = [];
   for (const step of scenario.steps) {

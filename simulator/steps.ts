@@ -97,7 +97,8 @@ function perform(
       operations.rollBack(action.for);
       return undefined;
     case 'restore':
-      operations.restoreTable(action.age);
+      if (action.of === 'cluster') operations.restoreCluster(action.age);
+      else operations.restoreTable(action.age);
       return undefined;
   }
 }

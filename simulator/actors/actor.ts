@@ -3,6 +3,7 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/dom
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { Cloud } from '../cloud.ts';
+import { followKind } from '../followed-kind.ts';
 import type { Launches } from '../launches.ts';
 
 /** What actors need of an API server, as they find it at once. */
@@ -36,16 +37,20 @@ export function refOf(type: ResourceType, { metadata }: KubernetesObject): Objec
   return { type, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Tells of each object of a resource as it is now and whenever it changes; `gone` when it is removed. */
+/**
+ * Tells of each object of a resource as it is now and whenever it changes; `gone` when it is removed. When the API server goes back to a
+ * snapshot, what is another one by that is gone and comes, as for a controller that starts again.
+ */
 export function follow(
   core: ActorApi,
   type: ResourceType,
   seen: (object: KubernetesObject) => void,
   gone: (object: KubernetesObject) => void = () => undefined,
 ): void {
-  core.watch(type, {}, event => {
-    if (event.type === 'DELETED') gone(event.object);
-    else if (event.type === 'ADDED' || event.type === 'MODIFIED') seen(event.object);
+  followKind(core, type, ({ type: change, object, restoredFrom }) => {
+    if (restoredFrom !== undefined) gone(restoredFrom);
+    if (change === 'DELETED') gone(object);
+    else seen(object);
   });
 }
 

@@ -21,7 +21,7 @@ interface Standing {
   readonly stood: { readonly status: unknown; readonly stated: number | undefined } | undefined;
   /** The first transition time that was stated with this status. */
   readonly stated: number | undefined;
-  /** The same of the status before. */
+  /** The same of the status before, or of one before that, if what lay between may not have been seen. */
   readonly statedBefore: number | undefined;
   /** When the cluster showed this status first, and this reason. */
   readonly seen: number;
@@ -87,7 +87,7 @@ export function createConditionHistory({
           beforeSeen: old?.seen ?? now(),
           stood: old && { status: old.before, stated: old.statedBefore },
         };
-        standings.set(type, { status, ...past, statedBefore: old?.stated, ...since });
+        standings.set(type, { status, ...past, statedBefore: old && unseenStart(old), ...since });
       } else if (old.reason !== why || old.stated === undefined) {
         const reasonSeen = old.reason === why ? old.reasonSeen : now();
         standings.set(type, { ...old, stated: old.stated ?? stated, reason: why, reasonSeen });
@@ -136,6 +136,13 @@ export function createConditionHistory({
     statusBefore: (uid, type) => nodes.get(uid)?.get(type)?.before,
     changed,
   };
+}
+
+/** Since when a status has stood for whoever has not seen what lay between it and the last time that it stood. */
+function unseenStart({ status, stated, stood, seen, beforeSeen }: Standing): number | undefined {
+  if (stated === undefined || stood === undefined || stood.status !== status || seen - beforeSeen >= SURELY_SEEN)
+    return stated;
+  return Math.min(stated, stood.stated ?? stated);
 }
 
 const conditionsOf = (node: KubernetesObject) => listOf(dig(node, 'status', 'conditions')).map(fieldsOf);

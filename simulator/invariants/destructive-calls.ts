@@ -50,6 +50,12 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, violate }) => {
       if (!knowsRecord(run))
         violate('I4', `${run.by} ${does(call)} ${describe(call)} without having recorded its intent`);
     },
+    onClusterRestored() {
+      for (const uid of deleted) {
+        const object = mirror.all('nodes').get(uid) ?? mirror.all('nodeclaims').get(uid);
+        if (object !== undefined && object.metadata.deletionTimestamp === undefined) deleted.delete(uid);
+      }
+    },
     onWrite({ verb, before, resource }, by) {
       if (verb !== 'delete' || before === undefined || !['nodes', 'nodeclaims'].includes(resource.resource)) return;
       if (deleted.has(before.metadata.uid)) violate('I4', `${by} deleted ${nameOf(before)} a second time`);

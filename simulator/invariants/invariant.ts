@@ -107,6 +107,8 @@ export interface Check {
   readonly onBuried?: (by: FunctionName, reason: string, explanation: string) => void;
   readonly onRun?: (run: Run) => void;
   readonly onBusEvent?: (event: BusEventSeen) => void;
+  /** The API server went back to a snapshot; the mirror shows what it has now. */
+  readonly onClusterRestored?: () => void;
   /** A message comes that was late by far. */
   readonly onLateMessage?: () => void;
   /** A record of a function was stored, or removed (`nextWakeTime` undefined). */

@@ -1,6 +1,7 @@
 /** A copy of what is in the cluster, kept by watches, so that checks cost nothing while nothing changes. */
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+import { followKind } from '../followed-kind.ts';
 
 const TYPES = {
   nodes: { group: '', version: 'v1', resource: 'nodes' },
@@ -33,12 +34,10 @@ export function createMirror(core: ApiServerCore): Mirror {
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
   const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
     const objects = new Map<string, KubernetesObject>();
-    core.watch(TYPES[resource], {}, event => {
-      if (event.type === 'BOOKMARK' || event.type === 'ERROR') return;
+    followKind(core, TYPES[resource], ({ type, object }) => {
       changes += 1;
-      const { object } = event;
       const { uid } = object.metadata;
-      const isGone = event.type === 'DELETED';
+      const isGone = type === 'DELETED';
       if (resource === 'nodepools' && !isGone) pools.set(object.metadata.name, object);
       if (isGone) objects.delete(uid);
       else objects.set(uid, object);

@@ -29,6 +29,8 @@ export interface InvariantWatcher {
   published(event: BusEventSeen): void;
   /** What the table was told after `backup` is forgotten; undefined: all. */
   tableRestored(backup: EpochMs | undefined): void;
+  /** The API server went back to a snapshot: what happened to its objects since has not happened to those that are there. */
+  clusterRestored(): void;
   cameLate(): void;
   /** A call that an earlier watcher has judged. */
   remember(by: FunctionName, call: PortCall): void;
@@ -180,6 +182,7 @@ export function createInvariantWatcher({
       tell(check => check.onRun?.(run));
     },
     tableRestored: backup => void losses.push({ backup, time: scheduler.now() }),
+    clusterRestored: () => tell(check => check.onClusterRestored?.()),
     cameLate: () => tell(check => check.onLateMessage?.()),
     published: event => tell(check => check.onBusEvent?.(event)),
     written: (write, by) => tell(check => check.onWrite?.(write, by)),

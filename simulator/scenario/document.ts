@@ -102,6 +102,8 @@ function toAction(step: StepDocument): StepAction {
   if (delay !== undefined) return { kind: 'delay', function: delay.function, for: delay.for, by: delay.by };
   if (redrive !== undefined) return { kind: 'redrive', function: redrive };
   if (rollback !== undefined) return { kind: 'rollback', for: rollback.for };
-  if (restore !== undefined) return { kind: 'restore', of: restore.of, age: restore.age };
+  if (restore?.of === 'cluster' && restore.age !== undefined)
+    return { kind: 'restore', of: 'cluster', age: restore.age };
+  if (restore !== undefined) return { kind: 'restore', of: 'table', age: restore.age };
   return { kind: 'restart', part: 'forwarder' };
 }

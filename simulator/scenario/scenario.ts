@@ -92,7 +92,7 @@ export const WHOLE_PARTS = ['api', 'bus', 'store'] as const satisfies readonly O
 export type OutagePart = (typeof OUTAGE_PARTS)[number];
 
 /** What can be restored from a backup. */
-export const RESTORABLE = ['table'] as const;
+export const RESTORABLE = ['table', 'cluster'] as const;
 
 export const REFUSABLE_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'evict'] as const;
 export type RefusableVerb = (typeof REFUSABLE_VERBS)[number];
@@ -171,7 +171,9 @@ export type StepAction =
   | { readonly kind: 'redrive'; readonly function: FunctionName }
   | { readonly kind: 'rollback'; readonly for: DurationMs }
   /** With what the runbook has an operator do next. `age` of the backup; undefined: there is none, and nothing is left. */
-  | { readonly kind: 'restore'; readonly of: 'table'; readonly age: DurationMs | undefined };
+  | { readonly kind: 'restore'; readonly of: 'table'; readonly age: DurationMs | undefined }
+  /** What the API server has stored: etcd is restored from a snapshot of that age. */
+  | { readonly kind: 'restore'; readonly of: 'cluster'; readonly age: DurationMs };
 
 export interface Step {
   readonly time: EpochMs;

@@ -120,7 +120,9 @@ export const STEP_ACTIONS = {
   delay: z.strictObject({ function: z.enum(FUNCTION_NAMES).optional(), for: positiveDuration, by: positiveDuration }),
   redrive: z.enum(FUNCTION_NAMES),
   rollback: z.strictObject({ for: positiveDuration }),
-  restore: z.strictObject({ of: z.enum(RESTORABLE), age: positiveDuration.optional() }),
+  restore: z
+    .strictObject({ of: z.enum(RESTORABLE), age: positiveDuration.optional() })
+    .refine(({ of, age }) => of !== 'cluster' || age !== undefined, 'must have `age`: that of the snapshot of etcd'),
 };
 
 const step = z

@@ -7,7 +7,7 @@ import { formatFinding, toFinding } from '../scenario/finding.ts';
 import { toTrial } from './trial-file.ts';
 import type { Trial } from './seed.ts';
 import { HARDSHIPS_FROM } from './generate/hardships.ts';
-import { MISHAPS_FROM } from './generate/mishaps.ts';
+import { CLUSTER_RESTORES_FROM, MISHAPS_FROM } from './generate/mishaps.ts';
 
 /** 1.3 s of one core each (measured over seeds 1 to 150): some two minutes on two cores. */
 export const CI_SEEDS = { from: 1, to: 150 } as const;
@@ -23,6 +23,9 @@ const CI_HARDSHIP_SEEDS: readonly number[] = Array.from({ length: 130 }, (_, ind
 /** Seeds with mishaps (`generate/mishaps.ts`), those that showed a mistake among them: a second of one core each. */
 const CI_MISHAP_SEEDS: readonly number[] = Array.from({ length: 30 }, (_, index) => MISHAPS_FROM + 20 + index);
 
+/** Seeds in which etcd goes back to a snapshot: two seconds of one core each. */
+const CI_RESTORE_SEEDS: readonly number[] = [5, 7, 9, 11, 14, 15, 19, 22].map(index => CLUSTER_RESTORES_FROM + index);
+
 /** All that the gate runs, besides the regressions. */
 export const ALL_CI_SEEDS: readonly number[] = [
   ...Array.from({ length: CI_SEEDS.to - CI_SEEDS.from + 1 }, (_, index) => CI_SEEDS.from + index),
@@ -30,6 +33,7 @@ export const ALL_CI_SEEDS: readonly number[] = [
   ...CI_MORE_SEEDS,
   ...CI_HARDSHIP_SEEDS,
   ...CI_MISHAP_SEEDS,
+  ...CI_RESTORE_SEEDS,
 ];
 
 /** A change of the code moves every draw, so what failed under one seed is tried under a few more. */

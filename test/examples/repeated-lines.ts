@@ -1,4 +1,5 @@
 /** Audit lines that say nothing new: the same words about one object as the line before about it, by the same function. */
+import { objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
 import type { TraceEntry } from '../../simulator/trace.ts';
 
 /** What may be said again in the same words, and why. */
@@ -27,6 +28,8 @@ export const SAID_AGAIN: Readonly<Record<string, string>> = {
 export function repeatedLines(trace: readonly TraceEntry[]): readonly string[] {
   const last = new Map<string, { readonly text: string; readonly t: unknown }>();
   return trace.flatMap(({ kind, line }) => {
+    // What was done to an object is done again to the one that a restored cluster has.
+    if (kind === 'step' && textAt(objectAt(line, 'about'), 'restore') === 'cluster') last.clear();
     if (kind !== 'audit') return [];
     const { t, ...said } = line;
     const text = JSON.stringify(said);

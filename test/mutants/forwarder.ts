@@ -1,6 +1,6 @@
 /** Mistakes in the forwarder. */
 import { minutes } from '../../shared/domain/time.ts';
-import type { WatchEvent } from '../../shared/ports/cluster-watch.ts';
+import { WatchExpired, type ClusterWatch, type WatchEvent } from '../../shared/ports/cluster-watch.ts';
 import { laterEntriesAreRefused } from './fault.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -47,15 +47,43 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
       forwarder: ports => ({
         ...ports,
         watch: {
-          resolve: (kind, signal) => ports.watch.resolve(kind, signal),
-          versionsOf: (kind, signal) => ports.watch.versionsOf(kind, signal),
-          list: (type, options) => ports.watch.list(type, options),
+          ...methodsOfWatch(ports.watch),
           watch: (type, options) => withoutDeletions(ports.watch.watch(type, options)),
         },
       }),
     },
   },
+  {
+    name: 'forwarder-goes-on-from-a-version-that-is-gone',
+    mistake: 'watches on from where it was when the API server says that its version has expired',
+    breaks: ['I5'],
+    scenario: 'cluster-restored.yaml#a-hold-that-the-cluster-has-forgotten',
+    mutation: {
+      forwarder: ports => ({
+        ...ports,
+        watch: {
+          ...methodsOfWatch(ports.watch),
+          watch: (type, options) => withoutExpiry(ports.watch.watch(type, options)),
+        },
+      }),
+    },
+  },
 ];
+
+const methodsOfWatch = (watch: ClusterWatch): ClusterWatch => ({
+  resolve: (kind, signal) => watch.resolve(kind, signal),
+  versionsOf: (kind, signal) => watch.versionsOf(kind, signal),
+  list: (type, options) => watch.list(type, options),
+  watch: (type, options) => watch.watch(type, options),
+});
+
+async function* withoutExpiry(events: AsyncIterable<WatchEvent>): AsyncGenerator<WatchEvent> {
+  try {
+    yield* events;
+  } catch (error) {
+    if (!(error instanceof WatchExpired)) throw error;
+  }
+}
 
 async function* withoutDeletions(events: AsyncIterable<WatchEvent>): AsyncGenerator<WatchEvent> {
   for await (const event of events) if (event.type !== 'DELETED') yield event;

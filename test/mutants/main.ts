@@ -1,5 +1,5 @@
 /**
- * `npm run mutants [-- NAME… --seeds A..B --jobs N]`: puts one mistake in at a time, and an example scenario or the swarm must find it.
+ * `npm run mutants [-- NAME… --seeds A..B --jobs N]`: puts one mistake in at a time, and the seed, scenario or property that its list names, or the swarm, must find it.
  * `--list` tells what each breaks and what finds it, and runs nothing; `--document` writes that to docs/internals/mutants.md.
  * Exit code 0: each was found. 1: one was not. 2: the command line is not valid.
  */
@@ -10,12 +10,12 @@ import { createProgress } from '../../cli/progress.ts';
 import { parseSeeds } from '../../cli/simulation-options.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { CI_SEEDS } from '../../simulator/swarm/ci.ts';
-import { formatFailure, type SeedReport } from '../../simulator/swarm/seed.ts';
+import { formatFailure, runTrial, trialOf, type SeedReport } from '../../simulator/swarm/seed.ts';
 import { runTasks } from '../../simulator/swarm/tasks.ts';
 import { findByScenario } from './by-scenario.ts';
 import { findByProperty } from './by-property.ts';
 import type { Mutant } from './mutant.ts';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, mutationOf } from './mutants.ts';
 import { MUTANTS_DOCUMENT, mutantsDocument } from './table.ts';
 
 const MODULE = new URL('mutants.ts', import.meta.url).href;
@@ -33,7 +33,7 @@ interface Command {
 /** One line a mistake: its name, what it breaks, the scenario, property or seed that finds it. */
 function listOf(mutants: readonly Mutant[]): string {
   const lines = mutants.map(({ name, breaks, scenario, property, seed, mistake }) => {
-    const finder = scenario ?? property ?? (seed === undefined ? 'any seed' : `seed ${seed}`);
+    const finder = seed === undefined ? (scenario ?? property ?? 'any seed') : `seed ${seed}`;
     return `${name}  ${breaks.join(' ')}  ${finder}  (${mistake})\n`;
   });
   return lines.join('');
@@ -44,7 +44,13 @@ async function findMutants({ mutants, seeds, jobs }: Command): Promise<number> {
   const width = Math.max(...mutants.map(({ name }) => name.length));
   let missed = 0;
   for (const [index, mutant] of mutants.entries()) {
-    const { name, mistake, scenario = mutant.property ?? '' } = mutant;
+    const { name, mistake, seed, scenario = mutant.property ?? '' } = mutant;
+    // What the list names first is tried first.
+    const own = seed === undefined ? undefined : await runTrial(trialOf(seed), mutationOf(name));
+    if (own?.failure !== undefined) {
+      process.stdout.write(`${name.padEnd(width)}  ${describe(own)}  (${mistake})\n`);
+      continue;
+    }
     const noticed = (await findByScenario(mutant)) ?? (await findByProperty(mutant));
     if (noticed !== undefined) {
       process.stdout.write(`${name.padEnd(width)}  ${shorten(`${scenario}  ${noticed}`)}  (${mistake})\n`);
@@ -52,8 +58,7 @@ async function findMutants({ mutants, seeds, jobs }: Command): Promise<number> {
     }
     let found: SeedReport | undefined;
     let tried = 0;
-    const known = mutant.seed === undefined ? [] : [mutant.seed];
-    const tasks = [...new Set([...known, ...seeds])].map(seed => ({ seed, mutant: { module: MODULE, name } }));
+    const tasks = seeds.map(each => ({ seed: each, mutant: { module: MODULE, name } }));
     await runTasks(tasks, jobs, report => {
       tried += 1;
       progress.say(`${index + 1} of ${mutants.length}: ${name}, ${tried} seeds`);

@@ -20,6 +20,7 @@ import { evict } from './write/evict.ts';
 import { INITIAL_NAMESPACES } from './write/namespaces.ts';
 import { patchObject } from './write/patch.ts';
 import { seed } from './write/seed.ts';
+import { restoreSnapshot, takeSnapshot } from './write/snapshot.ts';
 import { update } from './write/update.ts';
 import type { ServedResource } from './resources/resource-rules.ts';
 
@@ -93,6 +94,11 @@ export function createApiServer(options: ApiServerOptions): ApiServerCore {
     compact() {
       for (const { storage } of registry.preferred()) storage.history.compact(store.version);
       lister.compact();
+    },
+    snapshot: () => takeSnapshot(server),
+    restore(snapshot) {
+      lister.compact();
+      restoreSnapshot(server, snapshot);
     },
     warnings: () => [...warnings],
     observe: observer => ({ stop: store.observe(observer) }),

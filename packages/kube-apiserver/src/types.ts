@@ -130,6 +130,12 @@ export interface ObservedWrite {
   readonly after?: KubernetesObject;
 }
 
+/** All that a server has stored at one version, by `group/plural`. */
+export interface Snapshot {
+  readonly version: number;
+  readonly objects: ReadonlyMap<string, readonly JsonObject[]>;
+}
+
 /** The verbs. All are synchronous, throw `ApiStatusError`, and have the semantics of kube-apiserver. */
 export interface ApiServerCore {
   resources(): readonly ResourceInfo[];
@@ -160,6 +166,13 @@ export interface ApiServerCore {
   sendBookmarks(): void;
   /** Forgets the watch history: the next watch from an older version gets 410 (as after etcd compaction). */
   compact(): void;
+  /** All that is stored now, as a backup of etcd has it. */
+  snapshot(): Snapshot;
+  /**
+   * Goes back to a snapshot of this server: objects, UIDs and versions are those of then. Every open watch ends with 410; observers hear of
+   * nothing, since nobody has written.
+   */
+  restore(snapshot: Snapshot): void;
   observe(observer: (write: ObservedWrite) => void): { stop(): void };
   /** What the server could not do as kube-apiserver would: CEL rules of custom resources that it had to skip, each once. */
   warnings(): readonly string[];

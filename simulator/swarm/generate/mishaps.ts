@@ -17,6 +17,8 @@ import type { Draft } from './model.ts';
 
 /** From here on every seed has some, beside hardships. Seeds below draw what they have always drawn. */
 export const MISHAPS_FROM = 200_000;
+/** From here on etcd may go back to a snapshot as well. */
+export const CLUSTER_RESTORES_FROM = 300_000;
 
 const MOST = 3;
 
@@ -65,19 +67,37 @@ const tableRestored: Mishap = ({ random, time }) => {
   return [step(time, { kind: 'restore', of: 'table', age })];
 };
 
+const clusterRestored: Mishap = ({ random, time, left }) => {
+  const age = drawDuration(random, seconds(10), random.pick([minutes(10), hours(4)]));
+  const drafts = [step(time, { kind: 'restore', of: 'cluster', age })];
+  // As a rule nobody reaches it while it is restored.
+  const away = drawDuration(random, seconds(5), minutes(4));
+  if (random.chance(0.3) || away >= left) return drafts;
+  const begin = addDuration(time, toDurationMs(0 - Math.ceil(away / 2)));
+  return [step(begin, { kind: 'outage', of: 'api', for: away }), ...drafts];
+};
+
 const MISHAPS: readonly (readonly [weight: number, mishap: Mishap])[] = [
   [3, lateMessages],
   [1, redrives],
   [2, rolledBack],
   [3, tableRestored],
 ];
+const MISHAPS_AND_RESTORES: typeof MISHAPS = [...MISHAPS, [9, clusterRestored]];
 
-/** @param span in which steps are taken */
-export function drawMishaps(random: Random, start: EpochMs, span: DurationMs): readonly Draft[] {
+interface Drawn {
+  readonly seed: number;
+  readonly start: EpochMs;
+  /** In which steps are taken. */
+  readonly span: DurationMs;
+}
+
+export function drawMishaps(random: Random, { seed, start, span }: Drawn): readonly Draft[] {
+  const mishaps = seed >= CLUSTER_RESTORES_FROM ? MISHAPS_AND_RESTORES : MISHAPS;
   return times(random.integer(1, MOST)).flatMap(index => {
     const own = random.stream(String(index));
     const offset = drawDuration(own, seconds(0), span);
     const context = { random: own, time: addDuration(start, offset), left: toDurationMs(span - offset) };
-    return pickWeighted(own, MISHAPS)(context);
+    return pickWeighted(own, mishaps)(context);
   });
 }

@@ -77,7 +77,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawRefusals(root.stream('refusals'), model, START, span),
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
     ...(isHard ? drawHardships(hard, { model, start: START, span, config, pools: poolsOf(objects) }) : []),
-    ...(seed >= MISHAPS_FROM ? drawMishaps(root.stream('mishaps'), START, span) : []),
+    ...(seed >= MISHAPS_FROM ? drawMishaps(root.stream('mishaps'), { seed, start: START, span }) : []),
     ...drawChecks(root.stream('checks'), { objects, model, start: START, span }),
   ];
   return {

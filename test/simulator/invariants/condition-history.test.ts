@@ -118,6 +118,19 @@ describe('an incident begins', () => {
     ).toEqual([10, 20.5]);
   });
 
+  it('before or after several moments that may not have been seen', () => {
+    expect(
+      startBy([
+        [0, WELL],
+        [10, unhealthy(10)],
+        [20, [['Ready', 'True', 20]]],
+        [20.5, unhealthy(20.5)],
+        [21, [['Ready', 'True', 21]]],
+        [21.5, unhealthy(21.5)],
+      ]),
+    ).toEqual([10, 21.5]);
+  });
+
   it('at its transition or at the first look where its time is not believed, and the news may have come late', () => {
     const reports = [
       [0, WELL],

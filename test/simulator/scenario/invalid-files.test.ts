@@ -174,7 +174,8 @@ ofStep('rollback', [
 ]);
 
 ofStep('restore', [
-  ['what has no backup', '{ of: bus, age: 1h }', ['.of: must be table, not "bus"']],
+  ['what has no backup', '{ of: bus, age: 1h }', ['.of: must be one of table, cluster, not "bus"']],
+  ['a cluster without a snapshot', '{ of: cluster }', [': must have `age`: that of the snapshot of etcd']],
   ['a backup of the future', '{ of: table, age: -1h }', ['.age: must not be negative']],
 ]);
 

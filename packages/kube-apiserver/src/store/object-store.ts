@@ -54,6 +54,11 @@ export class ObjectStore {
     return this.#version;
   }
 
+  /** The next write gets the version after this one. */
+  goBackTo(version: number): void {
+    this.#version = version;
+  }
+
   newStorage(): ResourceStorage {
     return {
       collection: new Collection(),
@@ -137,8 +142,10 @@ export class ObjectStore {
     if ('change' in item) {
       for (const watcher of item.storage.watchers) collect(errors, () => watcher.offer(item.change));
     } else if ('status' in item) {
-      for (const watcher of item.storage.watchers) collect(errors, () => watcher.end(item.status));
+      // Who hears of the end may watch again at once.
+      const ended = [...item.storage.watchers];
       item.storage.watchers.clear();
+      for (const watcher of ended) collect(errors, () => watcher.end(item.status));
     } else {
       for (const observer of this.#observers) collect(errors, () => observer(item));
     }

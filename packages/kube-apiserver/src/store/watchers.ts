@@ -57,8 +57,9 @@ export class Watcher {
     if (!this.stopped) this.options.deliver({ type: 'ADDED', object: this.#view(object) });
   }
 
+  /** Nothing is said of a version before that from which the watch goes on: after a restore it may be ahead of the server. */
   bookmark(resourceVersion: string, annotations?: JsonObject): void {
-    if (this.stopped || !this.options.bookmarks) return;
+    if (this.stopped || !this.options.bookmarks || Number(resourceVersion) < this.#version) return;
     const { kind, apiVersion } = this.options;
     const metadata = { resourceVersion, ...(annotations === undefined ? {} : { annotations }) };
     this.options.deliver({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } });
