@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { OTHER_RELEASES, releasesInUse, type OtherRelease } from './test/control-plane/go.ts';
 
 const SHARED = {
   globalSetup: ['test/own-environment.ts', 'test/control-plane/global-setup.ts'],
@@ -45,17 +46,26 @@ export const ON_NEWEST = [
 /** Two minutes each time, and karpenter.test.ts has Karpenter on the main release. */
 export const ON_NEWEST_ALONE = ['karpenter-repair'];
 
+const SUITES_ON: Readonly<Record<OtherRelease, readonly string[]>> = {
+  newest: ON_NEWEST,
+  between: ON_OLDEST,
+  oldest: ON_OLDEST,
+};
+
 /** Those suites once more, on another release (`test/control-plane/go.ts`). */
-const onOther = (name: 'newest' | 'oldest', suites: readonly string[]) => ({
+const onOther = (name: OtherRelease) => ({
   test: {
     ...SHARED,
     name,
     env: { CURFEW_TEST_RELEASE: name },
-    include: [`test/control-plane/${name}/*.test.ts`, ...suites.map(suite => `test/control-plane/${suite}.test.ts`)],
+    include: [
+      `test/control-plane/${name}/*.test.ts`,
+      ...SUITES_ON[name].map(suite => `test/control-plane/${suite}.test.ts`),
+    ],
   },
 });
 
-const hasOtherReleases = !process.env['KUBEBUILDER_ASSETS'];
+const hasOtherReleases = releasesInUse().length > 0;
 
 /**
  * Suites against a real kube-apiserver; each file starts one of its own, so they run one after the other. The same contracts run on
@@ -79,13 +89,12 @@ export default defineConfig({
             'test/shared/adapters/dynamodb/record-store.test.ts',
           ],
           exclude: [
-            'test/control-plane/oldest/**',
-            'test/control-plane/newest/**',
+            ...OTHER_RELEASES.map(release => `test/control-plane/${release}/**`),
             ...(hasOtherReleases ? ON_NEWEST_ALONE.map(suite => `test/control-plane/${suite}.test.ts`) : []),
           ],
         },
       },
-      ...(hasOtherReleases ? [onOther('newest', ON_NEWEST), onOther('oldest', ON_OLDEST)] : []),
+      ...releasesInUse().map(onOther),
     ],
   },
 });

@@ -1,5 +1,6 @@
 /** What an explanation is asked for, as people write it who come from kubectl; and what was probably meant where there is no such object. */
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { listed } from '../../shared/domain/cut-text.ts';
 import { didYouMean, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { UsageError } from '../usage-error.ts';
@@ -70,7 +71,7 @@ export async function describeMissing(kubernetes: KubernetesApi, subject: Explai
   const objects = answer.kind === 'there' ? answer.objects : [];
   if (subject.kind !== 'pod') {
     const names = objects.map(({ metadata }) => metadata.name);
-    return `${subject.kind} ${subject.name} does not exist${suggestion(subject.name, names) || listed(names)}`;
+    return `${subject.kind} ${subject.name} does not exist${suggestion(subject.name, names) || othersOf(names)}`;
   }
   const full = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
   const elsewhere = objects.find(({ metadata }) => metadata.name === subject.name)?.metadata;
@@ -81,10 +82,5 @@ export async function describeMissing(kubernetes: KubernetesApi, subject: Explai
   return `pod ${full(subject.namespace, subject.name)} does not exist${didYouMean(meant)}`;
 }
 
-const LISTED = 5;
-
-function listed(names: readonly string[]): string {
-  if (names.length === 0) return '';
-  const rest = names.length > LISTED ? ` and ${names.length - LISTED} more` : '';
-  return `: there ${names.length === 1 ? 'is' : 'are'} ${names.slice(0, LISTED).join(', ')}${rest}`;
-}
+const othersOf = (names: readonly string[]): string =>
+  names.length === 0 ? '' : `: there ${names.length === 1 ? 'is' : 'are'} ${listed(names)}`;

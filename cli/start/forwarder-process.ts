@@ -14,10 +14,11 @@ export interface ForwarderProcess {
   stop(): Promise<void>;
 }
 
-/** Starts it and keeps it running. `onProblem` is called for an end that nobody asked for, with the last lines that it wrote. */
+/** Starts it and keeps it running. `onProblem` is called for an end that nobody asked for, with the last lines that it wrote; `onLine` for each. */
 export function startForwarderProcess(
   env: Readonly<Record<string, string>>,
   onProblem: (message: string) => void,
+  onLine: (line: string) => void = () => undefined,
 ): ForwarderProcess {
   let child: ChildProcess;
   let stopping = false;
@@ -38,6 +39,7 @@ export function startForwarderProcess(
     for (const stream of streams) {
       if (!stream) continue;
       createInterface({ input: stream }).on('line', line => {
+        onLine(line);
         lines.push(line);
         if (lines.length > 5) lines.shift();
       });

@@ -1,4 +1,5 @@
 /** What no file shows by itself: policies, NodePools and rules that stand side by side. Pure. */
+import { listed } from '../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { selects, specificity, valueOf } from '../../shared/domain/label-selector.ts';
@@ -12,7 +13,6 @@ import type { PlacedObject } from './objects.ts';
 
 const BLOCKS: readonly Block[] = ['repair', 'repairLimits', 'drain', 'termination', 'protection'];
 /** Names that a message lists. */
-const LISTED = 5;
 
 /** @param objects those that are accepted, in the order in which they are applied */
 export function acrossFiles(objects: readonly PlacedObject[]): ReadonlyMap<PlacedObject, readonly Finding[]> {
@@ -89,8 +89,7 @@ function tiesHere(set: PolicySet, pools: readonly KubernetesObject[]): readonly 
     if (pools.length > 0 && common.length === 0) return [];
     const isSame = isDeepStrictEqual(own, other);
     const blocks = ties.filter(tie => tie.loser === loser && tie.winner === winner).map(({ block }) => block);
-    const where =
-      common.length > 0 ? `in ${listed('NodePool', common)}` : isSame ? 'anywhere' : 'where both select a NodePool';
+    const where = common.length > 0 ? `in ${poolsOf(common)}` : isSame ? 'anywhere' : 'where both select a NodePool';
     const why = isSame ? 'has the same nodePoolSelector' : 'has equally many requirements';
     const message = `${blocks.map(block => `spec.${block}`).join(' and ')} ${blocks.length === 1 ? 'has' : 'have'} no effect ${where}: NodeLifecyclePolicy ${winner.metadata.name} ${why} and comes first by name`;
     return [{ loser, blocks, message, severity: isSame || common.length > 0 ? 'warning' : 'note' }];
@@ -100,7 +99,7 @@ function tiesHere(set: PolicySet, pools: readonly KubernetesObject[]): readonly 
 function selectsNothing({ selector }: ReadPolicy, pools: readonly KubernetesObject[]): readonly string[] {
   if (specificity(selector) === 0 || pools.some(({ metadata }) => selects(selector, metadata.labels ?? {}))) return [];
   return [
-    `selects no NodePool here: there ${pools.length === 1 ? 'is' : 'are'} ${listed('', pools)}${nearLabel(selector, pools)}`,
+    `selects no NodePool here: there ${pools.length === 1 ? 'is' : 'are'} ${namesOf(pools)}${nearLabel(selector, pools)}`,
   ];
 }
 
@@ -128,7 +127,7 @@ function withoutEffect(
     const before = selected.map(pool => comesBefore(object, pool, block, set));
     const [first] = before;
     if (first === undefined || before.includes(undefined)) return [];
-    return [{ block, message: `has no effect in ${listed('NodePool', selected)}: ${first} comes before it` }];
+    return [{ block, message: `has no effect in ${poolsOf(selected)}: ${first} comes before it` }];
   });
 }
 
@@ -147,8 +146,7 @@ function comesBefore(
   return other === undefined ? undefined : `the block of NodeLifecyclePolicy ${other}`;
 }
 
-function listed(kind: string, objects: readonly KubernetesObject[]): string {
-  const names = objects.slice(0, LISTED).map(({ metadata }) => metadata.name);
-  const more = objects.length > LISTED ? ` and ${objects.length - LISTED} more` : '';
-  return `${kind === '' ? '' : `${kind}${objects.length === 1 ? '' : 's'} `}${names.join(', ')}${more}`;
-}
+const namesOf = (objects: readonly KubernetesObject[]): string => listed(objects.map(({ metadata }) => metadata.name));
+
+const poolsOf = (pools: readonly KubernetesObject[]): string =>
+  `${pools.length === 1 ? 'NodePool' : 'NodePools'} ${namesOf(pools)}`;

@@ -4,6 +4,7 @@ import type { Admission } from './decision.ts';
 import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
 import { tooOld, staleOutcome } from './late-events.ts';
+import { NODE_ANNOTATION } from './node-annotations.ts';
 import { CLOCKS_DIFFER, type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
 import { isEnding, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
@@ -22,12 +23,16 @@ export function admit(
   observation: DrainObservation,
   incoming: Extract<Incoming, { kind: 'drain' }>,
 ): Admission | undefined {
-  const { now, node, record, rules } = observation;
+  const { now, node, record, rules, mode } = observation;
   const { request: asked } = incoming;
   const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
   const { active, requests } = record;
   const before = endOf(record, request.id);
-  if (before !== undefined) return { kind: 'answer', record, answer: before, novelty: 'repeated' };
+  if (before !== undefined) {
+    // On the Node, which is not written to.
+    if (request.requestedBy === NODE_ANNOTATION && mode === 'Observe') return undefined;
+    return { kind: 'answer', record, answer: before, novelty: 'repeated' };
+  }
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
   const asOf = { now, scope: FULL, drained: 0 };

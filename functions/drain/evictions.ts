@@ -2,7 +2,7 @@
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
-import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { qualifiedName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { ONWARD, type Turn, again } from '../../shared/lifecycle/settle.ts';
@@ -10,7 +10,6 @@ import {
   endPods,
   heldAfter,
   leftAfter,
-  nameOf,
   withIntents,
   type EndedPod,
   type HeldEvictions,
@@ -70,7 +69,7 @@ export async function carryOutPlan(
       say: async (_, __, isRepeated) => void (isSaidAgain ||= isRepeated),
     },
   );
-  const evicted = ended.flatMap(({ end: { pod }, answer }) => (answer.kind === 'evicted' ? [nameOf(pod)] : []));
+  const evicted = ended.flatMap(({ end: { pod }, answer }) => (answer.kind === 'evicted' ? [qualifiedName(pod)] : []));
   if (evicted.length > 0) await sayEvicted(deps, node, evicted);
   const going = ended.filter(({ answer: { kind } }) => kind === 'evicted' || kind === 'deleted');
   return {

@@ -6,7 +6,6 @@ import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { endOf } from './history.ts';
 import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
 import { openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
@@ -65,7 +64,7 @@ export function readUnderWay(value: string | undefined): UnderWay | undefined {
 }
 
 /** `requestedBy` of such a request. */
-const NODE_ANNOTATION = 'node-annotation';
+export const NODE_ANNOTATION = 'node-annotation';
 /** As for `DrainRequested`. */
 const MAX_ID_LENGTH = 253;
 
@@ -86,8 +85,9 @@ export function requestOnNode(
   if (withdrawn !== undefined) return { kind: 'withdrawn', id: withdrawn.id };
   if (requested === undefined) return undefined;
   const known = [...requests, ...(active?.requests ?? [])];
-  if (known.some(({ id }) => id === requested) || endOf(record, requested) !== undefined) return undefined;
-  // The Node says so itself, also when the record is lost.
+  if (known.some(({ id }) => id === requested)) return undefined;
+  // The Node says so itself, also when the record is lost. One that has ended and lacks its answer is answered again: the API server has
+  // forgotten that, as etcd does that is given an earlier state.
   if (answered?.id === requested) return undefined;
   const event = toHealthEvent({ id: requested, nodeName: name, message: 'asked for by an annotation', force: false });
   return { kind: 'drain', request: { id: requested, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };

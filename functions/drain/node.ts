@@ -1,5 +1,4 @@
 /** What a drain changes on its Node: state label, cordon, conditions, and whether its pods are published. Exactly the Node that was looked at (I10). */
-import { changeExactly } from '../../shared/ports/exact-change.ts';
 import { withoutWaiter, withWaiter } from '../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -8,6 +7,7 @@ import { DRAIN_IN_PROGRESS, DRAINED, isOwnCondition, OWN_REASON } from '../../sh
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
 import { DRAIN_STATES, isDrainState, REMEDIATING, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { requestedId, describeUnderWay } from './node-annotations.ts';
 import type { ShownDrain } from './observation.ts';

@@ -6,6 +6,7 @@
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
 import { forcedGraceSeconds, forceTime, isForced } from '../../shared/domain/forced-deletion.ts';
+import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import {
   isActive,
@@ -193,8 +194,7 @@ const wholeSeconds = (period: DurationMs): number => Math.max(Math.ceil(period /
 
 /** Orders by namespace and name: the text stays the same while nothing changes. */
 function inOrder(pods: readonly PodView[]): readonly PodView[] {
-  const keyOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
-  return pods.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return pods.toSorted((a, b) => (qualifiedName(a) < qualifiedName(b) ? -1 : 1));
 }
 
 /** From the third return on nobody waits for them: they count as the pods of a DaemonSet (I11). */
@@ -212,8 +212,8 @@ type Known = Pick<PodView, 'uid' | 'name' | 'namespace' | 'ownerReferences' | 'c
 type Drained = Pick<ActiveDrain, 'returns' | 'startTime' | 'tried'>;
 
 /** What tells pods that come back apart from others. */
-function returnKeyOf({ ownerReferences, namespace, name }: Known): string {
-  return ownerReferences.find(({ controller }) => controller === true)?.uid ?? `${namespace}/${name}`;
+function returnKeyOf(pod: Known): string {
+  return pod.ownerReferences.find(({ controller }) => controller === true)?.uid ?? qualifiedName(pod);
 }
 
 export type ReturnState =

@@ -1,9 +1,10 @@
 /** What a drain says while it waits; each sentence once, until it changes. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { listed } from '../../shared/domain/cut-text.ts';
+import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { listed, nameOf } from '../../shared/pods/drain-pods.ts';
 import type { DrainContext } from './context.ts';
 import type { ObservedDrain } from './observe.ts';
 import { notedResource } from './phase.ts';
@@ -20,7 +21,7 @@ export interface Notice {
 export function noticesOf({ waits, left }: PodPlan, refusals: readonly string[]): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
-  const completing = of('Completion').map(({ pod }) => nameOf(pod));
+  const completing = of('Completion').map(({ pod }) => qualifiedName(pod));
   if (completing.length > 0) {
     const message = `Waiting for following pods to finish: [${completing.join(' ')}]`;
     notices.push({ type: 'Normal', reason: EVENT_REASONS.awaitingPodCompletion, message });
@@ -34,7 +35,8 @@ export function noticesOf({ waits, left }: PodPlan, refusals: readonly string[])
     notices.push({ type: 'Normal', reason: EVENT_REASONS.waitingBeforeForceDelete, message });
   }
   const protectedPods = of('Protected').map(
-    ({ pod, until }) => `${nameOf(pod)} is protected${until === undefined ? '' : ` until ${toTimestamp(until)}`}`,
+    ({ pod, until }) =>
+      `${qualifiedName(pod)} is protected${until === undefined ? '' : ` until ${toTimestamp(until)}`}`,
   );
   const unknown = waits.flatMap(each => (each.because === 'Unknown' ? [each.message] : []));
   const blockers = [...protectedPods, ...unknown, ...refusals];
@@ -56,7 +58,7 @@ export function noticesOf({ waits, left }: PodPlan, refusals: readonly string[])
 /** Names the controller of pods that come and go. */
 function controllerOf(pod: PodView): string {
   const owner = pod.ownerReferences.find(({ controller }) => controller === true);
-  return owner === undefined ? nameOf(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;
+  return owner === undefined ? qualifiedName(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;
 }
 
 /** Says that nothing has moved for hours, and what blocks the drain. */

@@ -2,7 +2,6 @@
  * Carries a decision out: record (timer) → Node → Events → record, so that a run that dies leaves a timer that brings the next one here
  * (ADR 0048).
  */
-import { changeExactly } from '../../shared/ports/exact-change.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -12,6 +11,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
+import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
 import { effortAfter, type MadeChange, type NodeChange } from './node-change.ts';

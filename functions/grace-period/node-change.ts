@@ -13,6 +13,7 @@ import type { AnnotatedPod } from './announcements.ts';
 import { isActive } from '../../shared/domain/protection.ts';
 import {
   addDuration,
+  doubledWait,
   hours,
   isDue,
   minutes,
@@ -106,8 +107,7 @@ const isRestoring = (change: NodeChange): boolean => change.kind === 'hold' && c
 export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {
   const failures = effort === undefined || !isRestoring(wanted) ? 0 : effort.times - FREE_RESTORES + 1;
   if (effort === undefined || failures <= 0) return undefined;
-  const wait = toDurationMs(Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY));
-  const time = addDuration(effort.lastTime, wait);
+  const time = addDuration(effort.lastTime, doubledWait(FIRST_RETRY, failures, LONGEST_RETRY));
   return isDue(now, time) ? undefined : time;
 }
 

@@ -6,6 +6,7 @@ import type { End } from './replace.ts';
 import { aboutNode, metricOf, OUTCOME_UNKNOWN, scopeOf } from './report.ts';
 import type { NodeName } from './verdict.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { Saying } from '../../shared/domain/refusal.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';
 
 type Notice = Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details' | 'isRepeated'>;
@@ -31,16 +32,16 @@ interface Refused {
   readonly text: string;
 }
 
-/** @param isKnown the Event stands there already, with the same words */
 export function reportRefusal(
   deps: PassDeps,
   scope: DecisionScope,
   { node, attempt, reason, text }: Refused,
-  { isRepeated = false, isKnown = false }: { readonly isRepeated?: boolean; readonly isKnown?: boolean } = {},
+  saying: Saying = 'news',
 ): Promise<void> {
   const message = `${attempt.action} could not be carried out: ${text}`;
   const details = attemptDetails(attempt);
-  const notice = { decision: 'refused', reason, message, details, isRepeated, ...(!isKnown && { event: FAILED }) };
+  const event = saying === 'elsewhere' ? {} : { event: FAILED };
+  const notice = { decision: 'refused', reason, message, details, isRepeated: saying === 'again', ...event };
   return report(deps, scope, node, notice);
 }
 

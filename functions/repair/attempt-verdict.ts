@@ -87,7 +87,7 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
     case 'Replace':
       return attempt.replacement !== undefined && replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
-      // Without a NodeClaim the instance was looked at before (`inquire` in `made-resources.ts`), and had not been ended.
+      // Without a NodeClaim the instance was looked at before (`inquire` in `observe.ts`), and had not been ended.
       if (attempt.claim === undefined) return false;
       const claim = claims.get(attempt.claim.uid);
       if (claim?.deletionTime === undefined) return claim === undefined;

@@ -5,18 +5,22 @@
  */
 import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
-import { type Rendering, renderRemediation } from './remediation-template.ts';
 import type { PassDeps } from './context.ts';
 import type { Granted } from './decide.ts';
 import type { ActionAnswer, MadeResource, NodeRecord, Ours } from './record.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { findInAnyVersion, type Mark } from '../../shared/custom-resource/follow.ts';
-import { faultText } from '../../shared/custom-resource/render.ts';
+import {
+  type DrainTemplateData,
+  podsToDrain,
+  renderRepairObject,
+} from '../../shared/custom-resource/drain-template.ts';
+import { faultText, manifestOf } from '../../shared/custom-resource/render.ts';
 import { makeResource, readTemplate, resolveManifest } from '../../shared/custom-resource/request.ts';
+import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import {
   type KubernetesManifest,
   type KubernetesObject,
@@ -30,13 +34,15 @@ import { type NodeView, readConditions } from '../../shared/domain/node.ts';
 import { addDuration, seconds, toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
 const RETRY = seconds(30);
 
 type Context = ActionContext<'CustomResource'>;
+
 /** What describes the resource. */
-type Described = Rendering & Pick<Context, 'deps' | 'now'>;
+type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 'message' | 'deps' | 'now'>;
 
 /**
  * An object of its name that another made is left alone, and waited for until the time of the action is over.
@@ -120,20 +126,71 @@ const later = ({ now }: Pick<ActionContext, 'now'>, on: string): Extract<StepOut
   on,
 });
 
+/**
+ * What the template describes for this attempt: Go's text/template over the data of a drain template, so that one template can serve both, and
+ * over what is known of the repair. It names apiVersion and kind itself; without a name of its own the object is named after the node.
+ */
 async function render(
   context: Described,
   key: string,
 ): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<StepOutcome, { kind: 'failed' }>> {
   const { namespace, name } = CONFIG_MAP;
+  const failed = (reason: string, message: string) => ({ kind: 'failed', reason, message }) as const;
   const text = await readTemplate(context.deps.kubernetes, key);
-  if (text === undefined) {
-    return { kind: 'failed', reason: 'NoTemplate', message: `ConfigMap ${namespace}/${name} has no key ${key}` };
+  if (text === undefined) return failed('NoTemplate', `ConfigMap ${namespace}/${name} has no key ${key}`);
+  const rendered = renderRepairObject(text, dataOf(context), textsOf(context));
+  if (!rendered.ok) return failed(rendered.reason, faultText(key, rendered));
+  const manifest = manifestOf(rendered.value, given => ({
+    ...given,
+    name: typeof given['name'] === 'string' && given['name'] !== '' ? given['name'] : context.node.name,
+  }));
+  if (manifest === undefined) {
+    const message = 'the rendered object has no apiVersion or no kind';
+    return failed('RenderedYamlInvalid', faultText(key, { message }));
   }
-  const rendered = renderRemediation(text, context);
-  if (!rendered.ok) return { kind: 'failed', reason: rendered.reason, message: faultText(key, rendered) };
-  const { manifest } = rendered;
   const annotations = { ...manifest.metadata.annotations, [ANNOTATIONS.repairedNode]: context.node.name };
   return { kind: 'ok', manifest: { ...manifest, metadata: { ...manifest.metadata, annotations } } };
+}
+
+function dataOf({ attempt, node, pods, message }: Described): DrainTemplateData {
+  const { conditionType } = attempt.dueCondition;
+  const condition = node.conditions.find(({ type }) => type === conditionType);
+  const event: HealthEvent = {
+    id: attempt.requestId ?? '',
+    nodeName: node.name,
+    version: 1,
+    agent: 'curfew',
+    componentClass: 'Node',
+    checkName: conditionType,
+    isFatal: true,
+    isHealthy: false,
+    message,
+    recommendedAction: 0,
+    customRecommendedAction: '',
+    errorCode: condition === undefined || condition.reason === '' ? [] : [condition.reason],
+    entitiesImpacted: [],
+    metadata: node.providerID === undefined ? {} : { providerID: node.providerID },
+    generatedTimestamp: { seconds: Math.floor(attempt.dueCondition.lastTransitionTime / 1000), nanos: 0 },
+    quarantineOverrides: undefined,
+    drainOverrides: undefined,
+    processingStrategy: 1,
+  };
+  return { event, podsToDrain: podsToDrain(pods) };
+}
+
+function textsOf({ attempt, node, claim, pool }: Described): Readonly<Record<string, string>> {
+  const { conditionType, conditionStatus } = attempt.dueCondition;
+  return {
+    NodeName: node.name,
+    NodeUID: node.uid,
+    ProviderID: node.providerID ?? '',
+    BootID: node.bootID ?? '',
+    NodeClaim: claim?.name ?? '',
+    NodePool: pool ?? '',
+    ConditionType: conditionType,
+    ConditionStatus: conditionStatus,
+    ConditionReason: node.conditions.find(({ type }) => type === conditionType)?.reason ?? '',
+  };
 }
 
 /** Which repair made it. */

@@ -30,6 +30,7 @@ import {
 } from '../../shared/domain/repair-policy.ts';
 import {
   addDuration,
+  doubledWait,
   type DurationMs,
   earliest,
   type EpochMs,
@@ -312,8 +313,7 @@ export const mayPass = (refusal: Refusal, action: LadderAction): boolean =>
 /** What may pass is tried again after 5 s, 10 s, 20 s …; what is refused, ever less often. */
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
   if (!mayPass(refusal, action)) return nextTry(refusal);
-  const delay =
-    action.type === 'CustomResource' ? RESOURCE_CHECK : seconds(Math.min(5 * 2 ** Math.min(refusal.count - 1, 10), 60));
+  const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
   const next = addDuration(refusal.lastTime, delay);
   const last = passesBy(refusal, action);
   return next < last ? next : last;

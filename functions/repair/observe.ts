@@ -1,13 +1,15 @@
 /** What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes need. Always live reads. */
+import { settledTime } from './attempt.ts';
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
+import { remediationAnswer } from './custom-resource.ts';
 import { readableSettings } from './incident.ts';
-import { inquire } from './made-resources.ts';
 import type { ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { type Missing, type PoolAsk, readMissing, readOtherPools } from './node-pools.ts';
 import type { NextRead, Unconfirmed } from './node-verdict.ts';
 import { NEW_POOL, nodeCodec, type NodeRecord, poolCodec, type PoolRecord, type StoredNode } from './record.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
+import { askForEnd } from './terminate.ts';
 import { type Asked, nodeRecordId, poolRecordId, readLiveNode } from './wake-ups.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
@@ -188,6 +190,27 @@ async function readNodes(
     records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, isOld });
   });
   return isNewer ? 'newer' : records;
+}
+
+/** What of attempts neither Node nor NodeClaim tells: the live answer, into the records. */
+async function inquire(deps: PassDeps, records: Map<string, StoredNode>, nodes: readonly NodeView[]): Promise<void> {
+  const providerIDs = new Map(nodes.map(({ uid, providerID }) => [uid, providerID]));
+  await fewAtATime([...records], async ([uid, stored]) => {
+    const { attempt, ours } = stored.value;
+    if (attempt === undefined) return;
+    const note = (change: Partial<NodeRecord>): void =>
+      void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
+    if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
+      const answer = await remediationAnswer(deps, ours ?? {});
+      if (answer !== undefined) note({ attempt: { ...attempt, answer } });
+      return;
+    }
+    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), settledTime(attempt));
+    const providerID = providerIDs.get(uid);
+    if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
+    const asked = await askForEnd(deps, attempt, providerID);
+    if (asked !== undefined) note({ attempt: asked });
+  });
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;

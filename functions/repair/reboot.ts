@@ -6,12 +6,12 @@ import { type Action, type ActionContext, callInstance, CHANGED, type Changed, n
 import { cancelDrain, requestDrain } from './drain.ts';
 import { LAST_REBOOT_ANNOTATION, lastRebootText } from './attempt.ts';
 import type { Act } from './record.ts';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition, OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
 import { type NodeCondition, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 

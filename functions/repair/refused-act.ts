@@ -8,7 +8,7 @@ import type { NodeRecord } from './record.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeFinding } from './verdict.ts';
 import { readLiveClaim } from './wake-ups.ts';
-import { isToBeSaid, type Refusal, type Refusals, refusedAgain, textOfRefusal } from '../../shared/domain/refusal.ts';
+import { noteRefusal, type Refusals, textOfRefusal } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
 
 /** What was not carried out is looked at again, and others may take its place. */
@@ -100,29 +100,11 @@ async function remembered(
   const now = deps.clock.now();
   const before = finding.record ?? record;
   const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
-  const next = refusedAgain(before.refusals?.[key], { cause, message, basis, now });
-  const isSaid = isToBeSaid(next, now, isCertain);
-  const keepsTurn = mayPass(next, action) && before.attempt === undefined;
+  const { refusal, saying } = noteRefusal(before.refusals, key, { cause, message, basis, now }, isCertain);
+  const keepsTurn = mayPass(refusal, action) && before.attempt === undefined;
   // What cannot be launched is passed over: the pool's pause says when it may be again.
   const isPassed = attempt.action === 'Replace' && !keepsTurn;
-  const text = isPassed ? message : textOfRefusal(next);
-  const isKnown = isSaidAlready(before.refusals, key, next, now);
-  if (isSaid)
-    await reportRefusal(
-      deps,
-      scope,
-      { node: finding.node, attempt, reason, text },
-      {
-        isRepeated: next.saidTime !== undefined,
-        isKnown,
-      },
-    );
-  const refusals = { ...before.refusals, [key]: isSaid ? { ...next, saidTime: now } : next };
-  return { basis, keepsTurn, isPassed, refusals };
+  const refused = { node: finding.node, attempt, reason, text: isPassed ? message : textOfRefusal(refusal) };
+  if (saying !== undefined) await reportRefusal(deps, scope, refused, saying);
+  return { basis, keepsTurn, isPassed, refusals: { ...before.refusals, [key]: refusal } };
 }
-
-/** Another action of the list was refused with the same words within the hour (I11). */
-const isSaidAlready = (refusals: Refusals | undefined, key: string, { message }: Refusal, now: EpochMs): boolean =>
-  Object.entries(refusals ?? {}).some(
-    ([other, refusal]) => other !== key && refusal.message === message && !isToBeSaid(refusal, now, true),
-  );

@@ -3,9 +3,8 @@
  * anything follows. Once it is ready its taint goes, the point of no return; its marks go at the end. What did not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
-import { replacementClaim, roomFault } from './replacement-claim.ts';
+import { replacementClaim, roomFault } from './replacement.ts';
 import type { Replacement } from './record.ts';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
@@ -14,6 +13,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { isReserved, readNode, REPLACES_ANNOTATION, RESERVED_TAINT } from '../../shared/domain/node.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
 const unavailable = (message: string): StepOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });

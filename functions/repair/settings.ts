@@ -27,7 +27,7 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { qualifiedName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { nearestName } from '../../shared/domain/nearest-name.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -90,7 +90,7 @@ export function protectedNames(
   const { policy } = effectiveProtection(known, policies);
   return pods
     .filter(pod => isProtected(pod, now, policy))
-    .map(({ namespace, name }) => `${namespace}/${name}`)
+    .map(qualifiedName)
     .toSorted();
 }
 

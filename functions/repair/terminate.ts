@@ -13,13 +13,14 @@ import {
 } from './action.ts';
 import { openReplacement } from './replace.ts';
 import { endsBy } from './attempt.ts';
-import type { Ours } from './record.ts';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
+import type { AttemptOf, Ours } from './record.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { parseTimestamp } from '../../shared/domain/time.ts';
+import { addDuration, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
+import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
+import { orNotKnown } from '../../shared/ports/read-answer.ts';
 
 export const terminate: Action<'Terminate'> = async context => {
   const { deps, attempt } = context;
@@ -56,6 +57,23 @@ async function deleteClaim(
   if (claim.deletionTime !== undefined) return TAKEN;
   const outcome = await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
   return outcome.kind === 'conflict' ? CHANGED : TAKEN;
+}
+
+/** EC2 did not say what became of an instance: it is asked again after this long. */
+const UNKNOWN_INSTANCE_CHECK = minutes(5);
+
+/** What EC2 says of a termination in an Auto Scaling group whose run ended before it told, as a change of the attempt; undefined: it has not begun. */
+export async function askForEnd(
+  { instances, clock }: Pick<ActionDeps, 'instances' | 'clock'>,
+  attempt: AttemptOf<'Terminate'>,
+  providerID: string,
+): Promise<AttemptOf<'Terminate'> | undefined> {
+  const found = await orNotKnown(instances.describe(providerID));
+  // Nobody knows, and nothing is repeated (I4): it is asked again, and the other repairs of the pool go on.
+  if (found !== undefined && 'kind' in found)
+    return { ...attempt, askTime: addDuration(clock.now(), UNKNOWN_INSTANCE_CHECK) };
+  const isEnding = found === undefined || found.state === 'shutting-down' || found.state === 'terminated';
+  return isEnding ? { ...attempt, phase: 'accepted' } : undefined;
 }
 
 /**

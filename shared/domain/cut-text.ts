@@ -1,4 +1,4 @@
-/** Texts of others (annotations, answers of the API server, of webhooks and of workers) may be megabytes; what is kept or said of them is not. */
+/** Texts of others (annotations, answers of the API server, of webhooks and of workers) may be megabytes; what is kept or said of them is not. Nor are lists. */
 
 /** Characters of a text of others that a record, condition, Event or audit line takes: a record holds 400 KB. */
 export const MAX_TEXT_OF_OTHERS = 1024;
@@ -11,3 +11,11 @@ export function cutText(text: string, max: number = MAX_TEXT_OF_OTHERS): string 
 
 /** The same in quotes, as a value stands in a message. */
 export const quoteCut = (text: string, max: number = MAX_QUOTED): string => JSON.stringify(cutText(text, max));
+
+const MAX_LISTED = 5;
+
+/** The first of them, and how many more there are. */
+export function listed(items: readonly string[], max: number = MAX_LISTED): string {
+  const more = items.length - max;
+  return `${items.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -101,6 +101,15 @@ export const resourceNameOf = ({ type: { group, version, resource }, namespace, 
   name,
 });
 
+/** As audit lines and Events write it: with its namespace, where it has one. */
+export const qualifiedName = ({
+  namespace,
+  name,
+}: {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}): string => (namespace === undefined ? name : `${namespace}/${name}`);
+
 /** `apiVersion` of a resource type: `v1` for the core group, else `group/version`. */
 export function apiVersionOf(type: Pick<ResourceType, 'group' | 'version'>): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;

@@ -2,6 +2,7 @@
  * Which NodeClaim a node belongs to. The NodeClaim decides whose pool a node is in, for who may label nodes must not be able to
  * switch repair off; and a Node that merely states another one's providerID must not have that one's NodeClaim deleted. Pure.
  */
+import { listed } from './cut-text.ts';
 import type { NodeClaimView } from './node-claim.ts';
 import type { NodeView } from './node.ts';
 
@@ -60,10 +61,4 @@ export function ownerOf(node: Pick<NodeView, 'name' | 'providerID'>, index: Owne
   return { kind: 'claim', claim };
 }
 
-/** At most so many names are listed in a message. */
-const LISTED = 5;
-
-function list(names: readonly string[]): string {
-  const shown = names.toSorted().slice(0, LISTED).join(', ');
-  return names.length > LISTED ? `${shown} and ${names.length - LISTED} more` : shown;
-}
+const list = (names: readonly string[]): string => listed(names.toSorted());

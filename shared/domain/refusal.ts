@@ -1,5 +1,5 @@
 /** What is remembered of a change that is refused, and when it is tried again (I5, I11). Pure. */
-import { addDuration, durationBetween, earliest, hours, isDue, minutes, toDurationMs } from './time.ts';
+import { addDuration, doubledWait, durationBetween, earliest, hours, isDue, minutes } from './time.ts';
 import type { DurationMs, EpochMs } from './time.ts';
 
 /**
@@ -35,7 +35,7 @@ const LONGEST_WAITS: Readonly<Record<RefusalCause, DurationMs>> = {
 
 /** 1, 2, 4 … min, up to the longest of its cause. @param count refusals in a row, from 1 */
 export const waitAfter = ({ cause, count }: Pick<Refusal, 'cause' | 'count'>): DurationMs =>
-  toDurationMs(Math.min(FIRST_WAIT * 2 ** Math.min(count - 1, 10), LONGEST_WAITS[cause]));
+  doubledWait(FIRST_WAIT, count, LONGEST_WAITS[cause]);
 
 export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTime, waitAfter(refusal));
 
@@ -95,9 +95,33 @@ const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '
 const SAID_FOR = hours(1);
 
 /** Once an hour, and at once where the cause is another one. @param isSaidAtOnce also what may pass */
-export const isToBeSaid = (refusal: Refusal, now: EpochMs, isSaidAtOnce = false): boolean =>
+const isToBeSaid = (refusal: Refusal, now: EpochMs, isSaidAtOnce = false): boolean =>
   (isSaidAtOnce || !isShort(refusal)) &&
   (refusal.saidTime === undefined || isDue(now, addDuration(refusal.saidTime, SAID_FOR)));
+
+/** What is to be said of a refusal: it is news, or still so; `elsewhere`: the same words stand there already, said of another change. */
+export type Saying = 'news' | 'again' | 'elsewhere';
+
+/**
+ * The memory after a try of one of a subject's changes that was refused, and what is to be said of it; undefined: nothing. Whoever is given
+ * something to say has said it by `saidTime`.
+ */
+export function noteRefusal(
+  stored: Refusals | undefined,
+  key: string,
+  refused: Pick<Refusal, 'cause' | 'message' | 'basis'> & { readonly now: EpochMs },
+  isSaidAtOnce = false,
+): { readonly refusal: Refusal; readonly saying: Saying | undefined } {
+  const { now, message } = refused;
+  const before = stored?.[key];
+  const refusal = refusedAgain(before, refused);
+  if (refusal === before || !isToBeSaid(refusal, now, isSaidAtOnce)) return { refusal, saying: undefined };
+  const others = Object.entries(stored ?? {}).filter(([other, each]) => other !== key && each.message === message);
+  const elsewhere = others.find(([, each]) => each.saidTime !== undefined && !isToBeSaid(each, now, true))?.[1];
+  if (elsewhere?.saidTime !== undefined)
+    return { refusal: { ...refusal, saidTime: elsewhere.saidTime }, saying: 'elsewhere' };
+  return { refusal: { ...refusal, saidTime: now }, saying: refusal.saidTime === undefined ? 'news' : 'again' };
+}
 
 const AGAIN: Readonly<Record<RefusalCause, string>> = {
   request: 'it is tried again ever less often, after one minute to one hour',

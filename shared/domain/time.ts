@@ -32,6 +32,13 @@ export function addDuration(instant: EpochMs, duration: DurationMs): EpochMs {
   return (instant + duration) as EpochMs;
 }
 
+/** How long a try waits that follows so many in a row: `first`, then twice as long each time, `longest` at most. @param times from 1 */
+export function doubledWait(first: DurationMs, times: number, longest: DurationMs): DurationMs {
+  return Math.min(first * 2 ** Math.min(Math.max(times - 1, 0), MOST_DOUBLINGS), longest) as DurationMs;
+}
+
+const MOST_DOUBLINGS = 30;
+
 /** Time from `from` to `to`; negative when `to` is earlier. */
 export function durationBetween(from: EpochMs, to: EpochMs): DurationMs {
   return (to - from) as DurationMs;

@@ -1,5 +1,5 @@
 /** When a failed message is tried again. Pure, so that the Lambda wrapper and the local inbox agree. */
-import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
+import { doubledWait, seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 
 /** Long enough for a conflict or a throttled API to pass. */
 const FIRST_RETRY = seconds(5);
@@ -19,6 +19,6 @@ export function retryDelay(
   { begun = true }: { readonly begun?: boolean } = {},
 ): DurationMs {
   if (!begun && receiveCount <= SOON) return FIRST_RETRY;
-  const doubled = FIRST_RETRY * 2 ** Math.min(Math.max(receiveCount - 1, 0), 16);
+  const doubled = doubledWait(FIRST_RETRY, receiveCount, LONGEST_RETRY);
   return toDurationMs(Math.min(LONGEST_RETRY, Math.max(doubled, askedMs ?? 0)));
 }

@@ -28,10 +28,9 @@ import { isJsonObject } from '../domain/json.ts';
 import {
   heldUntil,
   isShort,
-  isToBeSaid,
   nextTry,
+  noteRefusal,
   REFUSAL_CAUSES,
-  refusedAgain,
   textOfRefusal,
   type Refusal,
   type RefusalCause,
@@ -125,8 +124,15 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     const error = cause === 'request' ? new TerminalError('Refused', message) : new RetryableError(message);
     return { kind: 'refused', message, until, error, goesBack: undefined };
   };
+  const after: Tries['after'] = stored => {
+    if (own.size === 0) return stored;
+    const all = Object.entries<Refusal | undefined>({ ...stored, ...Object.fromEntries(own) });
+    const kept = all.flatMap(([key, each]) => (each === undefined ? [] : [[key, each] as const]));
+    return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  };
   return {
     waiting,
+    after,
     forget: key => void own.set(key, undefined),
     async make(change, call) {
       const { key, stored, restsOn, deadline, isSaidAtOnce, maxText, say } = change;
@@ -147,26 +153,16 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const cause = causeOf(error);
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = cutText(error.message, maxText);
-        const again = refusedAgain(before, { cause, message, basis: basisOf(restsOn), now });
-        const isKept = again === before;
-        // The same words were said for another change of the subject.
-        const others = Object.values({ ...stored, ...Object.fromEntries(own) });
-        const saidTime = others.find(each => each?.message === message && each.saidTime !== undefined)?.saidTime;
-        const next = saidTime === undefined ? again : { ...again, saidTime };
-        const isSaid = !isKept && isToBeSaid(next, now, isSaidAtOnce);
+        const refused = { cause, message, basis: basisOf(restsOn), now };
+        const { refusal: next, saying } = noteRefusal(after(stored), key, refused, isSaidAtOnce);
+        const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        if (isSaid) await say(textOfRefusal(next), next.saidTime !== undefined);
-        own.set(key, isSaid ? { ...next, saidTime: now } : next);
+        if (saying === 'news' || saying === 'again') await say(textOfRefusal(next), saying === 'again');
+        own.set(key, next);
         const goesBack = (isKept || isShort(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead) ?? now;
         return { kind: 'refused', message, until, error, goesBack };
       }
-    },
-    after(stored) {
-      if (own.size === 0) return stored;
-      const all = Object.entries<Refusal | undefined>({ ...stored, ...Object.fromEntries(own) });
-      const kept = all.flatMap(([key, each]) => (each === undefined ? [] : [[key, each] as const]));
-      return kept.length === 0 ? undefined : Object.fromEntries(kept);
     },
   };
 }

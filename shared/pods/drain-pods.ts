@@ -13,6 +13,7 @@ import { instant } from '../contract/instant.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import * as z from '../contract/zod.ts';
 import { cutText } from '../domain/cut-text.ts';
+import { qualifiedName } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
 import type { Protection } from '../domain/protection.ts';
 import type { Refusals } from '../domain/refusal.ts';
@@ -278,8 +279,8 @@ export function leftAfter(before: number, ended: readonly EndedPod<PodEnd>[], no
   const retryTime = earliest(counted, known);
   const texts = ended.flatMap(({ end: { pod }, answer }) => {
     if (answer.kind === 'changed' && failures >= CONFLICTS_SAID)
-      return [`${nameOf(pod)}: each eviction ends in a conflict`];
-    return 'message' in answer ? [`${nameOf(pod)}: ${answer.message}`] : [];
+      return [`${qualifiedName(pod)}: each eviction ends in a conflict`];
+    return 'message' in answer ? [`${qualifiedName(pod)}: ${answer.message}`] : [];
   });
   return { failures, retryTime, isAtOnce: isChanged && failures === 1, texts };
 }
@@ -292,14 +293,3 @@ export function forgetPods(tries: Tries, refusals: Refusals | undefined, pods: r
     if (uid !== undefined && !isThere.has(uid)) tries.forget(key);
   }
 }
-
-const LISTED_MAX = 5;
-
-/** The first of them, and how many more there are. */
-export function listed(items: readonly string[]): string {
-  const more = items.length - LISTED_MAX;
-  return `${items.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-/** As audit lines and Events write it. */
-export const nameOf = ({ namespace, name }: Pick<PodView, 'namespace' | 'name'>): string => `${namespace}/${name}`;

@@ -97,6 +97,13 @@ const PRIMITIVES: readonly Primitive[] = [
   { name: 'one run at a time', does: /\bunderWay: turn\.scopes\b/, home: 'shared/lifecycle/coalesce.ts' },
   { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },
   { name: 'the schedule of refusals', does: /\b(const|function) waitAfter\b/, home: 'shared/domain/refusal.ts' },
+  { name: 'waits that double', does: /\* 2 \*\* /, home: 'shared/domain/time.ts' },
+  {
+    name: 'the first of many names',
+    does: /\band \$\{[^}]*\} more\b/,
+    home: 'shared/domain/cut-text.ts',
+    also: { 'shared/contract/config-schema.ts': 'faults, each with its place' },
+  },
   { name: 'the group of a message', does: /\bfunction messageGroupOf\b/, home: 'shared/contract/message-group.ts' },
 ];
 

@@ -97,6 +97,14 @@ export async function ensureKarpenter(log: Log): Promise<KarpenterBinaries | und
   return { karpenter: join(directory, 'karpenter'), kwokCrds: files.map(file => join(directory, file)) };
 }
 
+/** Returns the path of etcdutl of the pinned etcd, building it first when it is not cached; undefined where there is no Go to build it. */
+export async function ensureEtcdutl(log: Log): Promise<string | undefined> {
+  const { etcd, etcdutlModule, go } = await readPins();
+  const program = { title: 'etcdutl', name: 'etcdutl', version: etcd, module: etcdutlModule, minutes: 'two' };
+  const directory = await ensureProgram(program, go, log);
+  return directory === undefined ? undefined : join(directory, 'etcdutl');
+}
+
 /** Returns the path of the pinned Helm, building it first when it is not cached; undefined where there is no Go to build it. */
 export async function ensureHelm(log: Log, major: HelmMajor): Promise<string | undefined> {
   const { helm, helmModule, go } = await readPins();

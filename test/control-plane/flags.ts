@@ -32,11 +32,14 @@ const LOOPBACK = '127.0.0.1';
 const SERVICE_ADDRESSES = '192.0.2.0/24';
 const DEFAULT_DISABLED_ADMISSION_PLUGINS = ['ServiceAccount', 'TaintNodesByCondition'];
 
+/** Where etcd keeps its data. */
+export const etcdDataDirectory = ({ directory }: Pick<Layout, 'directory'>): string => join(directory, 'etcd');
+
 /** etcd on temporary data, which need not survive a power cut. */
 export function etcdFlags(layout: Layout): string[] {
   const clientUrl = `http://${LOOPBACK}:${layout.etcdPort}`;
   return [
-    `--data-dir=${join(layout.directory, 'etcd')}`,
+    `--data-dir=${etcdDataDirectory(layout)}`,
     `--listen-client-urls=${clientUrl}`,
     `--advertise-client-urls=${clientUrl}`,
     `--listen-peer-urls=http://${LOOPBACK}:0`,

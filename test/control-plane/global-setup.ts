@@ -3,18 +3,19 @@ import {
   ControlPlaneUnavailableError,
   ensureControlPlaneBinaries,
   ensureOtherKubernetes,
+  ensureEtcdutl,
   ensureHelm,
   ensureKarpenter,
 } from './build.ts';
-import { OTHER_RELEASES, HELM_MAJORS } from './go.ts';
+import { HELM_MAJORS, releasesInUse } from './go.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
-    const releases = process.env['KUBEBUILDER_ASSETS'] ? [] : OTHER_RELEASES;
-    for (const release of releases) await ensureOtherKubernetes(release, log);
+    for (const release of releasesInUse()) await ensureOtherKubernetes(release, log);
+    await ensureEtcdutl(log);
     await ensureKarpenter(log);
     for (const major of HELM_MAJORS) await ensureHelm(log, major);
   } catch (error) {

@@ -17,12 +17,22 @@ export type Pins = {
   readonly go: string;
   readonly controlPlane: GoModule;
   readonly karpenterModule: GoModule;
+  readonly etcdutlModule: GoModule;
   readonly helmModule: Readonly<Record<HelmMajor, GoModule>>;
 };
 
 /** Other releases of Kubernetes that some suites run on: the oldest is what Curfew promises to run on. Each has a folder of its name. */
-export const OTHER_RELEASES = ['newest', 'oldest'] as const;
+export const OTHER_RELEASES = ['newest', 'between', 'oldest'] as const;
 export type OtherRelease = (typeof OTHER_RELEASES)[number];
+
+/**
+ * Of those, the ones of this run. `between` takes as long to build and to run as the oldest, so `CURFEW_TEST_BETWEEN=yes` asks for it. With
+ * components of one release that are given there is none.
+ */
+export const releasesInUse = (): readonly OtherRelease[] =>
+  process.env['KUBEBUILDER_ASSETS']
+    ? []
+    : OTHER_RELEASES.filter(release => release !== 'between' || process.env['CURFEW_TEST_BETWEEN'] === 'yes');
 
 /** The releases of Helm that are in use. */
 export const HELM_MAJORS = [3, 4] as const;
@@ -41,7 +51,12 @@ type Binary = { readonly name: string; readonly package: string };
 
 const MODULE_DIRECTORY = import.meta.dirname;
 const KARPENTER = 'sigs.k8s.io/karpenter';
-const KARPENTER_DIRECTORY = join(MODULE_DIRECTORY, 'karpenter');
+/** `CURFEW_TEST_KARPENTER=before` runs the suites with the release before. */
+const KARPENTER_DIRECTORY = join(
+  MODULE_DIRECTORY,
+  'karpenter',
+  ...(process.env['CURFEW_TEST_KARPENTER'] === 'before' ? ['before'] : []),
+);
 const HELM = { 3: 'helm.sh/helm/v3', 4: 'helm.sh/helm/v4' } as const;
 const HELM_DIRECTORY = { 3: join(MODULE_DIRECTORY, 'helm'), 4: join(MODULE_DIRECTORY, 'helm4') } as const;
 const KUBERNETES_PIN = /^\s*(?:require )?k8s\.io\/kubernetes (v\S+)/m;
@@ -58,12 +73,15 @@ const CONTROL_PLANE_BINARIES: readonly Binary[] = [
 const OLDEST_BINARIES = CONTROL_PLANE_BINARIES.filter(({ name }) =>
   ['kube-apiserver', 'kube-controller-manager', 'kubectl'].includes(name),
 );
+const ETCDUTL_DIRECTORY = join(MODULE_DIRECTORY, 'etcdutl');
+const ETCDUTL_BINARIES: readonly Binary[] = [{ name: 'etcdutl', package: 'go.etcd.io/etcd/etcdutl/v3' }];
 const KARPENTER_BINARIES: readonly Binary[] = [{ name: 'karpenter', package: `${KARPENTER}/kwok` }];
 
 /** Reads the pinned versions. */
 export async function readPins(): Promise<Pins> {
   const controlPlane = await readModule(MODULE_DIRECTORY);
   const karpenter = await readModule(KARPENTER_DIRECTORY);
+  const etcdutl = await readModule(ETCDUTL_DIRECTORY);
   const helm3 = await readHelm(3);
   const helm4 = await readHelm(4);
   const kubernetes = controlPlane.pin(KUBERNETES_PIN);
@@ -72,6 +90,7 @@ export async function readPins(): Promise<Pins> {
     kubernetes,
     others: {
       newest: await readOther('newest', CONTROL_PLANE_BINARIES),
+      between: await readOther('between', OLDEST_BINARIES),
       // What was cut out of Kubernetes later.
       oldest: await readOther('oldest', OLDEST_BINARIES, ['providerless']),
     },
@@ -81,6 +100,7 @@ export async function readPins(): Promise<Pins> {
     go: controlPlane.pin(/^go (\S+)/m),
     controlPlane: controlPlane.building(CONTROL_PLANE_BINARIES, kubernetesStamps(kubernetes)),
     karpenterModule: karpenter.building(KARPENTER_BINARIES, [`${KARPENTER}/pkg/operator.Version=${karpenterVersion}`]),
+    etcdutlModule: etcdutl.building(ETCDUTL_BINARIES, []),
     helmModule: { 3: helm3.module, 4: helm4.module },
   };
 }

@@ -20,7 +20,15 @@ export type Running = {
   logTail(): Promise<string>;
   /** Asks it to end, then makes it end. Returns when it is gone. */
   stop(): Promise<void>;
+  /** `kill -9`. Returns when it is gone. */
+  kill(): Promise<void>;
+  /** It keeps its connections and answers nothing until it is resumed. */
+  pause(): void;
+  resume(): void;
 };
+
+/** A process that may be gone for a while: each `start` makes another one and returns when it is ready. */
+export type Restartable = Pick<Running, 'kill' | 'pause' | 'resume'> & { start(): Promise<void> };
 
 /** Processes that share a temporary directory and an end. */
 export type ProcessGroup = {
@@ -73,6 +81,19 @@ export async function waitUntil(running: Running, check: () => Promise<boolean>,
   }
 }
 
+/** @param start starts a process, and returns it when it is ready */
+export async function restartable(start: () => Promise<Running>): Promise<Restartable> {
+  let running = await start();
+  return {
+    async start() {
+      running = await start();
+    },
+    kill: () => running.kill(),
+    pause: () => running.pause(),
+    resume: () => running.resume(),
+  };
+}
+
 /** Returns a loopback port that is free now. Someone else may still be faster to take it. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -114,6 +135,12 @@ function startProcess(
     stop: async () => {
       if (end === undefined) await stopProcess(child, gone);
     },
+    async kill() {
+      child.kill('SIGKILL');
+      if (end === undefined) await gone;
+    },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
   };
   return { pid: child.pid, running };
 }

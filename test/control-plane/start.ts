@@ -4,9 +4,18 @@ import { join } from 'node:path';
 
 import { type ControlPlaneBinaries, ensureControlPlaneBinaries, type Versions } from './build.ts';
 import type { Log } from './cache.ts';
+import { compactEtcd, restoreEtcd, snapshotOfEtcd, type EtcdSnapshot, type RestoreSettings } from './etcd.ts';
 import { apiserverFlags, type ApiserverSettings, controllerManagerFlags, etcdFlags, type Layout } from './flags.ts';
 import { createIdentities, type Identities, type User } from './identities.ts';
-import { createProcessGroup, freePort, type ProcessGroup, type Running, waitUntil } from './processes.ts';
+import {
+  createProcessGroup,
+  freePort,
+  restartable,
+  type ProcessGroup,
+  type Restartable,
+  type Running,
+  waitUntil,
+} from './processes.ts';
 
 /** How to start a control plane. Everything has a default. */
 export type ControlPlaneOptions = ApiserverSettings & {
@@ -40,6 +49,13 @@ export type ControlPlane = AsyncDisposable & {
   readonly auditLog?: string;
   /** Compacts etcd to its newest revision: what is older is gone, for clients too when the watch cache is off. */
   compact(): Promise<void>;
+  /** To be ended and started again. What needs it says so by itself, as in production. */
+  readonly apiserver: Restartable;
+  readonly etcd: Restartable;
+  /** What `etcdctl snapshot save` does. */
+  snapshot(): Promise<EtcdSnapshot>;
+  /** What the documents of Kubernetes ask for: ends every component, gives etcd the state of the snapshot, starts them again. */
+  restore(snapshot: EtcdSnapshot, settings?: RestoreSettings): Promise<void>;
   /** Ends every process and removes every file of this control plane. Safe to call again. */
   stop(): Promise<void>;
 };
@@ -97,25 +113,39 @@ async function startIn(
   const identities = createIdentities(group.directory, url, options.users ?? []);
   const adminKubeconfig = identities.kubeconfigFor(identities.admin.name, identities.admin.groups);
 
-  const etcd = group.start('etcd', binaries.etcd, etcdFlags(layout));
-  const isEtcdHealthy = async (): Promise<boolean> =>
-    (await fetch(`http://127.0.0.1:${etcdPort}/health`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })).ok;
-  await waitUntil(etcd, isEtcdHealthy, READY_TIMEOUT_MS);
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+  const etcd = await restartable(async () => {
+    const started = group.start('etcd', binaries.etcd, etcdFlags(layout));
+    const isHealthy = async (): Promise<boolean> =>
+      (await fetch(`${etcdUrl}/health`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })).ok;
+    await waitUntil(started, isHealthy, READY_TIMEOUT_MS);
+    return started;
+  });
 
   const flags = apiserverFlags(layout, options, binaries.versions.kubernetes);
-  const apiserver = group.start('kube-apiserver', binaries.apiserver, flags);
   const answers = async (path: string): Promise<boolean> => (await adminGet(url + path, identities)) === 200;
-  await waitUntil(apiserver, () => answers('/readyz'), READY_TIMEOUT_MS);
-  await waitUntil(apiserver, () => answers('/api/v1/namespaces/default'), READY_TIMEOUT_MS);
+  const apiserver = await restartable(async () => {
+    const started = group.start('kube-apiserver', binaries.apiserver, flags);
+    await waitUntil(started, () => answers('/readyz'), READY_TIMEOUT_MS);
+    await waitUntil(started, () => answers('/api/v1/namespaces/default'), READY_TIMEOUT_MS);
+    return started;
+  });
 
   const controllers = options.controllers ?? DEFAULT_CONTROLLERS;
-  if (binaries.controllerManager !== undefined && controllers.length > 0) {
-    const manager = group.start('kube-controller-manager', binaries.controllerManager, [
+  const components = [etcd, apiserver];
+  const { controllerManager } = binaries;
+  if (controllerManager !== undefined && controllers.length > 0) {
+    const managerFlags = [
       ...controllerManagerFlags(layout, controllers, adminKubeconfig),
       ...(options.controllerManagerFlags ?? []),
-    ]);
+    ];
     const healthUrl = `https://127.0.0.1:${controllerManagerPort}/healthz`;
-    await waitUntil(manager, async () => (await adminGet(healthUrl, identities)) === 200, READY_TIMEOUT_MS);
+    const manager = await restartable(async () => {
+      const started = group.start('kube-controller-manager', controllerManager, managerFlags);
+      await waitUntil(started, async () => (await adminGet(healthUrl, identities)) === 200, READY_TIMEOUT_MS);
+      return started;
+    });
+    components.push(manager);
   }
 
   return {
@@ -134,7 +164,15 @@ async function startIn(
       return running;
     },
     ...(options.audit === true && { auditLog: join(group.directory, 'audit.log') }),
-    compact: () => compactEtcd(`http://127.0.0.1:${etcdPort}`),
+    compact: () => compactEtcd(etcdUrl),
+    apiserver,
+    etcd,
+    snapshot: () => snapshotOfEtcd(etcdUrl, layout),
+    async restore(snapshot, settings = {}) {
+      for (const component of components.toReversed()) await component.kill();
+      await restoreEtcd(snapshot, layout, settings);
+      for (const component of components) await component.start();
+    },
     stop: group.stop,
     [Symbol.asyncDispose]: group.stop,
   };
@@ -148,17 +186,4 @@ function adminGet(url: string, identities: Identities): Promise<number | undefin
     });
     outgoing.on('error', reject).end();
   });
-}
-
-async function compactEtcd(url: string): Promise<void> {
-  const call = async (path: string, body: object): Promise<string> => {
-    const response = await fetch(`${url}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`etcd answered ${response.status}: ${text}`);
-    return text;
-  };
-  const anyKey = Buffer.from('/').toString('base64');
-  const revision = /"revision":"(\d+)"/.exec(await call('range', { key: anyKey }))?.[1];
-  if (revision === undefined) throw new Error('etcd told no revision');
-  await call('compaction', { revision, physical: true });
 }

@@ -1,6 +1,7 @@
 /** Mistakes in what becomes of a request: its turn, its end, and errors on its way. */
 import type { ActiveDrain } from '../../functions/drain/record.ts';
 import type { DrainRequest, FinishedDrain } from '../../functions/drain/request-record.ts';
+import { endOf } from '../../functions/drain/history.ts';
 import { FULL } from '../../functions/drain/pods.ts';
 import { toFinished } from '../../functions/drain/admission.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
@@ -51,6 +52,17 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
         ? { kind: 'answer', answer: refusal(decision.request, seen.now), novelty: 'new', record: seen.record }
         : decision,
     ),
+  },
+  {
+    name: 'drain-takes-an-answer-for-given',
+    mistake: 'does not see that a request on the Node lacks the answer that it was given',
+    breaks: ['I12'],
+    scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node-is-answered-again',
+    mutation: seeing(({ incoming, ...seen }) => ({
+      ...seen,
+      incoming:
+        incoming?.kind === 'drain' && endOf(seen.record, incoming.request.id) !== undefined ? undefined : incoming,
+    })),
   },
   {
     name: 'drain-despite-a-recovery',

@@ -41,7 +41,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     name: 'illness-begins-with-each-report',
     mistake: 'counts a status that stays anew each time that its agent writes it',
     breaks: ['I5'],
-    scenario: `${STARTS}#repair-incident-whose-time-moves`,
+    scenario: `${STARTS}#repair-illness-whose-time-moves`,
     mutation: remembering(held => ({ ...held, clocks: {} })),
   },
   {
@@ -58,7 +58,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     name: 'illness-inherits-the-age-of-its-status',
     mistake: 'counts a reason from the transition of its status',
     breaks: ['I3'],
-    scenario: `${STARTS}#repair-incident-of-a-new-reason`,
+    scenario: `${STARTS}#repair-illness-of-a-new-reason`,
     mutation: seeing({
       rules: rules =>
         withSettings(rules, ({ conditions }) => ({

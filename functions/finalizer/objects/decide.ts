@@ -5,6 +5,7 @@ import { DEFAULT_RATE_LIMIT, type FinalizerRule, type RateLimit } from '../../..
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
+  doubledWait,
   earliest,
   hours,
   isDue,
@@ -122,6 +123,5 @@ function nextCall({ phase, time, attempts, slotTime }: Entry, { longestBackoff }
 
 /** 5 s, 10 s, 20 s … the longest. @param attempts that failed, from 1 */
 export function retryDelay(attempts: number, longest: DurationMs = DEFAULT_RATE_LIMIT.longestBackoff): DurationMs {
-  const doubled = seconds(5 * 2 ** Math.min(Math.max(attempts - 1, 0), 20));
-  return doubled < longest ? doubled : longest;
+  return doubledWait(seconds(5), attempts, longest);
 }

@@ -1,6 +1,5 @@
 /** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
 import type { FinalizerContext } from '../cluster/context.ts';
-import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
@@ -12,6 +11,7 @@ import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 import { isCarrying } from '../rules/rule-set.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */

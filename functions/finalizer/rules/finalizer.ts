@@ -1,8 +1,8 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import type { TerminationDeps } from '../cluster/context.ts';
-import { changeExactly } from '../../../shared/ports/exact-change.ts';
+import { listed } from '../../../shared/domain/cut-text.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -13,6 +13,7 @@ import { setConditions, type Condition } from '../cluster/set-condition.ts';
 import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
 import type { ObservedRule } from './observe.ts';
 import { objectsOf } from './wake-ups.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
@@ -36,7 +37,6 @@ export async function keepRule(
 }
 
 const RELEASED = 'ObjectsReleased';
-const LISTED_MAX = 5;
 
 /**
  * A rule that is being deleted goes when no object carries its finalizer, in sight or out of it; that is looked at once a minute, and its
@@ -123,19 +123,19 @@ function reasonOf(left: Left, rule: FinalizerRule, settled: EpochMs): Pick<Condi
       };
     case 'some': {
       const carries = left.objects.length === 1 ? 'carries' : 'carry';
-      return { status: 'False', reason: 'Waiting', message: `${listed(left.objects)} ${carries} ${finalizerName}` };
+      return {
+        status: 'False',
+        reason: 'Waiting',
+        message: `${countedNames(left.objects)} ${carries} ${finalizerName}`,
+      };
     }
   }
 }
 
 /** `3 objects (prod/a, prod/b, c)`. */
-export function listed(objects: readonly KubernetesObject[]): string {
-  const names = objects.map(({ metadata: { namespace, name } }) =>
-    namespace === undefined ? name : `${namespace}/${name}`,
-  );
-  const more = names.length - LISTED_MAX;
-  const shown = names.toSorted().slice(0, LISTED_MAX).join(', ');
-  return `${names.length} ${names.length === 1 ? 'object' : 'objects'} (${shown}${more > 0 ? ` and ${more} more` : ''})`;
+export function countedNames(objects: readonly KubernetesObject[]): string {
+  const names = objects.map(({ metadata }) => qualifiedName(metadata)).toSorted();
+  return `${names.length} ${names.length === 1 ? 'object' : 'objects'} (${listed(names)})`;
 }
 
 /** A rule that is being deleted, and that nothing waits for. */

@@ -5,7 +5,7 @@ import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { carriedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import { listed } from './finalizer.ts';
+import { countedNames } from './finalizer.ts';
 import { isLater } from './record.ts';
 import type { RuleAcceptance } from './rule-set.ts';
 
@@ -52,5 +52,8 @@ export async function withCarriers(
   if (found.kind !== 'there') return accepted;
   const carriers = found.objects.filter(({ metadata }) => metadata.finalizers?.includes(carried.finalizerName));
   if (carriers.length === 0) return accepted;
-  return { ...accepted, message: `${accepted.message}; ${listed(carriers)} with that finalizer, which is left alone` };
+  return {
+    ...accepted,
+    message: `${accepted.message}; ${countedNames(carriers)} with that finalizer, which is left alone`,
+  };
 }

@@ -3,10 +3,10 @@
  * and others find it, as Karpenter does. What NodePool and policy say can be edited later, and the annotation would stand above it: that is
  * not written down.
  */
-import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { OF_CLAIM } from './decide.ts';
 import type { TerminationContext } from './context.ts';

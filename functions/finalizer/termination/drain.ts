@@ -6,8 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { listed } from '../../../shared/domain/cut-text.ts';
 import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../shared/domain/drainable-pod.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import { addDuration, earliest, isDue, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
@@ -17,8 +18,6 @@ import {
   forgetPods,
   heldAfter,
   leftAfter,
-  listed,
-  nameOf,
   withIntents,
   type EndedPod,
   type HeldEvictions,
@@ -143,12 +142,14 @@ function stuckAfter({ now }: TerminationContext, ended: Ended): EpochMs | undefi
 function describeWait({ steps }: DrainPlan, texts: readonly string[]): string {
   const protectedPods = steps.flatMap(step =>
     step.kind === 'wait' && step.because === 'Protected'
-      ? [`${nameOf(step.pod)} is protected${step.until === undefined ? '' : ` until ${toTimestamp(step.until)}`}`]
+      ? [
+          `${qualifiedName(step.pod)} is protected${step.until === undefined ? '' : ` until ${toTimestamp(step.until)}`}`,
+        ]
       : [],
   );
   const reasons = [...protectedPods, ...texts];
   if (reasons.length > 0) return `pods are left that must not go: ${listed(reasons)}`;
-  return `pods are stopping: ${listed(steps.map(({ pod }) => nameOf(pod)))}`;
+  return `pods are stopping: ${listed(steps.map(({ pod }) => qualifiedName(pod)))}`;
 }
 
 /** The API server forgets Events after an hour. */

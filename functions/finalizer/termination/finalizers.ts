@@ -2,10 +2,10 @@
  * Puts finalizers on and takes them off: exactly the object that was looked at, nothing but its metadata (I10), so that a quantity in its
  * spec stays as it was written.
  */
-import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 
 interface Deps {

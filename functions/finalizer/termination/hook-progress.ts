@@ -1,7 +1,14 @@
 /** How a hook goes on, as the record keeps it: what its worker answered, when it has run out of time, when it is called again. Pure. */
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { TerminationHook } from '../../../shared/domain/termination.ts';
-import { addDuration, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  doubledWait,
+  minutes,
+  seconds,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
 import type { HookProgress } from './record.ts';
 
 /** `resource`: how the custom resource of a hook is found again; its version as it was last seen. */
@@ -54,12 +61,8 @@ export function hookTimeoutTime({ deadline, heartbeat }: TerminationHook, progre
   return silent < end ? silent : end;
 }
 
-const LONGEST_RETRY_SECONDS = 60;
-
 /** 5 s, 10 s, 20 s … 60 s. @param attempts that failed, from 1 */
-export function hookRetryDelay(attempts: number): DurationMs {
-  return seconds(Math.min(5 * 2 ** Math.min(attempts - 1, 10), LONGEST_RETRY_SECONDS));
-}
+export const hookRetryDelay = (attempts: number): DurationMs => doubledWait(seconds(5), attempts, minutes(1));
 
 /**
  * Whether nobody knows that the hook was ever called: the first call was noted down, and the run that did so ended. The hook's deadline

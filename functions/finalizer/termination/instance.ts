@@ -8,6 +8,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
+  doubledWait,
   earliest,
   isDue,
   minutes,
@@ -184,7 +185,7 @@ async function failed(
   { message, until, goesBack }: Refused,
 ): Promise<StepOutcome> {
   const { now } = context;
-  const delay = goesBack === undefined ? seconds(0) : seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
+  const delay = goesBack === undefined ? seconds(0) : doubledWait(seconds(5), number, minutes(1));
   // Dated so that it has settled when the next one is due, and not before, whatever wakes us.
   const intendedTime = addDuration(now, toDurationMs(delay - RUN_ENDS_WITHIN));
   await context.remember({ instance: { number, phase: 'accepted', intendedTime } });

@@ -4,7 +4,6 @@
  * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
  */
 import type { TerminationDeps } from '../cluster/context.ts';
-import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { orRefused } from '../../../shared/lifecycle/refusals.ts';
@@ -14,6 +13,7 @@ import { KARPENTER_FINALIZER } from './decide.ts';
 import { isLive } from './objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { setConditions } from '../cluster/set-condition.ts';
+import { changeExactly } from '../../../shared/ports/exact-change.ts';
 
 /** On a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
 const CONDITION = 'curfew.dev/ReplaceNotInForce';

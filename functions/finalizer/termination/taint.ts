@@ -1,5 +1,4 @@
 /** Keeps new pods and new connections away from the Nodes, as Karpenter does, and asks the forwarder to publish their pods. */
-import { changeExactly, type Change } from '../../../shared/ports/exact-change.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
@@ -8,6 +7,7 @@ import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
 import type { JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { isLive } from './objects.ts';
+import { changeExactly, type Change } from '../../../shared/ports/exact-change.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 

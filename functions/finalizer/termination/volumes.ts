@@ -4,6 +4,7 @@
  */
 import type { TerminationDeps } from '../cluster/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { listed } from '../../../shared/domain/cut-text.ts';
 import { drainabilityOf } from '../../../shared/domain/drainable-pod.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
@@ -49,9 +50,7 @@ async function describeAttached(context: TerminationContext): Promise<string | u
   const staying = await volumesThatStay(deps, names, now);
   const blocking = withVolume.filter(({ volume }) => !staying.has(volume)).map(({ name }) => name);
   if (blocking.length === 0) return undefined;
-  const listed = blocking.toSorted().slice(0, 5).join(', ');
-  const more = blocking.length > 5 ? ` and ${blocking.length - 5} more` : '';
-  return `volumes are attached: VolumeAttachments ${listed}${more}`;
+  return `volumes are attached: VolumeAttachments ${listed(blocking.toSorted())}`;
 }
 
 /** Made for an earlier Node of that name (I10). A time that cannot be read says nothing. */

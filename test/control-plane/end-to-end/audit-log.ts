@@ -22,12 +22,18 @@ const eventSchema = z.object({
   responseStatus: z.object({ code: z.number().optional() }).optional(),
   requestObject: json.optional(),
   responseObject: json.optional(),
+  requestReceivedTimestamp: z.string(),
   stageTimestamp: z.string(),
   annotations: z.record(z.string(), z.string()).optional(),
 });
 
+/** How each line begins. */
+const BEGIN = '{"kind":"Event","apiVersion":"audit.k8s.io/';
+
 export interface AuditedRequest {
+  /** When it was answered. */
   readonly time: EpochMs;
+  readonly received: EpochMs;
   readonly user: string;
   /** As RBAC names it: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, … */
   readonly verb: string;
@@ -53,7 +59,8 @@ export function readAuditLog(path: string, from = 0): readonly AuditedRequest[] 
   const lines = readFileSync(path).subarray(from).toString().split('\n');
   return lines.flatMap(line => {
     if (line === '') return [];
-    const event = eventSchema.parse(JSON.parse(line));
+    // An API server that was killed may have written half a line: the next one goes on in it.
+    const event = eventSchema.parse(JSON.parse(line.slice(line.lastIndexOf(BEGIN))));
     const isWatch = event.verb === 'watch';
     if (event.stage !== (isWatch ? 'ResponseStarted' : 'ResponseComplete')) return [];
     return [toRequest(event)];
@@ -62,9 +69,9 @@ export function readAuditLog(path: string, from = 0): readonly AuditedRequest[] 
 
 function toRequest(event: z.infer<typeof eventSchema>): AuditedRequest {
   const { objectRef, requestObject, responseObject, annotations = {} } = event;
-  const text = event.stageTimestamp;
   return {
-    time: parseTimestamp(text) ?? toEpochMs(Date.parse(text)),
+    time: instantOf(event.stageTimestamp),
+    received: instantOf(event.requestReceivedTimestamp),
     user: event.user.username,
     verb: event.verb,
     group: objectRef?.apiGroup ?? '',
@@ -78,3 +85,5 @@ function toRequest(event: z.infer<typeof eventSchema>): AuditedRequest {
     responseObject,
   };
 }
+
+const instantOf = (text: string): EpochMs => parseTimestamp(text) ?? toEpochMs(Date.parse(text));

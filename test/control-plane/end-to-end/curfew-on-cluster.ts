@@ -52,14 +52,7 @@ export async function startCurfewOnCluster(
       ...FUNCTION_NAMES.map(name => ({ name: userOf(name), groups: [`curfew:${name}`] })),
     ],
   });
-  const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });
-  await applyFiles(http, plane.karpenterCrds);
-  await applyFiles(
-    http,
-    DEPLOY_FILES.map(file => `${root}${file}`),
-  );
-  http.close();
-
+  await applyDefinitionsAndDeployment(plane);
   const transports = new Map([...parts.keys(), ADMIN].map(user => [user, connectAs(user, credentialsOf(plane, user))]));
   const transportOf = (user: string): Transport => {
     const transport = transports.get(user);
@@ -68,9 +61,7 @@ export async function startCurfewOnCluster(
   };
   const admin = transportOf(ADMIN);
   const asAdmin = createKubernetesApi(admin);
-  for (const type of [RESOURCES.NodeClaim, RESOURCES.NodePool, RESOURCES.NodeLifecyclePolicy]) {
-    while ((await asAdmin.list(type)).kind === 'notServed') await systemClock.sleep(toDurationMs(100));
-  }
+  await whenServed(asAdmin);
   const { auditLog } = plane;
   if (auditLog === undefined) throw new Error('the control plane keeps no audit log');
   return {
@@ -90,13 +81,31 @@ export async function startCurfewOnCluster(
   };
 }
 
+/** Karpenter's definitions, and all of `deploy/`. @param plane has the user ADMIN */
+export async function applyDefinitionsAndDeployment(plane: ControlPlane): Promise<void> {
+  const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });
+  await applyFiles(http, plane.karpenterCrds);
+  await applyFiles(
+    http,
+    DEPLOY_FILES.map(file => `${root}${file}`),
+  );
+  http.close();
+}
+
+/** Definitions are served a moment after they were applied. */
+export async function whenServed(kubernetes: Pick<KubernetesApi, 'list'>): Promise<void> {
+  for (const type of [RESOURCES.NodeClaim, RESOURCES.NodePool, RESOURCES.NodeLifecyclePolicy]) {
+    while ((await kubernetes.list(type)).kind === 'notServed') await systemClock.sleep(toDurationMs(100));
+  }
+}
+
 export interface Credentials {
   readonly server: string;
   readonly ca: string;
   readonly token: string;
 }
 
-const credentialsOf = ({ url, caPem, tokenFor }: ControlPlane, user: string): Credentials => ({
+export const credentialsOf = ({ url, caPem, tokenFor }: ControlPlane, user: string): Credentials => ({
   server: url,
   ca: caPem,
   token: tokenFor(user),

@@ -16,6 +16,7 @@ const PATCH_LEASE = 'patch leases.coordination.k8s.io curfew-forwarder in curfew
 
 const request = (changes: Partial<AuditedRequest>): AuditedRequest => ({
   time: toEpochMs(0),
+  received: toEpochMs(0),
   user: 'somebody',
   verb: 'get',
   group: '',

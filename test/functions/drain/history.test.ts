@@ -131,6 +131,20 @@ describe('a request on the Node', () => {
       kind: 'drain',
     });
   });
+
+  it.each([
+    ['Enforce', 'answer'],
+    ['Observe', 'rest'],
+  ] as const)('is answered again where its answer is gone, in mode %s: %s', (mode, kind) => {
+    // etcd was given an earlier state, in which the drain had not ended yet.
+    const node: DrainedNode = { ...NODE, requested: 'a' };
+    const record: DrainRecord = { ...NO_DRAINS, finished: [end('a')] };
+    const incoming = requestOnNode(node, record);
+    expect(decide(observation({ node, record, mode, ...(incoming !== undefined && { incoming }) }))).toMatchObject({
+      kind,
+      ...(kind === 'answer' && { novelty: 'repeated', answer: { id: 'a', status: 'Succeeded' } }),
+    });
+  });
 });
 
 describe('an event', () => {

@@ -123,6 +123,22 @@ it('leaves the end of a drain to the run that ended it, which may be about to sa
   expect(world.whileSaying).toEqual([]);
 });
 
+it('answers a request again whose answer the API server has forgotten, once, and touches no pod for it', async () => {
+  const world = createWorld();
+  await world.begin();
+  world.core.delete({ type: RESOURCES.Pod, namespace: 'default', name: 'web-0' }, { gracePeriodSeconds: 0 });
+  await world.readsAfter(['labels'], 'another');
+  const answer = (): string | undefined => world.core.get(NODE).metadata.annotations?.['curfew.dev/drain-answer'];
+  const before = answer();
+  expect(before).toContain('"m1"');
+  const forgotten = { metadata: { annotations: { 'curfew.dev/drain-answer': null } }, spec: { unschedulable: null } };
+  world.core.patch(NODE, { type: 'merge', body: forgotten });
+  await world.readsAfter(['drain'], 'another');
+  await world.readsAfter(['drain'], 'another');
+  expect(answer()).toBe(before);
+  expect(world.decisions.slice(world.decisions.indexOf('end'))).toEqual(['end', 'answer']);
+});
+
 it('says that a drain is held also when the run that set out to say it dies', async () => {
   const world = createWorld();
   const config = { type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' };
