@@ -98,8 +98,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
         try {
           return await api.delete(ref, options);
         } catch (error) {
-          if (error instanceof RetryableError && error.outcomeUnknown) return await api.delete(ref, options);
-          throw error;
+          if (!(error instanceof RetryableError) || !error.outcomeUnknown) throw error;
+          return await api.delete(ref, { preconditions: { uid: options?.preconditions?.uid ?? '' } });
         }
       },
     })),
