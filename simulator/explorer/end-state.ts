@@ -96,6 +96,8 @@ function eventOf(event: KubernetesObject): string {
   return parts.flatMap(part => textOf(part) ?? []).join(' ');
 }
 
+const LAST_REBOOT = 'curfew.dev/last-reboot';
+
 /** What differs from run to run. */
 const IGNORED: ReadonlySet<string> = new Set(['resourceVersion', 'managedFields', 'generation', 'creationTimestamp']);
 /** The same anywhere in an object: instants, and pods that were evicted, each with its instant. */
@@ -106,7 +108,12 @@ function withoutRunTimes(object: KubernetesObject): JsonObject {
   const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !IGNORED.has(key)));
   // When it was set is when its run was at work.
   const isForced = annotationOf(object, TERMINATION_TIMESTAMP) !== undefined;
-  const marks = { ...annotations, ...(isForced && { [TERMINATION_TIMESTAMP]: 'set' }) };
+  const reboot = annotationOf(object, LAST_REBOOT)?.replace(/"time":"[^"]*"/, '"time":"set"');
+  const marks = {
+    ...annotations,
+    ...(isForced && { [TERMINATION_TIMESTAMP]: 'set' }),
+    ...(reboot !== undefined && { [LAST_REBOOT]: reboot }),
+  };
   return {
     ...object,
     metadata: {

@@ -67,9 +67,10 @@ export interface ExploreOptions {
  */
 export async function explore(
   situation: Situation,
-  bounds: Bounds,
+  widest: Bounds,
   { reconcilers = {}, onSchedule }: ExploreOptions = {},
 ): Promise<Exploration> {
+  const bounds = situation.isWithoutCrashes === true ? { ...widest, crashes: 0 } : widest;
   const world = await explored(situation, reconcilers);
   const keys = new Set<string>();
   /** How it ends when one run is over before the other begins. */

@@ -61,6 +61,8 @@ export interface Situation {
   readonly messages: { readonly A: Message; readonly B: Message; readonly C?: Message };
   /** Takes seconds: `npm test` tries one run after the other only. */
   readonly isLong?: boolean;
+  /** No run dies in it: what a crash leaves undone is another outcome: a reboot that was intended and not called, a node that is gone before its repair. */
+  readonly isWithoutCrashes?: boolean;
   /** In the order in which they happen. */
   readonly changes?: readonly Change[];
   /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */

@@ -1,4 +1,5 @@
 /** Which checks run. */
+import { checkActsSaid } from './acts-said.ts';
 import { checkDenialsSaid } from './denials-said.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkDisruptionBudgets } from './disruption-budgets.ts';
@@ -56,6 +57,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkMaintenanceLeft,
   checkRobustness,
   checkExplained,
+  checkActsSaid,
   checkDenialsSaid,
   checkRefusedCalls,
   checkHeldSaid,

@@ -5,6 +5,18 @@ import { annotated, withKubernetes, withListed, withPorts, type Mutant } from '.
 
 export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
   {
+    name: 'drain-says-what-was-refused',
+    mistake: 'says of a pod that its budget holds that it was evicted',
+    breaks: ['I9'],
+    scenario: 'drain-modes-are-independent.yaml#drain-modes-are-independent',
+    mutation: withKubernetes('drain', api => ({
+      async evict(ref, options) {
+        const outcome = await api.evict(ref, options);
+        return outcome.kind === 'blocked' ? { kind: 'ok' } : outcome;
+      },
+    })),
+  },
+  {
     name: 'drain-deadline-forces-protected-pods',
     mistake: 'deletes protected pods at the deadline of a drain',
     breaks: ['I2'],

@@ -2,7 +2,7 @@
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { isA, withKubernetes, withPortsOfRun, methodsOf } from './mutant.ts';
+import { isA, withKubernetes, withPortsOfRun, methodsOf, type ResourceName } from './mutant.ts';
 
 /** Without version, so that whoever came between is not noticed. */
 function withoutVersion(body: JsonObject): JsonObject {
@@ -20,18 +20,18 @@ function backTo(read: KubernetesObject, live: KubernetesObject, body: JsonObject
   return { ...body, metadata: { ...metadata, annotations } };
 }
 
-/** Writes a Node back as it read it, with its own change: as with `PUT`, and without a version. */
-export const writesNodesBack = (name: FunctionName): Mutation =>
+/** Writes an object back as it read it, with its own change: as with `PUT`, and without a version. */
+export const writesBack = (name: FunctionName, resource: ResourceName = 'Node'): Mutation =>
   withKubernetes(name, api => {
     let read: KubernetesObject | undefined;
     return {
       async get(ref) {
         const answer = await api.get(ref);
-        if (answer.kind === 'there' && isA('Node', ref)) read = answer.object;
+        if (answer.kind === 'there' && isA(resource, ref)) read = answer.object;
         return answer;
       },
       async patch(ref, patch, options) {
-        if (!isA('Node', ref) || patch.type !== 'merge' || options?.subresource !== undefined)
+        if (!isA(resource, ref) || patch.type !== 'merge' || options?.subresource !== undefined)
           return await api.patch(ref, patch, options);
         const live = await api.get(ref);
         const body = withoutVersion(patch.body);
@@ -40,6 +40,14 @@ export const writesNodesBack = (name: FunctionName): Mutation =>
       },
     };
   });
+
+/** Takes a NodeClaim that somebody else has changed meanwhile for one that is gone. */
+export const TAKES_CHANGED_FOR_GONE: Mutation = withKubernetes('repair', api => ({
+  async patch(ref, patch, options) {
+    const outcome = await api.patch(ref, patch, options);
+    return outcome.kind === 'conflict' && isA('NodeClaim', ref) ? { kind: 'notFound' } : outcome;
+  },
+}));
 
 /** Gives a condition up when somebody else has written to the object meanwhile. */
 export const GIVES_CONDITIONS_UP: Mutation = withPortsOfRun('finalizer', ({ kubernetes }) => {

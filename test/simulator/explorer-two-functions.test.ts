@@ -2,10 +2,12 @@
 import { expect, it } from 'vitest';
 import { explore, SMALLEST_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { TWO_FUNCTIONS_SITUATIONS } from '../../simulator/explorer/situations/two-functions.ts';
+import { REPAIR_AND_OTHERS_SITUATIONS } from '../../simulator/explorer/situations/repair-and-others.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { GIVES_CONDITIONS_UP, writesNodesBack } from '../mutants/two-functions.ts';
+import { GIVES_CONDITIONS_UP, TAKES_CHANGED_FOR_GONE, writesBack } from '../mutants/two-functions.ts';
 
+const SITUATIONS = [...TWO_FUNCTIONS_SITUATIONS, ...REPAIR_AND_OTHERS_SITUATIONS];
 const TIMEOUT_MS = 60_000;
 
 const FOUND: readonly (readonly [situation: string, mistake: string, mutation: Mutation, reason: RegExp])[] = [
@@ -18,7 +20,7 @@ const FOUND: readonly (readonly [situation: string, mistake: string, mutation: M
   [
     'our finalizer is put on while a protected pod comes',
     'a finalizer that writes Nodes back as it read them',
-    writesNodesBack('finalizer'),
+    writesBack('finalizer'),
     /I5: Node n1 .* has a pod that is protected for a time, and is not held/,
   ],
   [
@@ -30,7 +32,25 @@ const FOUND: readonly (readonly [situation: string, mistake: string, mutation: M
   [
     'a protected pod comes while a drain begins',
     'a drain that writes Nodes back as it read them',
-    writesNodesBack('drain'),
+    writesBack('drain'),
+    /I5: Node n1 .* has a pod that is protected for a time, and is not held/,
+  ],
+  [
+    'a reboot is due while the drain of the node is called off',
+    'a drain that writes Nodes back as it read them',
+    writesBack('drain'),
+    /nodes\/\/n1/,
+  ],
+  [
+    'a repair is due while the termination of its node begins',
+    'a repair that takes a NodeClaim that has changed for one that is gone',
+    TAKES_CHANGED_FOR_GONE,
+    /I9: repair says "NodeClaim claim-n1 is terminated forcefully: .* and has not done it/,
+  ],
+  [
+    'a reboot is due while a protected pod comes',
+    'a repair that writes Nodes back as it read them',
+    writesBack('repair'),
     /I5: Node n1 .* has a pod that is protected for a time, and is not held/,
   ],
 ];
@@ -38,7 +58,7 @@ const FOUND: readonly (readonly [situation: string, mistake: string, mutation: M
 it.each(FOUND)(
   '%s: finds %s',
   async (name, _mistake, mutation, reason) => {
-    const situation = TWO_FUNCTIONS_SITUATIONS.find(each => each.name === name);
+    const situation = SITUATIONS.find(each => each.name === name);
     invariant(situation !== undefined, `there is a situation "${name}"`);
     const { failure } = await explore(situation, SMALLEST_BOUNDS, mutation);
     expect(failure?.reasons.join('\n')).toMatch(reason);
@@ -47,7 +67,5 @@ it.each(FOUND)(
 );
 
 it('has a mistake for every situation', () => {
-  expect(FOUND.map(([situation]) => situation).toSorted()).toEqual(
-    TWO_FUNCTIONS_SITUATIONS.map(({ name }) => name).toSorted(),
-  );
+  expect(FOUND.map(([situation]) => situation).toSorted()).toEqual(SITUATIONS.map(({ name }) => name).toSorted());
 });

@@ -13,6 +13,7 @@ import { REPAIR_VOLUNTARY_SITUATIONS } from './repair-voluntary.ts';
 import { RULE_SITUATIONS } from './rules.ts';
 import { TIMER_SITUATIONS } from './timer.ts';
 import { TWO_FUNCTIONS_SITUATIONS } from './two-functions.ts';
+import { REPAIR_AND_OTHERS_SITUATIONS } from './repair-and-others.ts';
 
 export const SITUATIONS: readonly Situation[] = [
   ...KERNEL_SITUATIONS,
@@ -28,4 +29,5 @@ export const SITUATIONS: readonly Situation[] = [
   ...DRAIN_SITUATIONS,
   ...DRAIN_LIMITS_SITUATIONS,
   ...TWO_FUNCTIONS_SITUATIONS,
+  ...REPAIR_AND_OTHERS_SITUATIONS,
 ];

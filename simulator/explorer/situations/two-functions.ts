@@ -19,16 +19,20 @@ const BASE = {
 
 const TERMINATION = policy({ termination: { finalizerName: FINALIZER } });
 
-/** Under our finalizer; being deleted where that is asked for. */
-const held = (object: KubernetesManifest, deleted?: true): KubernetesManifest => ({
+export const underFinalizer = (object: KubernetesManifest, finalizer: string): KubernetesManifest => ({
   ...object,
   metadata: {
     ...object.metadata,
-    finalizers: [FINALIZER],
-    annotations: { ...object.metadata.annotations, 'curfew.dev/termination-finalizer': FINALIZER },
-    ...(deleted && { deletionTimestamp: toTimestamp(START) }),
+    finalizers: [finalizer],
+    annotations: { ...object.metadata.annotations, 'curfew.dev/termination-finalizer': finalizer },
   },
 });
+
+/** Under our finalizer; being deleted where that is asked for. */
+const held = (object: KubernetesManifest, deleted?: true): KubernetesManifest => {
+  const under = underFinalizer(object, FINALIZER);
+  return deleted ? { ...under, metadata: { ...under.metadata, deletionTimestamp: toTimestamp(START) } } : under;
+};
 
 export const TWO_FUNCTIONS_SITUATIONS: readonly Situation[] = [
   {
