@@ -19,7 +19,7 @@ import {
 } from './verdict.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
+import { nextTry, SHORT_FAILURE, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import {
   actionListsOf,
   AWS_REPAIR_STATEMENTS,
@@ -300,13 +300,11 @@ export function turnOf(state: LadderState, now: EpochMs): NextAction {
   return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
 }
 
-const PASSES_WITHIN = minutes(5);
-
 const RESOURCE_CHECK = seconds(30);
 
 /** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
 const passesBy = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
-  addDuration(firstTime, type === 'CustomResource' ? timeout : PASSES_WITHIN);
+  addDuration(firstTime, type === 'CustomResource' ? timeout : SHORT_FAILURE);
 
 export const mayPass = (refusal: Refusal, action: LadderAction): boolean =>
   refusal.cause === 'passing' && refusal.lastTime < passesBy(refusal, action);
