@@ -1,6 +1,6 @@
 /** What one run of a drain has, how each of its turns writes the record, and how a change that is refused ends a turn. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -34,12 +34,11 @@ const UNWATCHED_CHECK = minutes(1);
 
 /** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
 export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
-  const { kind, apiVersion, metadata } = observed.object;
   const { refusals: stored, ...rest } = record;
   forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);
   const refusals = observed.tries.after(stored);
   return observed.store.save({
-    subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
+    subject: subjectOf(observed.object),
     value: { ...rest, ...(refusals !== undefined && { refusals }) },
     wakeTime,
     punctual,

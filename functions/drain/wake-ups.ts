@@ -2,9 +2,8 @@
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { NVSENTINEL, ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
 import { placesOf } from '../../shared/domain/drain-limits.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
@@ -23,7 +22,7 @@ const DRAINING = { labelSelector: `${NVSENTINEL.stateLabel}=${DRAIN_STATES.drain
 /** Rounds after changes of settings: for the drains under way and those that wait for a configuration. */
 export function settingsRounds(deps: Deps): SettingsRounds {
   return createSettingsRounds(deps, OWNER, async () =>
-    (await listNodes(deps)).filter(node => isWatchedFor(node, OWNER)).map(toSubject),
+    (await listNodes(deps)).filter(node => isWatchedFor(node, OWNER)).map(subjectOf),
   );
 }
 
@@ -33,7 +32,7 @@ export function drainRounds(deps: Deps): Rounds {
     owner: OWNER,
     name: 'drains',
     spacing: seconds(1),
-    concerned: async () => (await listNodes(deps, DRAINING)).map(toSubject),
+    concerned: async () => (await listNodes(deps, DRAINING)).map(subjectOf),
   });
 }
 
@@ -43,16 +42,9 @@ export async function wakeDrainOf(deps: Deps, resourceName: string): Promise<voi
   const nodes = await listNodes(deps, DRAINING);
   const its = nodes.filter(({ metadata: { name } }) => resourceName.startsWith(`drain-${name}-`));
   await deps.wakeUps.send(
-    its.map(node => ({ wakeUp: { owner: OWNER, subject: toSubject(node), wakeTime }, delay: toDurationMs(0) })),
+    its.map(node => ({ wakeUp: { owner: OWNER, subject: subjectOf(node), wakeTime }, delay: toDurationMs(0) })),
   );
 }
-
-const toSubject = ({ kind, apiVersion, metadata: { name, uid } }: KubernetesObject): Subject => ({
-  kind,
-  apiVersion,
-  name,
-  uid,
-});
 
 interface PoolNeighbours extends Neighbours {
   readonly waiting: readonly (Waiter & { readonly node: KubernetesObject })[];
@@ -94,7 +86,7 @@ export async function wakeNext(
     waiting
       .filter(({ uid }) => uids.has(uid))
       .map(({ node: each }) => ({
-        wakeUp: { owner: OWNER, subject: toSubject(each), wakeTime },
+        wakeUp: { owner: OWNER, subject: subjectOf(each), wakeTime },
         delay: toDurationMs(0),
       })),
   );

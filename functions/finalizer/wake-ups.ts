@@ -8,7 +8,7 @@ import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
@@ -39,20 +39,13 @@ export function terminationRounds(deps: Deps): Rounds {
     spacing: seconds(1),
     async concerned() {
       const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);
-      return [...claims, ...nodes].filter(isTerminating).map(toSubject);
+      return [...claims, ...nodes].filter(isTerminating).map(subjectOf);
     },
   });
 }
 
 const isTerminating = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
 const poolOf = ({ metadata }: KubernetesObject): string | undefined => metadata.labels?.[KARPENTER.nodePoolLabel];
-const toSubject = ({ kind, apiVersion, metadata: { name, uid } }: KubernetesObject): Subject => ({
-  kind,
-  apiVersion,
-  name,
-  uid,
-});
-
 /** Those for which the rule asks for something under the settings as they are, and those that are terminating. */
 async function concernedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
   const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);
@@ -110,7 +103,7 @@ function isConcerned({ claim, nodes }: JudgedTarget, settings: EffectiveTerminat
 function subjectsOf({ claim, nodes }: JudgedTarget): readonly Subject[] {
   const named = claim && readNodeClaim(claim).nodeName;
   return [...(claim === undefined ? [] : [claim]), ...nodes.filter(({ metadata }) => metadata.name !== named)].map(
-    toSubject,
+    subjectOf,
   );
 }
 

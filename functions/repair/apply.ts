@@ -1,8 +1,8 @@
 /**
  * Carries out what a pass has decided. Order of writes: pool (who is in flight) → limits → node (intent) → look again → act → node (outcome) →
- * pool. A run that dies in between leaves places taken until the next pass looks, never one too many, and no act is repeated: an intent
- * without an outcome is resolved by looking (I4). Every call carries the UID, so that another object of that name is never reached (I10). A
- * termination writes to its NodeClaim: that the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
+ * pool. A run that dies in between leaves places taken until the next pass, and never takes one too many. No act is repeated: an intent without
+ * an outcome is resolved by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A termination needs
+ * no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ActionContext, Changed, Made } from './action.ts';
@@ -37,13 +37,13 @@ import { joinFailures, messageOf, RetryableError, TerminalError } from '../../sh
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
-/** One pass writes so many records of nodes beside those that it acts on. */
+/** One pass writes this many records of nodes, beside those that it acts on. */
 const MOST_WRITES = 200;
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
 const QUIET_POOL_CHECK = hours(1);
 /** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
 const NODE_CHECK = hours(25);
-/** A replacement was launched: nobody tells when its instance is there. */
+/** No event tells that the instance of a replacement is there. */
 const REPLACEMENT_CHECK = seconds(30);
 
 /** @param reserved undefined: no limit of zone or cluster is in force */
@@ -91,7 +91,7 @@ async function act(
 ): Promise<readonly Carried[]> {
   if (granted.length === 0) return [];
   const { pool, record, state: before } = observed;
-  // A pass that dies while it acts is taken up by the next one.
+  // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
   const value = normalPool({ ...state, ramp: before.ramp, counts: before.counts, carried: before.carried });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
@@ -115,7 +115,7 @@ async function act(
   return [...carried, ...left];
 }
 
-/** What an act is going to make stands in the record before it: a run that ends in between leaves something that can be looked for (I7). */
+/** Records what an act is going to make before it is made: if the run dies in between, the next one can look for it (I7). */
 async function withIntent(
   deps: PassDeps,
   observed: ObservedPool,
@@ -162,7 +162,7 @@ async function carryOut(
     const note: ActionContext['note'] = change => {
       made = change;
     };
-    // Those of this pass count, whichever is made first.
+    // The launches of this pass count, in their order.
     const before = Math.max(0, launches.indexOf(granted));
     const room = { claims: living.length + before, unknown: unlaunched.length + before };
     const { attempt } = granted;
@@ -179,7 +179,7 @@ async function carryOut(
   return carried;
 }
 
-interface Given extends Pick<ActionContext, 'note' | 'room'> {
+interface GrantedAct extends Pick<ActionContext, 'note' | 'room'> {
   readonly granted: Granted;
   readonly record: NodeRecord;
   readonly rules: Promise<PoolRules>;
@@ -193,8 +193,8 @@ interface Given extends Pick<ActionContext, 'note' | 'room'> {
  */
 async function actOn(
   deps: PassDeps,
-  { pool, around }: ObservedPool,
-  { granted, record, rules: wanted, isCounted, note, room }: Given,
+  { pool, dueFacts }: ObservedPool,
+  { granted, record, rules: wanted, isCounted, note, room }: GrantedAct,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, finding, message, action } = granted;
@@ -211,7 +211,7 @@ async function actOn(
   const now = deps.clock.now();
   const { ours, acts } = record;
   const isListed = listed !== undefined;
-  const look = { now, node, claim, rules, asked: around?.asked.get(node.name), isListed, isCounted };
+  const look = { now, node, claim, rules, asked: dueFacts?.asked.get(node.name), isListed, isCounted };
   const confirm = dueOf(finding)?.decision.terms.confirm;
   const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
   if (still === 'readMore') return undefined;
@@ -237,13 +237,13 @@ async function actOn(
   }
 }
 
-/** The second look failed, so that nothing was carried out: otherwise an act that is never repeated, a reboot, would count as done. */
+/** The second look failed, so nothing was carried out. Otherwise a reboot, which is never repeated, would count as done. */
 function notRead(error: unknown): Extract<Outcome, { kind: 'refused' }> {
   if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
   return { kind: 'refused', message: messageOf(error), reason: 'ActionRefused', cause: causeOf(error) ?? 'passing' };
 }
 
-/** What the API server or EC2 certainly refuses is an answer; whatever may have taken effect is thrown. */
+/** A certain refusal of the API server or EC2 is an answer. An error that may have had an effect is thrown. */
 async function orRefusal(
   act: () => Promise<StepOutcome | Changed>,
 ): Promise<StepOutcome | Changed | Extract<Outcome, { kind: 'refused' }>> {
@@ -291,7 +291,7 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried
       return { change: { record: next }, time };
     }
     case 'overtaken':
-      // What somebody else does is none of our acts.
+      // Somebody else's act is not recorded as ours.
       return { change: { record: { ...before, attempt: undefined } }, time };
     case 'unknown': {
       const settled = settledTime(attempt);
@@ -311,11 +311,11 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried
   }
 }
 
-/** Without what is undefined, so that what is equal is found equal. */
+/** Without fields that are undefined, so that equal records compare as equal. */
 const normalNode = (value: NodeRecord): NodeRecord => nodeSchema.parse(toJson(value));
 const normalPool = (value: PoolRecord): PoolRecord => poolSchema.parse(toJson(value));
 
-/** Only passes write it. Where another one was faster, an intent is left without its outcome, and the next pass resolves it by looking (I4). */
+/** Only passes write this record. If another pass was faster, the intent has no outcome, and the next pass resolves it by looking (I4). */
 async function saveNode(
   { clock }: PassDeps,
   { recordOf }: ObservedPool,
@@ -348,7 +348,7 @@ async function writeNodes(
   return rest.length <= MOST_WRITES;
 }
 
-/** Writes the pool's record with the time of the next pass; a pool in which nothing is left to be remembered has none. */
+/** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */
 async function writePool(
   deps: PassDeps,
   { pool, record, isKnown }: ObservedPool,

@@ -1,4 +1,4 @@
-/** What became of an attempt, by looking (I4): it is waited for, is over, gave way, or lets the next action follow. Pure. */
+/** What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action follows. Pure. */
 import { accepted, calledOff, describe, endsBy, settledTime, withoutAttempt } from './attempt.ts';
 import {
   allActionsOf,
@@ -72,9 +72,9 @@ function withDrainEnd(attempt: Attempt, { drainEnds }: JudgeContext, uid: string
 }
 
 /**
- * A termination that was begun: the NodeClaim is gone, or on its way with a deadline no later than ours. A graceful deletion that somebody else had begun is
- * not what the attempt was for. Nothing tells for certain that a machine was not rebooted, so that counts as carried out. What is asked for
- * under an id of its own can be asked for again.
+ * A termination was carried out if the NodeClaim is gone, or is being deleted with a deadline no later than ours; a graceful deletion by somebody
+ * else is not enough. A reboot counts as carried out, because nothing proves that it was not. A drain or custom resource has an id of its own,
+ * so it can be requested again.
  */
 function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
   const { claims, now } = context;
@@ -97,23 +97,23 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
   }
 }
 
-/** What was begun may go on. */
+/** Repair is on and enforces: an attempt may go on. */
 const isEnforced = ({ context, isOn }: JudgedNode): boolean => isOn && context.rules.mode === 'Enforce';
 
-/** The same; a block that cannot be read is a mistake, and stops nothing that was begun. */
+/** An attempt goes on also while the block cannot be read: a mistake stops nothing that was begun. */
 function isWanted(judged: JudgedNode): boolean {
   const { gateOpen, settings } = judged.context.rules;
   return isEnforced(judged) || (gateOpen && settings !== undefined && 'invalid' in settings);
 }
 
-/** The API server keeps failing a termination that is still wanted: it waits, and what it has set stays. undefined: it may be tried. */
+/** Until when a termination waits that the API server keeps refusing. Its annotation stays meanwhile. undefined: it may be tried. */
 function retryTime(judged: JudgedNode, { action, key }: Attempt): EpochMs | undefined {
   const { context, decision, record } = judged;
   if (action !== 'Terminate' || !isEnforced(judged) || decision.kind !== 'due') return undefined;
   return heldUntil(record.refusals?.[key], { basis: context.basisOf(decision.claim), now: context.now });
 }
 
-/** Not carried out by a run that ended: taken over where it is still wanted, else taken back. */
+/** A run ended before it carried the attempt out. The attempt is taken over if it is still wanted, else taken back. */
 function judgeStale(judged: JudgedNode, attempt: Attempt): Finding {
   const rest = { ...judged, record: withoutAttempt(judged.record, attempt) };
   // Its replacement may be open by now.
@@ -141,7 +141,7 @@ function judgeTermination(judged: JudgedNode, attempt: AttemptOf<'Terminate'>): 
   const { context, node, isUnhealthy } = judged;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
-  // Accepted, and yet the NodeClaim stands there as if nothing had happened.
+  // The deletion was accepted, and the NodeClaim is not being deleted: the attempt is over.
   if (claim !== undefined && claim.deletionTime === undefined)
     return { ...judgeTurn({ ...judged, record: withoutAttempt(judged.record, attempt) }), takesBack: true };
   const record = { ...judged.record, attempt };
@@ -159,7 +159,7 @@ function judgeTermination(judged: JudgedNode, attempt: AttemptOf<'Terminate'>): 
   return { ...QUIET, record, verdict, time: addDuration(now, FOLLOW_CHECK), state: 'followed', takesBack };
 }
 
-/** Who was asked for help is not needed any more; a drain is, for as long as the NodeClaim is on its way. */
+/** Custom resources have no use for a healthy node. A drain has, until the NodeClaim is gone. */
 function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
   return ours?.resources !== undefined || ours?.mayHaveMade !== undefined || (isClaimGone && ours?.drain !== undefined);
 }
@@ -177,7 +177,7 @@ function judgeInPlace(judged: JudgedNode, attempt: Attempt): Finding {
     const verdict: Verdict = { kind: 'recovered', node, attempt, message };
     return { ...QUIET, record: isMended ? rest : over, verdict, takesBack: true };
   }
-  // A drain is called off; others answer to a custom resource, and are not interrupted at half way.
+  // A drain is called off. Whoever answers to a custom resource is not interrupted half way.
   if (!isWanted(judged) && attempt.action === 'Drain' && (hasTime(attempt, now) || isBeforeReboot(attempt)))
     return callOff(judged, attempt);
   const check = addDuration(now, FOLLOW_CHECK);
@@ -193,7 +193,7 @@ function judgeInPlace(judged: JudgedNode, attempt: Attempt): Finding {
   }
   if (!isOn) return { ...IN_FLIGHT, record, time: check, takesBack };
   const turn = judgeTurn({ ...judged, record });
-  // It stays closed only for the reboot.
+  // The node stays cordoned only for its reboot.
   const due = dueOf(turn);
   if (isBeforeReboot(attempt) && due?.action.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
     if (due === undefined) return callOff(judged, attempt);
@@ -203,7 +203,7 @@ function judgeInPlace(judged: JudgedNode, attempt: Attempt): Finding {
   return { ...turn, state: isLeft ? 'inFlight' : 'followed', takesBack };
 }
 
-/** It counts as not taken, and begins anew when it may. */
+/** The attempt counts as not taken, and begins anew when it may. */
 function callOff(judged: JudgedNode, attempt: Attempt): Finding {
   const record = calledOff({ ...judged.record, attempt }, attempt);
   return { ...judgeTurn({ ...judged, record }), takesBack: true };
@@ -216,10 +216,10 @@ const rebootSeen = (attempt: Attempt, node: NodeView): string =>
       ? ', although its boot ID is the same as before'
       : ` (boot ID ${node.bootID ?? 'none'})`;
 
-/** Karpenter's news of a NodeClaim reach nobody here: it is looked at. */
+/** No event tells that a launch has ended. */
 const LAUNCH_CHECK = seconds(30);
 
-/** A replacement has been asked for: it is waited for, gives way, or lets the unhealthy NodeClaim go. */
+/** A replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node. */
 function judgeReplacing(judged: JudgedNode, attempt: AttemptOf<'Replace'>): Finding {
   const { context, node, isUnhealthy, decision } = judged;
   const { now } = context;
@@ -284,7 +284,7 @@ function letGo(
   return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: until };
 }
 
-/** It is not taken: the next action follows at once, and the pool launches nothing for a while. */
+/** The launch counts as not taken. The next action follows at once, and the pool launches nothing for a while. */
 function giveUp(judged: JudgedNode, attempt: AttemptOf<'Replace'>, why: string): Finding {
   const { incident } = judged.record;
   const failed = withoutAttempt({ ...judged.record, attempt }, attempt);

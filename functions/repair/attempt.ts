@@ -32,11 +32,11 @@ export function settledTime(attempt: Attempt): EpochMs {
   return askTime === undefined ? settled : latest(settled, askTime);
 }
 
-/** What a drain or custom resource was asked for by. */
+/** The request of a drain or custom resource. */
 const requestOf = (attempt: Attempt | undefined): string | undefined =>
   attempt?.action === 'Drain' || attempt?.action === 'CustomResource' ? attempt.requestId : undefined;
 
-/** What it launches, or puts in the place of the node. */
+/** The replacement that the attempt launches, or that takes the place of the node. */
 export const replacementOf = (attempt: Attempt | undefined): Replacement | undefined =>
   attempt?.action === 'Replace' || attempt?.action === 'Terminate' ? attempt.replacement : undefined;
 
@@ -44,11 +44,11 @@ export const replacementOf = (attempt: Attempt | undefined): Replacement | undef
 export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
   const { key, action, dueCondition } = attempt;
   const bootID = attempt.action === 'Reboot' ? attempt.bootID : undefined;
-  // It is taken once it has become ready.
+  // A launch counts as taken once the replacement is ready.
   if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
   const { [key]: _, ...refusals } = record.refusals ?? {};
   const { refusals: __, ours, ...rest } = record;
-  // What an attempt before had set is what this one has made use of.
+  // A termination takes over the annotation that an earlier attempt had set.
   const { annotation: ___, ...others } = ours ?? {};
   const left = action === 'Terminate' ? others : ours;
   const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
@@ -98,7 +98,7 @@ export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
   return { ...record, incident: { ...record.incident, taken } };
 }
 
-/** Since when, until when: what is said of an act under way. */
+/** An act under way in words: since when, and until when. */
 export function describe(attempt: Attempt): string {
   const { action, claim, until, answer, time } = attempt;
   if (answer !== undefined) return `${action} is over: ${answer.message}`;
@@ -147,7 +147,7 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
   }
 }
 
-/** The annotation that it sets, and what that stands in place of. */
+/** The annotation that a termination sets, and the value that it replaces. */
 function deadlineOf(
   { finding: { record }, due, stale }: Candidate,
   claim: NodeClaimView,
@@ -155,7 +155,7 @@ function deadlineOf(
 ): Pick<AttemptOf<'Terminate'>, 'terminationTimestamp' | 'previousTimestamp' | 'podsUntil'> {
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const standing = set === undefined ? undefined : parseTimestamp(set);
-  // An annotation of an attempt before is still known as ours, and so is what it stands in place of.
+  // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
   const before = stale ?? record?.attempt;
   const known = [before?.action === 'Terminate' ? annotationOf(before) : undefined, record?.ours?.annotation];
   const ours = set === undefined ? undefined : known.find(each => each?.set === set);
@@ -171,7 +171,7 @@ function deadlineOf(
   };
 }
 
-/** When what is left of the pods goes; undefined: never, whoever terminates it waits. */
+/** When the remaining pods are ended; undefined: never, the termination waits for them. */
 function deadlineBy(
   bound: DrainBound,
   { terminationGracePeriod: own }: NodeClaimView,
@@ -219,7 +219,7 @@ export const graceEnd = (attempt: Attempt): EpochMs | undefined =>
     ? attempt.podsUntil
     : undefined;
 
-/** Pods are waited for, however long that takes. */
+/** The termination waits for its pods, however long that takes. */
 export const isUnbounded = (attempt: Attempt): boolean =>
   attempt.action === 'Terminate' &&
   attempt.claim !== undefined &&
@@ -236,22 +236,22 @@ export const newNode = (name: string, pool: string | undefined): NodeRecord => (
   episodes: [],
 });
 
-/** Whether a deadline stands there that is no later. Karpenter replaces one that does not parse. */
+/** Whether the NodeClaim has a deadline that is no later. Karpenter replaces one that does not parse. */
 export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
   const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
   return deadline !== undefined && isDue(time, deadline);
 }
 
-/** The acts with one more; those that no allowance counts any more are dropped. */
+/** Adds an act, and drops those that no allowance counts any more. */
 function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]): readonly Act[] {
   const longest = ladder.reduce((most, { within }) => Math.max(most, within), GOES_ON_WITHIN as number);
   return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
 }
 
-/** No more than so many are remembered: as many as an allowance can name. */
+/** As many acts are remembered as an allowance can name. */
 const MAX_ACTS = 60;
 
-/** On the Node, so that it outlives the table: the last reboot of ours. */
+/** Our last reboot, on the Node, where it outlives the table. */
 export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
 
 interface LastReboot {
@@ -269,7 +269,7 @@ export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: strin
     count: acts.filter(({ action }) => action === 'Reboot').length + 1,
   });
 
-/** More than an allowance can name forbid no more. */
+/** An allowance cannot name more. */
 const MAX_COUNT = 20;
 
 /** undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never throws. */
@@ -282,13 +282,13 @@ export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): 
   const isCount = typeof count === 'number' && Number.isInteger(count);
   return {
     time,
-    // It says when there was one, so there was one at least.
+    // An annotation with a time stands for one reboot at least.
     count: isCount ? Math.min(Math.max(count, 1), MAX_COUNT) : 1,
     bootID: typeof bootID === 'string' ? bootID : undefined,
   };
 }
 
-/** What stands on a Node of which the table has nothing: it can only forbid. */
+/** Reboots by the annotation of a Node that the table does not know. They can only forbid another one. */
 export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
   const read = readLastReboot(node);
   if (read === undefined) return [];
@@ -297,7 +297,7 @@ export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
   return Array.from({ length: count }, () => reboot);
 }
 
-/** An incident in the details of an audit line. */
+/** A due condition in the details of an audit line. */
 export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({
   conditionType: dueCondition.conditionType,
   conditionStatus: dueCondition.conditionStatus,

@@ -1,5 +1,5 @@
 /** How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster (`repairLimits`). Pure. */
-import { BLOCKED_CHECK, type Blocker, type Gate, type LimitsInForce, type Spot } from './verdict.ts';
+import { BLOCKED_CHECK, type Blocker, type Gate, type LimitsInForce, type ZonedNode } from './verdict.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../shared/domain/time.ts';
@@ -18,7 +18,7 @@ export function budgetBlocker(scope: string, inFlight: number, limit: number, no
 export interface LimitsScope {
   readonly limits: LimitsInForce;
   /** All nodes of the cluster. */
-  readonly nodes: readonly Spot[];
+  readonly nodes: readonly ZonedNode[];
 }
 
 interface Limit {
@@ -69,7 +69,11 @@ export function createGate(
 }
 
 /** The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest. */
-function strictest({ binding }: LimitsInForce, zone: string | undefined, nodes: readonly Spot[]): readonly Limit[] {
+function strictest(
+  { binding }: LimitsInForce,
+  zone: string | undefined,
+  nodes: readonly ZonedNode[],
+): readonly Limit[] {
   const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
   const found: Limit[] = [{ key: CLUSTER, scope: 'the cluster', most: MOST, said: 'so many are counted at most' }];
   for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {

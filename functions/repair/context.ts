@@ -24,7 +24,7 @@ export interface Rules {
 export type PassDeps = Ports &
   Rules & {
     readonly reporter: Reporter;
-    /** The number of repairs that are held or in flight is another one; `zero`: it became none, or some. */
+    /** The number of held or running repairs has changed; `zero`: to or from zero. */
     readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;
     /** Asks for a pass of another pool. */
     readonly ask: (pool: string | undefined, what: string) => Promise<void>;
@@ -36,9 +36,9 @@ export type Outcome =
   | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt }
   /** Somebody else terminates the node forcefully by now. */
   | { readonly kind: 'overtaken' }
-  /** It is not wanted any more; nothing was done. */
+  /** The act is no longer wanted; nothing was done. */
   | { readonly kind: 'calledOff' }
-  /** It certainly was not carried out. */
+  /** The act was certainly not carried out. */
   | ({ readonly kind: 'refused' } & Failure)
   /** Some call failed: the next pass finds out what happened. */
   | { readonly kind: 'unknown'; readonly error: unknown };

@@ -1,6 +1,6 @@
 /**
- * The rule of repair for a whole pool: who of the due nodes is repaired now, ranked, within what guards, budgets, limits and the ramp allow;
- * and what is remembered of it. Pure.
+ * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets, limits and the ramp allow, and
+ * what the pool remembers. Pure.
  */
 import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './attempt.ts';
 import { budgetBlocker } from './concurrency-limits.ts';
@@ -42,9 +42,9 @@ import {
 const MOST_ACTS = 100;
 /** A pool has so many repairs in flight at most, for its record is limited. */
 const MOST_IN_FLIGHT = 5_000;
-/** One node is held by others that come back for so long at most in one incident. */
+/** Settling holds a node for no longer than this in one incident. */
 const LONGEST_SETTLED = minutes(15);
-/** Terminations are remembered for so long, or as long as `futility` asks. */
+/** Terminations are remembered for this long, or for the window of `futility` if that is longer. */
 const TERMINATIONS_KEPT_FOR = hours(24);
 const MOST_TERMINATIONS = 100;
 
@@ -84,7 +84,7 @@ export interface PoolDecision {
   readonly isOutage: boolean;
 }
 
-/** What the pool allows of what its nodes need. */
+/** Grants what the pool allows of what its nodes need. */
 export function decide(observation: PoolObservation): PoolDecision {
   const { now, findings, state, rules, surroundings } = observation;
   const inFlight = inFlightOf(findings, state, now);
@@ -113,7 +113,7 @@ export function decide(observation: PoolObservation): PoolDecision {
   return remembered(observation, { findings: next, granted, inFlight, ramp: stepped, held });
 }
 
-/** How many a run that died had granted and not carried out. */
+/** How many repairs a run had granted that died before it carried them out. */
 function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
   return findings.filter(({ kind, node: { uid }, record, state }) => {
     const since = inFlight[uid];
@@ -123,7 +123,7 @@ function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolReco
   }).length;
 }
 
-/** What a node's record says of it is over: nobody is about to act on it. */
+/** Verdicts after which no run is about to act on the node. */
 const OVER: readonly (NonNullable<NodeFinding['verdict']>['kind'] | undefined)[] = [
   'recovered',
   'stuck',
@@ -131,7 +131,7 @@ const OVER: readonly (NonNullable<NodeFinding['verdict']>['kind'] | undefined)[]
   'retry',
 ];
 
-/** Those of which an attempt is under way, and those that a run set out to act on which may still be at work. */
+/** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
 function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
   const isBegun = ({ kind, node, verdict }: NodeFinding): boolean => {
     const since = state.inFlight[node.uid];
@@ -156,7 +156,7 @@ interface Outcome {
   readonly granted?: Granted;
 }
 
-/** One outcome each, ranked. A node whose repair is in flight goes on in its place and takes none anew. */
+/** One outcome for each candidate, in their rank. A repair in flight keeps its place, and takes no second one. */
 function grant(candidates: readonly Candidate[], granting: Granting): readonly Outcome[] {
   const { observation, surroundings, guards, blockers, inFlight, ramp } = granting;
   const { now, state, pool, answers, rules } = observation;
@@ -204,7 +204,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
       return { finding: { ...settled.finding, verdict, time: addDuration(now, FOLLOW_CHECK) } };
     }
     granted += 1;
-    // What the action before has asked for is still known as ours.
+    // What the action before has made or requested is still ours.
     const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
     const launches = action.type === 'Replace' && stale === undefined;
     const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
@@ -243,17 +243,17 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Out
   const { dueCondition } = due;
   const { message, until: time } = blocker;
   const verdict: Verdict = { kind: 'held', node: finding.node, blocker, dueCondition, message, rank };
-  // A node that was drained for its reboot does not stay closed meanwhile.
+  // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
     return { finding: { ...finding, record: opened, verdict, time, takesBack: true, state: 'followed' } };
   }
-  // What an attempt before has set waits for nothing here.
+  // The annotation of an earlier attempt is taken back while the node is held.
   const takesBack = finding.takesBack || record?.ours?.annotation !== undefined;
   return { finding: { ...finding, verdict, time, takesBack } };
 }
 
-/** Whether those that have just come back hold it, and the time that it has been held so. */
+/** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
 function settling(
   { finding: { node, record }, due: { dueCondition } }: Candidate,
   guards: Guards,
@@ -314,7 +314,7 @@ function remembered({ now, rules, state, findings: before }: PoolObservation, de
   return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }
 
-/** A refused try has left its marks, and is not the next thing to be tried. */
+/** A refused attempt has left marks, and nothing is about to be tried that would use them. */
 const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   record?.ours !== undefined &&
   record.attempt === undefined &&
@@ -324,13 +324,13 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
 const isHeld = ({ verdict }: NodeFinding): boolean =>
   verdict !== undefined && ['held', 'blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'].includes(verdict.kind);
 
-/** Something of it is to be followed, though it holds nobody. */
+/** A node that has to be followed, and takes no place. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
   state !== 'quiet' && !(node.uid in inFlight);
 
 const isRepairing = ({ record }: NodeFinding): boolean => record?.attempt !== undefined;
 
-/** What was done to a node, and what came of it. */
+/** An act on a node, and what came of it. */
 interface CarriedAct {
   readonly granted: { readonly finding: Pick<NodeFinding, 'node'>; readonly attempt: Attempt };
   readonly outcome:
@@ -359,7 +359,7 @@ export function poolAfter(
   const free = new Set(findings.filter(isFree).map(({ node }) => node.uid));
   const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
   const acted = new Set(carried.map(({ granted }) => granted.finding.node.uid));
-  // Those of runs that died before they had counted them.
+  // Terminations of runs that died before they had counted them.
   const uncounted = findings.flatMap(({ node: { uid }, record, unsaid }) => {
     const lost = unsaid.find(({ kind }) => kind === 'lost')?.attempt;
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);

@@ -14,7 +14,7 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import { type DisruptionBudgets, type NodeCount, resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 
-interface Facts {
+interface BudgetFacts {
   readonly activity: Activity;
   readonly pool: KubernetesObject | undefined;
   readonly which: DisruptionBudgets;
@@ -38,7 +38,7 @@ export function disruptionBudgetOf({
   findings,
   activity,
   now,
-}: Facts): DisruptionBudget | undefined {
+}: BudgetFacts): DisruptionBudget | undefined {
   if (pool === undefined || which === 'Ignore') return undefined;
   const counted = nodes.filter(node => isCounted(node, claimOf(node)));
   const budgets = budgetsOf(pool).flatMap((budget, index) => {
@@ -91,7 +91,7 @@ interface Limit {
 
 const UNREADABLE: Limit = { allowed: 0, changes: undefined, said: ', for it cannot be read' };
 
-function limitOf(budget: unknown, total: number, { activity, now }: Pick<Facts, 'activity' | 'now'>): Limit {
+function limitOf(budget: unknown, total: number, { activity, now }: Pick<BudgetFacts, 'activity' | 'now'>): Limit {
   const { nodes, schedule, duration }: Readonly<Record<string, unknown>> = isJsonObject(budget) ? budget : {};
   const count = readCount(nodes);
   if (count === undefined) return UNREADABLE;

@@ -3,7 +3,15 @@
  * counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
  */
 import { readLastReboot } from './attempt.ts';
-import { BLOCKED_CHECK, type Blocker, type GuardBlocker, type Other, type Veto, type Vetoer } from './verdict.ts';
+import {
+  BLOCKED_CHECK,
+  type Blocker,
+  type GuardBlocker,
+  type OtherWork,
+  type Veto,
+  type VetoCarrier,
+} from './verdict.ts';
+import { DISRUPTED_TAINT } from '../../shared/domain/drainable-pod.ts';
 import { quoteCut } from '../../shared/domain/cut-text.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
@@ -35,7 +43,7 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 
-/** Freeze and zone are those of other pools too, whose changes wake nobody here. */
+/** Nodes of other pools count for freeze and zone, and their changes ask for no pass here. */
 const OUTAGE_CHECK = minutes(1);
 
 /** A node counts as coming back for no longer than this … */
@@ -44,14 +52,14 @@ const LONGEST_SETTLING = minutes(5);
 /** … if it was this old when it did. */
 const OLD_ENOUGH = minutes(10);
 
-/** A node that goes counts in zone and cluster for so long. */
+/** A node that is being deleted counts in zone and cluster for this long. */
 const GOING_COUNTS_FOR = hours(1);
 
 /** What the NodePool allows now. */
 export interface DisruptionBudget {
   /** UIDs of the nodes that are being disrupted, by whomever. */
   readonly disrupted: ReadonlySet<string>;
-  /** What holds one more; undefined: it may begin. @param disrupted with those of this pass, without the node itself */
+  /** What holds one more disruption; undefined: nothing. @param disrupted with those of this pass */
   blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
 }
 
@@ -60,24 +68,24 @@ export interface Surroundings {
   readonly settings: RepairSettings;
   /** `NodePool default`, or `the cluster`. */
   readonly scope: string;
-  /** Whom the threshold may count. */
+  /** The nodes that the threshold may count. */
   readonly poolNodes: readonly NodeView[];
   readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
-  /** No NodeClaim stands for it: where several may, it is not certain which. */
+  /** The node has no NodeClaim. False also where several may be its NodeClaim. */
   readonly isUnclaimed: (node: NodeView) => boolean;
-  /** Nodes without NodeClaims are no left-overs here. */
+  /** The pool is that of nodes without a NodePool: a node without a NodeClaim is not left over. */
   readonly isUnmanaged: boolean;
   /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
   readonly nodes: readonly NodeView[] | undefined;
-  /** By what a node of any pool is unhealthy. */
+  /** The statements by which a node of any pool is unhealthy. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
-  /** The NodePool's own, where they count. */
+  /** The disruption budgets of the NodePool, where they apply. */
   readonly budget?: DisruptionBudget | undefined;
   /** Whether Curfew has acted on the node lately. */
   readonly isActedUpon: (node: NodeView) => boolean;
 }
 
-/** By us, in the last hour. */
+/** Curfew rebooted the node in the last hour. */
 export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
   const last = readLastReboot(node);
   return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
@@ -86,7 +94,7 @@ export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
 export interface Guards {
   /** Freeze, then the zone's outage, then the threshold. */
   blockerOf(node: NodeView): GuardBlocker | undefined;
-  /** The same by a count with those that came back within the toleration. */
+  /** The same guards, counted with the nodes that came back within the toleration. */
   settle(node: NodeView, toleration: DurationMs): Blocker | undefined;
 }
 
@@ -146,7 +154,7 @@ const settlingBlocker = ({ setting, message }: GuardBlocker, window: DurationMs,
   until,
 });
 
-/** Freeze, zones and threshold, by who counts as dark and as unhealthy. Each is counted once. */
+/** Freeze, zones and threshold, by which nodes count as dark and as unhealthy. Each is counted once. */
 function blockersOf(
   surroundings: Surroundings,
   { counted, touchable }: { readonly counted: readonly NodeView[]; readonly touchable: readonly NodeView[] },
@@ -166,7 +174,7 @@ function blockersOf(
   };
 }
 
-/** When the node came back, and by which conditions; undefined: it did not lately. */
+/** When the node became healthy again, and by which conditions; undefined: not lately. */
 function returnOf(
   node: NodeView,
   window: DurationMs,
@@ -188,7 +196,7 @@ function returnOf(
   return { time, types: back.map(({ type }) => type) };
 }
 
-/** Not vetoed, not stopped, not left over, no replacement that is not in use yet. */
+/** Repair may touch the node: it is not vetoed, stopped, left over, being deleted or reserved as a replacement. */
 function mayBeTouched(
   node: NodeView,
   { now, claimOf, isUnclaimed, isUnmanaged }: Surroundings,
@@ -271,7 +279,7 @@ const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
 export function vetoOf(
   node: NodeView,
   claim: NodeClaimView | undefined,
-  pool: Vetoer | undefined,
+  pool: VetoCarrier | undefined,
   now: EpochMs,
 ): Veto | undefined {
   const carriers = [
@@ -279,7 +287,7 @@ export function vetoOf(
     ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
   ];
   const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
-    const by: Vetoer = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
+    const by: VetoCarrier = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
     const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
     const karpenters: Veto = { until: undefined, message, invalid: false, by };
     return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
@@ -292,7 +300,7 @@ export function vetoOf(
  * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6: its author wanted the
  * node left alone).
  */
-function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
+function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
   if (by.value === undefined) return undefined;
   const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
   if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
@@ -330,7 +338,7 @@ export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): s
 
 /** By which mark it says that it is going to disrupt the node. */
 export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
-  if (taintOf(node, 'karpenter.sh/disrupted')) return 'taint karpenter.sh/disrupted';
+  if (taintOf(node, DISRUPTED_TAINT.key)) return `taint ${DISRUPTED_TAINT.key}`;
   return isTrueForOthers(claim?.conditions, 'DisruptionReason')
     ? 'condition DisruptionReason of the NodeClaim'
     : undefined;
@@ -342,11 +350,11 @@ export function otherAtWork(
   claim: NodeClaimView | undefined,
   asked: string | undefined,
   now: EpochMs,
-): Other | undefined {
-  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): Other => ({ what, countsFor });
+): OtherWork | undefined {
+  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): OtherWork => ({ what, countsFor });
   const reboot = isRebooting(node, claim);
   if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
-  // What terminates it has set that taint, and a repair may force a termination.
+  // Whoever terminates the node has set that taint, and a repair may force a termination.
   if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
     const marked = isMarkedForDisruption(node, claim);
     if (marked !== undefined) return other(marked);
@@ -360,6 +368,6 @@ export function otherAtWork(
   return asked === undefined ? undefined : other(asked);
 }
 
-/** Its owner has stopped it: it is neither unhealthy nor well. */
+/** Somebody has stopped the instance: its node is neither healthy nor unhealthy. */
 export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
   taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;

@@ -1,7 +1,7 @@
 /**
- * When an incident starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own, which starts when it began to hold:
- * at the condition's transition, but never before the Node was made, and where that time cannot be right at the first look. What stands
- * in the record is kept: an agent may write the time anew with each report. Pure.
+ * When an incident starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own. The clock starts at the condition's
+ * transition, but never before the Node was made, and at the first look if that time cannot be right. The record keeps the clock: an agent
+ * may write a new time with each report. Pure.
  */
 import { cumulativeDueTime } from './flapping.ts';
 import type { Clock, DueCondition, Episode, Incident, NodeRecord } from './record.ts';
@@ -20,32 +20,32 @@ import { addDuration, type EpochMs, isDue, latest, minutes, seconds, toTimestamp
 export const readableSettings = ({ settings }: RepairRules): RepairSettings | undefined =>
   settings === undefined || 'invalid' in settings ? undefined : settings;
 
-/** A change is told of within seconds: one whose transition lies further back was written by a clock that is behind. */
+/** An event comes within seconds of its change: a transition further back was written by a clock that is behind. */
 const LONGEST_LAG = minutes(10);
 
-/** A clock that is ahead by no more is as good as right. */
+/** A clock that is ahead by no more than this counts as right. */
 const CLOCK_SKEW = seconds(5);
 
-/** No rule has been unhealthy for so long: the incident is over. */
+/** An incident is over when no rule has called the node unhealthy for this long. */
 export const HEALTHY_FOR = minutes(5);
 
-/** An incident of the same condition goes on in the ladder within so long after the last act. */
+/** An incident of the same condition goes on in the ladder for this long after the last act. */
 export const GOES_ON_WITHIN = minutes(24 * 60);
 
-/** News of a transition that is no older tells what the forwarder saw of it. */
+/** An event about a transition that is no older is about that very transition. */
 const FRESH = minutes(1);
 
 export interface ClockContext {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
   readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
-  /** When the forwarder saw the change that this look is for; undefined: it is for another reason. */
+  /** When the forwarder saw the change that asked for this look; undefined: no change asked for it. */
   readonly observedTime?: EpochMs | undefined;
-  /** The same, if it is a change of this very node. */
+  /** The same, if this very node has changed. */
   readonly ownTime?: EpochMs | undefined;
 }
 
-/** Every statement that holds of the node, with its clock. */
+/** Every statement that holds for the node, with its clock. */
 export function unhealthyStatementsOf(
   node: Pick<NodeView, 'conditions' | 'creationTime'>,
   observed: ClockContext,
@@ -66,8 +66,8 @@ export function unhealthyStatementsOf(
 }
 
 /**
- * The clock of a statement that held at the last look. Its time may move although the status stayed: that is certain where a change of the
- * node is told of at once, and nobody saw it well in between. Else it may have been well for a while (I3): undefined, it starts anew.
+ * The clock of a statement that held at the last look. Its condition may get a new time although its status stayed; an event that comes at once
+ * proves that. Without such an event the node may have been healthy for a while (I3): undefined, the clock starts anew.
  */
 function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: ClockContext): Clock | undefined {
   const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
@@ -89,7 +89,7 @@ function startOf(
   if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
   if (observedTime !== undefined && observedTime - stated > LONGEST_LAG) return { start: now, doubt: 'behind' };
   const start = creationTime === undefined ? stated : latest(stated, creationTime);
-  // Since when a reason stands nobody says: its transition is that of the status.
+  // The transition time is that of the status: nobody says since when the reason stands.
   return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
 }
 
@@ -99,7 +99,7 @@ export type Health =
   | {
       readonly kind: 'unhealthy';
       readonly dueCondition: DueCondition;
-      /** The incident and its due time in words. */
+      /** The condition and its due time in words. */
       readonly message: string;
       /** How many statements hold: how unhealthy the node is. */
       readonly severity: number;
@@ -172,11 +172,11 @@ export function judgeHealth(
   return { kind: 'unhealthy', dueCondition, message, severity: unhealthy.length, entry, dueSince };
 }
 
-/** When an incident is due, at the end of its message. */
+/** When a repair is due, at the end of a message. */
 export const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string =>
   `, repair is due at ${toTimestamp(dueTime)}`;
 
-/** Clocks that cannot be right. */
+/** Clocks that cannot be right, in words. */
 export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
   unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
     doubt === undefined
@@ -188,18 +188,18 @@ export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly str
 export const clocksOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['clocks'] =>
   Object.fromEntries(unhealthy.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
 
-/** The incident as it stands at this look; undefined: it is over, or never began. */
+/** The incident as of now; undefined: it is over, or never began. */
 export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean, now: EpochMs): Incident | undefined {
   if (incident === undefined) return undefined;
   const { healthySince, ...rest } = incident;
   if (healthySince !== undefined && isDue(now, addDuration(healthySince, HEALTHY_FOR))) return undefined;
   if (isUnhealthy) return rest;
-  // Nothing was done in it: nothing is to be remembered.
+  // An incident in which nothing was done needs no memory.
   if (incident.taken.length === 0 && incident.settling === undefined) return undefined;
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
 }
 
-/** Without settings: the statements whose conditions still say what they said. */
+/** Clocks whose conditions still have their status: all that can be said without settings. */
 export const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
   Object.fromEntries(
     Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
@@ -219,13 +219,13 @@ export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'before'
   return { before: { type: incident.type, key, time: last.time } };
 }
 
-/** What EC2 must say. */
+/** The word of EC2 that confirms a repair. */
 export const CONFIRMED = 'impaired';
 
-/** EC2's opinion changes without any event. */
+/** No event tells that EC2 says something else. */
 const CONFIRM_CHECK = minutes(1);
 
-/** What holds a node that EC2 does not call impaired; undefined: its entry does not ask for that (`confirm`), or EC2 does. */
+/** Holds a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
 export function unconfirmed(
   { terms: { confirm }, dueCondition: { field = '' } }: DueNode,
   answer: string | undefined,

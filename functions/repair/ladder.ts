@@ -1,6 +1,7 @@
 /**
- * The actions of `repair.actions`, and whose turn it is at a node: of the list the first one that was not taken in this incident and has an
- * allowance left. Taken is what was accepted; nothing else is remembered of places, so that no veto or crash repeats an act. An action whose type, template or timeout was edited is another one. Pure.
+ * The actions of `repair.actions`, and which one is next at a node: the first of the list that was not taken in this incident and has an
+ * allowance left. An action is taken once it was accepted. The record keeps nothing else of the place in the list, so no veto and no crash
+ * repeats an act. An action whose type, template or timeout was edited is a new one. Pure.
  */
 import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
 import type { Act, Attempt, NodeRecord } from './record.ts';
@@ -18,7 +19,7 @@ import {
 } from './verdict.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { nextTry, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
+import { nextTry, SHORT_FAILURE, type Refusal, type Refusals } from '../../shared/domain/refusal.ts';
 import {
   actionListsOf,
   AWS_REPAIR_STATEMENTS,
@@ -43,14 +44,14 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 
-/** What others do ends without a message. */
+/** No message says that others have ended their work. */
 const OTHERS_CHECK = minutes(1);
 /** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = minutes(60);
 /** Acts are remembered for so long. */
 const KEPT_FOR = hours(24);
 
-/** A node of which nothing is under way: what its own state says, and whose turn it is. @param stale an attempt that another run did not carry out */
+/** Judges a node at which nothing is under way, by its own state and by the ladder. @param stale an attempt that another run did not carry out */
 export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
   const { decision, node, record, isOn } = judged;
   const { now } = judged.context;
@@ -58,7 +59,7 @@ export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
     case 'ignore':
     case 'refuse': {
       const finding = judgeUndue(judged, decision);
-      // What was begun is known when it may be repaired again, and waits for nothing meanwhile.
+      // While repair is off, what an attempt has set is taken back at once.
       const isLeft = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
       return { ...finding, takesBack: finding.takesBack || isLeft };
     }
@@ -78,7 +79,7 @@ export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
   }
 }
 
-/** What the ladder of a due node comes to. */
+/** Which action of its ladder a due node gets. */
 function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stale: Attempt | undefined): Finding {
   const { now, launchesFrom } = context;
   const { dueCondition, ladder, claim } = decision;
@@ -115,7 +116,7 @@ function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stal
   }
 }
 
-/** Well, or not to be judged. */
+/** A healthy node, or one that cannot be judged. */
 function judgeUndue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: JudgedNode,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
@@ -133,7 +134,7 @@ function judgeUndue(
   return { ...QUIET, record: kept, ...(wasUnhealthy && { verdict }), time, takesBack };
 }
 
-/** Whether anything is worth remembering of a node that is not unhealthy. */
+/** Whether anything of a healthy node is worth remembering. */
 const isKept = ({ incident, acts, ours, episodes, clocks, attempt, said }: NodeRecord, now: EpochMs): boolean =>
   [incident, ours, attempt].some(each => each !== undefined) ||
   episodes.length + Object.keys(clocks).length > 0 ||
@@ -148,7 +149,7 @@ export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueTurn | unde
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;
 
-/** In their order; a reboot whose pods have time is a drain before. @param own the NodeClaim's terminationGracePeriod */
+/** The actions in their order. A reboot whose pods have time becomes a drain and the reboot. @param own the NodeClaim's terminationGracePeriod */
 export function ladderOf(
   {
     actions = DEFAULT_ACTIONS,
@@ -180,14 +181,14 @@ const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
 /** Whether the drain is the first half of a reboot. */
 export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
 
-/** Those of every entry. */
+/** The actions of every entry. */
 export const allActionsOf = (settings: RepairSettings): readonly LadderAction[] =>
   actionListsOf(settings).flatMap(actions => ladderOf({ actions }));
 
-/** A termination that is not over after this long is stuck, where its action says nothing else. */
+/** A termination is stuck after this long, unless its action states a timeout. */
 const STUCK_AFTER = hours(1);
 
-/** What makes an action the same. */
+/** Two actions with one key are the same action. */
 export const keyOf = ({
   type,
   template = '',
@@ -195,20 +196,20 @@ export const keyOf = ({
   key,
 }: Pick<LadderAction, 'type' | 'template' | 'timeout' | 'key'>): string => key ?? `${type}|${template}|${timeout}`;
 
-/** What follows once a replacement is ready; undefined: the list has no such action any more. */
+/** The termination that follows once a replacement is ready; undefined: the list no longer has that action. */
 export function terminationAfter(key: string, ladder: readonly LadderAction[]): LadderAction | undefined {
   const action = ladder.find(each => keyOf(each) === key);
   return action && { ...action, type: 'Terminate', timeout: STUCK_AFTER, key };
 }
 
-/** What counts against one allowance, whatever the time that it was given. */
+/** Acts of one kind count against one allowance, whatever their timeout. */
 const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
 
 /** When the action may be taken again; undefined: now. */
 function allowanceReturns(action: LadderAction, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
   if (action.type === 'Terminate') return undefined;
   const kind = kindOf(keyOf(action));
-  // A drain that no reboot may follow is none.
+  // A drain before a reboot has no use once no reboot may follow.
   const kinds = kind === DRAIN_BEFORE_REBOOT ? [kind, 'Reboot|'] : [kind];
   const times = kinds.flatMap(each => {
     const counted = acts
@@ -220,7 +221,7 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
   return times.reduce<EpochMs | undefined>((last, time) => (last === undefined ? time : latest(last, time)), undefined);
 }
 
-/** Actions that count as taken at the begin of an incident of this type: those before the last one, where it goes on within a day. */
+/** Actions that count as taken when an incident begins. Within a day of one of the same type it goes on in the ladder, after the actions before the last one. */
 export function takenBefore(
   { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
   type: string,
@@ -252,7 +253,7 @@ interface LadderState {
   readonly taken: readonly string[];
   readonly acts: readonly Act[];
   readonly refusals: Refusals | undefined;
-  /** Of what a try rests on: a refusal of another basis is over. */
+  /** What a try rests on. A refusal with another basis counts no more. */
   readonly basis: string;
   /** Replacements that did not become ready in this incident. */
   readonly passed?: readonly string[] | undefined;
@@ -262,7 +263,7 @@ interface LadderState {
   readonly hasClaim?: boolean;
 }
 
-/** Whose turn it is. */
+/** Which action is next. */
 export function turnOf(state: LadderState, now: EpochMs): NextAction {
   const { ladder, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = state;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
@@ -274,7 +275,7 @@ export function turnOf(state: LadderState, now: EpochMs): NextAction {
     const key = keyOf(action);
     const isReboot = action.type === 'Reboot' && isUndrained;
     isUndrained = false;
-    // Pods that have time are not rebooted without it.
+    // Where the drain has no attempt left, its reboot would take the time of the pods away.
     if (taken.includes(key) || isReboot) continue;
     const allowed = allowanceReturns(action, acts, now);
     if (allowed !== undefined) {
@@ -290,7 +291,7 @@ export function turnOf(state: LadderState, now: EpochMs): NextAction {
     const refusal = refusals[key];
     const until = refusal?.basis === basis ? tryTime(refusal, action) : undefined;
     if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', action };
-    // It may pass: it keeps its turn.
+    // A refusal that may pass keeps its turn.
     if (mayPass(refusal, action)) return { kind: 'refused', until, message: refusal.message };
     if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
   }
@@ -299,18 +300,16 @@ export function turnOf(state: LadderState, now: EpochMs): NextAction {
   return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
 }
 
-const PASSES_WITHIN = minutes(5);
-
 const RESOURCE_CHECK = seconds(30);
 
-/** What passes by itself is waited for: five minutes; a custom resource that cannot be made yet, as long as its action has. */
+/** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
 const passesBy = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
-  addDuration(firstTime, type === 'CustomResource' ? timeout : PASSES_WITHIN);
+  addDuration(firstTime, type === 'CustomResource' ? timeout : SHORT_FAILURE);
 
 export const mayPass = (refusal: Refusal, action: LadderAction): boolean =>
   refusal.cause === 'passing' && refusal.lastTime < passesBy(refusal, action);
 
-/** What may pass is tried again after 5 s, 10 s, 20 s …; what is refused, ever less often. */
+/** A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often. */
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
   if (!mayPass(refusal, action)) return nextTry(refusal);
   const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
@@ -335,7 +334,7 @@ export function refusedUntil(
 export const hasTime = ({ until, answer }: Attempt, now: EpochMs): boolean =>
   answer === undefined && !isDue(now, until);
 
-/** The machine was asked to reboot and has not yet: its condition may still say what it said before. */
+/** The machine was asked to reboot and has not done so: its condition may still be the old one. */
 export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>
   attempt.action === 'Reboot' &&
   attempt.bootID !== undefined &&

@@ -1,8 +1,7 @@
 /**
- * What a pass finds of its nodes, by what was read so far, and what has to be read further before anything is decided: what only due nodes need
- * costs nothing while none is due. The rule for one node (docs/node-repair.md; I3, I6): tolerate an unhealthy condition until it has lasted its toleration;
- * from then on the node is due, unless its NodeClaim is not known for certain, somebody vetoes, or somebody else is at work on it. What a
- * whole pool allows is `decide.ts`. Pure.
+ * What a pass finds of each node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has lasted its toleration. From then on
+ * the node is due, unless its NodeClaim is not certain, somebody vetoes, or somebody else is at work on it. A judgement says what has to be
+ * read before anything is decided: what only due nodes need is not read while none is due. What a whole pool allows is `decide.ts`. Pure.
  */
 import { actsOf, endsBy, newNode, replacementOf } from './attempt.ts';
 import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
@@ -23,7 +22,7 @@ import {
 } from './incident.ts';
 import { dueOf, judgeTurn, keyOf, ladderOf } from './ladder.ts';
 import type { Attempt, Episode, NodeRecord, PoolRecord } from './record.ts';
-import type { Activity, Around, ClusterNodes, PoolFacts } from './pool-facts.ts';
+import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
@@ -50,15 +49,15 @@ export interface JudgedPool {
   readonly present: readonly PresentNode[];
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
-  readonly asked: Around['asked'];
+  readonly asked: DueFacts['asked'];
 }
 
-const NOBODY: Around['asked'] = new Map();
+const NOBODY: DueFacts['asked'] = new Map();
 
-/** @param before by what was read until then: a node is judged again only where what was read since is about it */
+/** @param before the judgement of the round before: a node is judged again only if what was read since is about it */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
-  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, around, stillThere } = facts;
-  const { cluster, asked = NOBODY } = around ?? {};
+  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
+  const { cluster, asked = NOBODY } = dueFacts ?? {};
   const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
     ...claims.values(),
   ]);
@@ -83,7 +82,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: Ju
     const record = records.get(node.uid)?.value;
     const last = known.get(node.uid);
     const finding = last !== undefined && isAsSaid(node) ? last : judge(context, node, record);
-    // Nodes and NodeClaims are listed one after the other: it is another node by now.
+    // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
     const isReplaced = stillThere.get(node.uid) === false;
     return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
   });
@@ -102,17 +101,17 @@ const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly N
 /** What has to be read before anything is decided, by what was judged so far. */
 export type NextRead =
   /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
-  | { readonly kind: 'around'; readonly countsCluster: boolean }
-  /** Nodes that nobody seems to own for the first time: they may be other ones by now. */
+  | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
+  /** No NodeClaim seems to own these nodes, which is news: each may be another Node by now. */
   | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
 
 /** Answers undefined once all is read. */
 export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
-  const { pool, rules, around, stillThere } = facts;
-  if (around === undefined && present.some(finding => dueOf(finding) !== undefined)) {
+  const { pool, rules, dueFacts, stillThere } = facts;
+  if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {
     const { freeze, zoneOutage } = readableSettings(rules.rules) ?? {};
     const counting = [freeze, zoneOutage, rules.rules.limits];
-    return { kind: 'around', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
+    return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
   }
   const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
   return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
@@ -132,7 +131,7 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
-  // What was unhealthy before, without a time, is no change.
+  // A condition that gets the time it lacked has not changed.
   const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
   const unhealthy =
@@ -174,7 +173,7 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   return { ...finding, state: isOn ? 'inFlight' : finding.state, time: earliest(finding.time, ends) };
 }
 
-/** The node with what can still end: the incident after a while, a replacement's marks. */
+/** Adds what ends by itself: an incident after a while, and the marks of a replacement. */
 function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: JudgedNode): PresentNode {
   const { record } = finding;
   const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
@@ -185,7 +184,7 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
   const unmarks = replacement && unmarkTime(replacement);
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
-  // A run that died had set it, and nothing begins now that would make use of it.
+  // A run that died has left this, and nothing begins now that would use it.
   const isLeft = isUnused || (record?.attempt === undefined && annotation !== undefined);
   return {
     ...finding,
@@ -202,11 +201,11 @@ export interface NodeObservation {
   readonly node: NodeView;
   readonly owner: Owner;
   readonly rules: RepairRules;
-  /** The statements that hold, with their clocks; looked at only where the rules have settings. */
+  /** The statements that hold, with their clocks; empty where the rules have no settings. */
   readonly unhealthy: readonly UnhealthyStatement[];
   /** What is remembered of earlier unhealthy times. */
   readonly episodes: readonly Episode[];
-  /** What stands for the node in systems of others. */
+  /** A request for the node in another system. */
   readonly asked?: string | undefined;
 }
 
@@ -264,7 +263,7 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   return { kind: 'due', dueCondition, claim, severity, terms, ladder, dueSince, message };
 }
 
-/** A look after the intent of an act was recorded. */
+/** What is seen once the intent of an act is recorded. */
 export interface SecondLook {
   readonly now: EpochMs;
   readonly node: NodeView;
@@ -280,7 +279,7 @@ export interface SecondLook {
 /** `readMore`: what was listed says no, and a read may say otherwise. `overtaken`: somebody else terminates the node forcefully by now. */
 export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readMore';
 
-/** Whether an act is to be carried out by this look. @param confirm what its entry asks EC2 for */
+/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
 export function stillWanted(
   {
     attempt,
@@ -302,17 +301,17 @@ export function stillWanted(
   // Limits that came into force since may not count this repair.
   if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
   if (decision.kind === 'finishing') return 'overtaken';
-  // Another entry that decides by now may have another list, or ask what EC2 says.
+  // The entry that decides by now may have another list, or ask EC2.
   const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.terms.confirm === confirm;
   return isSame ? 'act' : 'calledOff';
 }
 
-/** An instance of its own that Karpenter has nothing to do with: one of Karpenter's may only be waiting for its NodeClaim to show. */
+/** Karpenter has nothing to do with this instance. A node of Karpenter's may only be waiting for its NodeClaim. */
 function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
   return providerID !== undefined && labels[NODE_POOL_LABEL] === undefined && ownerClaim === undefined;
 }
 
-/** Being deleted, and its deadline has passed. */
+/** The NodeClaim is being deleted, and its deadline has passed. */
 function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
   return claim.deletionTime !== undefined && endsBy(claim, now);
 }
@@ -322,7 +321,7 @@ export function poolOf(node: NodeView, owner: Owner): string | undefined {
   return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
 }
 
-interface Counted {
+interface CountedPool {
   readonly pool: string | undefined;
   readonly settings: Surroundings['settings'];
   readonly own: readonly NodeView[];
@@ -336,7 +335,7 @@ interface Counted {
   readonly findings: readonly NodeFinding[];
 }
 
-export function surroundingsOf(counted: Counted): Surroundings {
+export function surroundingsOf(counted: CountedPool): Surroundings {
   const { pool, settings, own, claims, cluster, state, now, nodePool, findings, activity } = counted;
   const index = indexOwners(own, claims);
   const statements = statementsOf(settings);
@@ -367,10 +366,10 @@ export function surroundingsOf(counted: Counted): Surroundings {
 
 /** What the guards count; undefined: nothing may be repaired. */
 export function surroundingsIn(facts: PoolFacts, { present }: JudgedPool): Surroundings | undefined {
-  const { pool, rules, nodes, claims, around, state, now, activity } = facts;
+  const { pool, rules, nodes, claims, dueFacts, state, now, activity } = facts;
   const settings = readableSettings(rules.rules);
   if (settings === undefined) return undefined;
-  const cluster = around?.cluster;
+  const cluster = dueFacts?.cluster;
   const counted = { pool, settings, own: nodes, claims: [...claims.values()], cluster, state, now, activity };
   return surroundingsOf({ ...counted, nodePool: rules.pool, findings: present });
 }
@@ -381,7 +380,7 @@ export interface Unconfirmed {
   readonly check: Confirmation;
 }
 
-/** Those that EC2 is asked about: freeze, zone and threshold let them through, so that an outage asks nothing. */
+/** Nodes that EC2 is asked about. Freeze, zone and threshold let them through: an outage asks nothing. */
 export function toBeConfirmed({ present }: JudgedPool, surroundings: Surroundings | undefined): readonly Unconfirmed[] {
   const asking = present.flatMap((finding): Unconfirmed[] => {
     const check = dueOf(finding)?.decision.terms.confirm;

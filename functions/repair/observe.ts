@@ -42,7 +42,7 @@ export interface ObservedPool extends PoolFacts {
   readonly rules: PoolRules;
   readonly scope: DecisionScope;
   readonly record: TimedRecord<PoolRecord>;
-  /** There was a record. */
+  /** The pool had a record. */
   readonly isKnown: boolean;
   readonly recordOf: (uid: string) => TimedRecord<NodeRecord>;
   /** Passes that other pools are to be asked for. */
@@ -52,7 +52,7 @@ export interface ObservedPool extends PoolFacts {
 /** `newer`: a later version of this function keeps the pool. */
 type PoolLookup = { readonly kind: 'newer' } | { readonly kind: 'here'; readonly observation: ObservedPool };
 
-/** What each node is judged by. */
+/** Reads what each node is judged by. */
 export async function observe(deps: PassDeps, pool: string | undefined, asks: Asked): Promise<PoolLookup> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
@@ -94,7 +94,7 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
       recordOf,
       gone,
       elsewhere: [...others.values(), ...elsewhere],
-      around: undefined,
+      dueFacts: undefined,
       stillThere: new Map(),
       activity,
       basisOf: claim => basisFor(claim, rules),
@@ -105,15 +105,15 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
 const NONE_ELSEWHERE: ReadonlyMap<string, PoolAsk> = new Map();
 const NONE_MISSING: Missing = { gone: new Map(), elsewhere: [] };
 
-/** The same with what a judgement by it asks for. */
+/** Reads on, as a judgement of what was read asks for. */
 export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
-    case 'around': {
+    case 'dueFacts': {
       const [cluster, asked] = await inParallel([
         next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
         loadAskedOfOthers(deps, observed.now),
       ]);
-      return { ...observed, around: { cluster, asked } };
+      return { ...observed, dueFacts: { cluster, asked } };
     }
     case 'nodes': {
       const stillThere = new Map(observed.stillThere);
@@ -134,17 +134,21 @@ const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRule
     policies.policies.map(({ object }) => object.spec),
   ]);
 
-interface Own {
+interface ClaimsAndRecords {
   readonly claims: readonly NodeClaimView[];
   readonly records: ReadonlyMap<string, StoredNode>;
 }
 
-/** Nodes without a NodeClaim of the pool that it has nothing to do with yet: one of another pool, or of none, may name them. */
-function straysOf(pool: string | undefined, nodes: readonly NodeView[], { claims, records }: Own): readonly NodeView[] {
+/** Nodes without a NodeClaim of the pool, of which the pool remembers nothing: a NodeClaim of another pool may name them. */
+function straysOf(
+  pool: string | undefined,
+  nodes: readonly NodeView[],
+  { claims, records }: ClaimsAndRecords,
+): readonly NodeView[] {
   const index = indexOwners(nodes, claims);
   return nodes.filter(node => {
     const record = records.get(node.uid)?.value;
-    // What was begun here ends here.
+    // A repair ends in the pool in which it began.
     const isKnown = record !== undefined && (record.pool === pool || record.attempt !== undefined);
     return !isKnown && node.providerID !== undefined && ownerOf(node, index).kind === 'none';
   });
@@ -305,7 +309,7 @@ export async function askEc2(
       const answer = providerID === undefined ? undefined : await instances.checkOf(providerID, check);
       answers.set(uid, answer ?? 'nothing');
     } catch (error) {
-      // Unknown holds this node alone (I6). What is none of these is a mistake of ours.
+      // Unknown holds this node alone (I6). Any other error is a mistake of ours.
       if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
       answers.set(uid, `nothing (${messageOf(error)})`);
     }

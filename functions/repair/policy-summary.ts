@@ -3,7 +3,7 @@ import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
-import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { kindAndName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
 import { HOOKS_HOLD_NOTHING, idleHooks } from '../../shared/domain/termination.ts';
 import { isBlockless, protectionDecisions, states } from '../../shared/policies/deciding-policy.ts';
@@ -86,7 +86,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   const own = inForce.policies.find(({ object }) => object.metadata.uid === uid);
   const isOwn = ({ object }: { readonly object: KubernetesObject }): boolean => object.metadata.uid === uid;
   const selected = pools.filter(({ pool }) => policiesFor(pool, inForce).some(isOwn));
-  const source = `${policy.object.kind} ${policy.object.metadata.name}`;
+  const source = kindAndName(policy.object);
   const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
   const isInForce = BLOCKS.some(block => selected.some(({ pool }) => holdersOf(pool, block, inForce).some(isOwn)));
   const sum = (list: readonly PoolFacts[], key: 'nodes' | 'held' | 'repairing'): number =>

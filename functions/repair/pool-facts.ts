@@ -45,12 +45,12 @@ export interface PoolFacts {
   /** Whether a schedule of the NodePool's budgets is in force. */
   readonly activity: Activity;
   /** What only due nodes need; undefined: it was not read. */
-  readonly around: Around | undefined;
+  readonly dueFacts: DueFacts | undefined;
   /** Nodes that nobody seemed to own and that were looked at again, by UID: whether each is still there. */
   readonly stillThere: ReadonlyMap<string, boolean>;
 }
 
-export interface Around {
+export interface DueFacts {
   /** All nodes; undefined: no guard counts them. */
   readonly cluster: ClusterNodes | undefined;
   /** What stands for a node in other systems, by its name. */

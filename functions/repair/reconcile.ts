@@ -164,9 +164,9 @@ async function judgeInRounds(
 
 /** Answers whether freeze or a zone hold. */
 async function decideAndApply(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<boolean> {
-  const { pool, rules, around, state } = observed;
+  const { pool, rules, dueFacts, state } = observed;
   const { limits } = rules.rules;
-  const cluster = around?.cluster;
+  const cluster = dueFacts?.cluster;
   const reserved =
     limits &&
     cluster &&

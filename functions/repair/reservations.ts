@@ -5,7 +5,7 @@
  */
 import { createGate, type LimitsScope } from './concurrency-limits.ts';
 import { OWNER, poolCodec, type PoolRecord } from './record.ts';
-import type { Gate, Spot } from './verdict.ts';
+import type { Gate, ZonedNode } from './verdict.ts';
 import { poolRecordId } from './wake-ups.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -68,7 +68,7 @@ export interface Reserved {
   /** @param own UIDs of what the pool has in flight */
   gate(own: ReadonlySet<string>, now: EpochMs): Gate;
   /** Reserves. False: others took the places; the pass has to look again. */
-  reserve(own: ReadonlySet<string>, granted: readonly Spot[]): Promise<boolean>;
+  reserve(own: ReadonlySet<string>, granted: readonly ZonedNode[]): Promise<boolean>;
   /** Gives back what the pool does not need any more. */
   release(own: ReadonlySet<string>): Promise<void>;
 }

@@ -27,7 +27,7 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
-import { qualifiedName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { kindAndName, qualifiedName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { nearestName } from '../../shared/domain/nearest-name.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -98,8 +98,6 @@ const hasBlock = (object: KubernetesObject): boolean => object.spec?.['repair'] 
 
 const hasLimits = ({ object }: PolicySet['policies'][number]): boolean => object.spec?.['repairLimits'] !== undefined;
 
-const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
-
 /**
  * The repair settings for the nodes of a pool. A node without a NodePool is reached only by a policy whose selector is empty.
  * A policy that selects the pool and cannot be read might forbid what the others allow, so nothing is repaired until it can be
@@ -120,10 +118,10 @@ export function effectiveRepair(
   const limits = policySet.policies.some(hasLimits) ? limitsInForce(applying, policySet, mode) : undefined;
   const found = { mode, ...(limits && { limits }) };
   if (holder === undefined) return { settings: undefined, source: undefined, ...found };
-  const source = nameOf(holder);
+  const source = kindAndName(holder);
   const [fault] = unreadable;
   if (fault !== undefined) {
-    const by = nameOf(fault.object);
+    const by = kindAndName(fault.object);
     return { settings: { invalid: `${by}: ${fault.message}` }, source: by, ...found };
   }
   const block = parseRepairBlock(holder.spec?.['repair'], 'spec.repair');
@@ -147,8 +145,8 @@ function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode):
   let fault: string | undefined;
   for (const policy of stating) {
     if (!applying.includes(policy) || (policy.mode === 'Observe' && mode === 'Enforce')) continue;
-    const { kind, metadata, spec } = policy.object;
-    const source = `${kind} ${metadata.name}`;
+    const { spec } = policy.object;
+    const source = kindAndName(policy.object);
     const read = parseRepairLimits(spec?.['repairLimits'], 'spec.repairLimits');
     if (read.ok) binding.push({ source, ...read.value });
     else fault ??= `${source}: ${read.message}`;

@@ -13,12 +13,12 @@ import type {
 } from '../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, minutes } from '../../shared/domain/time.ts';
 
-/** A node with something under way is looked at this often, so that it never goes out of sight. */
+/** A node with something under way is looked at this often. */
 export const FOLLOW_CHECK = minutes(5);
-/** A hold that ends with a change elsewhere is looked at again after this long. */
+/** A blocked node is looked at again after this long, since no event may tell that the block has ended. */
 export const BLOCKED_CHECK = minutes(5);
 
-/** What records keep of what was said of a node, where a later look asks for it: each stays as it is. */
+/** Codes in which records keep what was said of a node. Stored records have them, so they stay as they are. */
 export const SAID = {
   noTransitionTime: 'ignore',
   unclaimed: 'unclaimed',
@@ -40,7 +40,7 @@ export interface EffectiveRepair {
 export interface RepairRules extends EffectiveRepair {
   readonly gateOpen: boolean;
   /** The veto of the pool itself. */
-  readonly poolVeto: Vetoer | undefined;
+  readonly poolVeto: VetoCarrier | undefined;
 }
 
 /** What one policy says. */
@@ -62,7 +62,7 @@ export interface LimitsInForce {
 }
 
 /** An object that may carry a person's veto against the repair of a node. */
-export interface Vetoer {
+export interface VetoCarrier {
   readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
   readonly name: string;
   readonly uid: string;
@@ -76,14 +76,14 @@ export interface Veto {
   readonly message: string;
   /** The value says nothing that can be read; it holds nevertheless. */
   readonly invalid: boolean;
-  readonly by: Vetoer;
+  readonly by: VetoCarrier;
 }
 
-/** Somebody else at work. */
-export interface Other {
+/** Somebody else at work on the node. */
+export interface OtherWork {
   /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
   readonly what: string;
-  /** After it was first seen it counts as a repair in flight for so long; after that it holds its own node alone. */
+  /** It counts as a repair in flight for this long after it was first seen. After that it holds its own node alone. */
   readonly countsFor: DurationMs;
 }
 
@@ -100,7 +100,7 @@ export interface UnhealthyStatement extends UnhealthyMatch {
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export interface LadderAction extends Omit<RepairAction, 'type'> {
   readonly type: ActionType;
-  /** It is the second half of that action. */
+  /** Set where a drain or termination is one half of an action. */
   readonly key?: string | undefined;
 }
 
@@ -200,7 +200,7 @@ export type Blocker = {
           'ConcurrencyBudget' | 'DisruptionBudget' | 'ZoneConcurrencyBudget' | 'ClusterConcurrencyBudget';
         readonly setting: GuardSetting;
       }
-    /** As many are counted as the record of the limits has room for. */
+    /** The record of the reservations is full. */
     | { readonly kind: 'room'; readonly reason: 'ClusterConcurrencyBudget' }
     | { readonly kind: 'ramp'; readonly reason: 'RampUp' }
   );
@@ -256,17 +256,17 @@ export interface Candidate extends NextAction {
   readonly due: DueNode;
 }
 
-/** Nothing is against acting on it, as far as the node itself goes: the pool decides. */
+/** The node itself may be acted on: the pool decides. */
 export interface DueTurn extends NextAction {
   readonly kind: 'due';
   readonly decision: DueNode;
 }
 
-/** What happened and no run has said. */
+/** What happened and no run has reported. */
 export type Unsaid =
   /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
   | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
-  /** The same, and the Node is gone: nothing else will say it. */
+  /** The same, and the Node is gone: nothing else will report it. */
   | { readonly kind: 'lost'; readonly attempt: Attempt }
   /** Its replacement did not become ready. */
   | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
@@ -303,7 +303,7 @@ export interface GoneNode extends Finding {
 
 export type NodeFinding = PresentNode | GoneNode;
 
-/** Nothing of it is under way, and nothing is to be said. */
+/** Nothing is under way at the node, and nothing is to be reported. */
 export const QUIET = { verdict: undefined, time: undefined, state: 'quiet', takesBack: false, unsaid: [] } as const;
 /** Its repair is under way. */
 export const IN_FLIGHT = { ...QUIET, state: 'inFlight' } as const;
@@ -349,7 +349,7 @@ export interface JudgedNode {
 /** Whether a limit lets one more repair begin. */
 export interface Gate {
   /** undefined: it may begin, and takes its place. */
-  take(node: Spot): Blocker | undefined;
+  take(node: ZonedNode): Blocker | undefined;
 }
 
-export type Spot = Pick<NodeView, 'uid' | 'labels'>;
+export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;

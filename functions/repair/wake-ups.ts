@@ -1,6 +1,6 @@
 /**
- * Which timers and rounds wake repair, and what a pass is asked for. The passes of a pool run one at a time, spaced, many requests in one
- * (`shared/lifecycle/coalesce.ts`); the coalescer keeps what they are asked for in between.
+ * Which timers, events and rounds ask for a pass, and for what. A pool has one pass at a time; requests meanwhile share the next one, and the
+ * coalescer keeps them (`shared/lifecycle/coalesce.ts`).
  */
 import type { PassDeps } from './context.ts';
 import { poolOf } from './node-verdict.ts';
@@ -35,7 +35,7 @@ export const nodeRecordId = (uid: string): string => `node/${uid}`;
 
 export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
-/** A name that no NodePool can have, for the nodes without one. */
+/** Stands for the nodes without a NodePool: no NodePool can have this name. */
 const NO_POOL = KARPENTER.nodePoolLabel;
 
 /** The record of one pool. undefined: of the nodes without a NodePool. */
@@ -51,24 +51,24 @@ export const poolSubject = (name: string | undefined): Subject => ({
 /** The pool that a wake-up for a pass is about. */
 const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (name === NO_POOL ? undefined : name);
 
-/** A pass, for no node of its own. */
+/** Asks for a pass, and names no node. */
 export const ANY = 'due';
 
-/** A node that is unhealthy or known. @param observedTime when the forwarder saw the change of it; undefined: it is no such change */
+/** Asks for a look at this node. @param observedTime when the forwarder saw a change of its conditions; undefined: the reason is another one */
 export const nodeAsk = (uid: string, observedTime?: EpochMs): string =>
   observedTime === undefined ? uid : `${uid}@${observedTime}`;
 
-/** A drain that a repair of the node asked for has ended. */
+/** Tells how a drain that a repair of the node had requested has ended. */
 export const drainAsk = (uid: string, ended: EndedDrain): string => `${EXACT}${JSON.stringify({ uid, ...ended })}`;
 
 const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
 
 export interface Asked {
-  /** More nodes than are named. */
+  /** The pass is about all nodes, not only about those named. */
   readonly isWhole: boolean;
   readonly uids: ReadonlySet<string>;
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /** The pass is for changes alone: what it finds unhealthy for the first time has changed, too. */
+  /** The latest change, if the pass is for changes alone: a node that it finds unhealthy for the first time has changed, too. */
   readonly changesTime: EpochMs | undefined;
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;
 }
@@ -82,7 +82,7 @@ export function readAsks(scopes: Scopes): Asked {
     if (name.startsWith(EXACT)) {
       const { data } = drainEnd.safeParse(readJson(name.slice(EXACT.length)));
       if (data === undefined) {
-        // Of another version: it may be about any node.
+        // Another version wrote it: it may be about any node.
         isAll = true;
         continue;
       }
@@ -94,7 +94,7 @@ export function readAsks(scopes: Scopes): Asked {
     const [uid = '', time] = name.split('@');
     uids.add(uid);
     const ms = toEpochMs(Number(time ?? 0));
-    // The first change is the one that it became unhealthy with.
+    // By the first of several changes the node became unhealthy.
     if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
   }
   const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isAll;
@@ -103,11 +103,11 @@ export function readAsks(scopes: Scopes): Asked {
   return { isWhole: isAll, uids, observedTimes, changesTime, drainEnds };
 }
 
-/** Two passes of one pool are so far apart at least. */
+/** The shortest time between two passes of one pool. */
 export const PASS_SPACING = seconds(1);
 
 export interface Passes {
-  /** Sees to it that a pass of the pool looks from now on. @param ask what for: `ANY`, `nodeAsk` or `drainAsk` */
+  /** Ensures that a pass of the pool begins from now on. @param ask what for: `ANY`, `nodeAsk` or `drainAsk` */
   ask(pool: string | undefined, ask: string): Promise<void>;
   /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
   readonly timers: readonly WakeUpRoute[];
@@ -216,7 +216,7 @@ export async function askForChange(
   await askForNode(deps, node, { pool: hints.nodePool, observedTime });
 }
 
-interface Why {
+interface AskContext {
   /** Of the object that changed. */
   readonly pool: string | undefined;
   readonly observedTime?: EpochMs | undefined;
@@ -228,7 +228,7 @@ interface Why {
 export async function askForNode(
   deps: Deps,
   node: NodeView,
-  { pool, observedTime, isClaimed = false }: Why,
+  { pool, observedTime, isClaimed = false }: AskContext,
 ): Promise<void> {
   const [loaded, statements] = await inParallel([
     openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
@@ -238,11 +238,11 @@ export async function askForNode(
   if (!isKnown && !isSuspicious(node, statements)) return askIfBusy(deps, pool);
   const own = isClaimed ? pool : await poolOfNode(deps, node);
   await deps.passes.ask(own, nodeAsk(node.uid, observedTime));
-  // What was begun in another pool ends there.
+  // A repair ends in the pool in which it began.
   if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, nodeAsk(node.uid));
 }
 
-/** That of the NodeClaim which owns it, else of its label. */
+/** The pool of the NodeClaim that owns the node, else that of its label. */
 async function poolOfNode(deps: Deps, node: NodeView): Promise<string | undefined> {
   const label = nodePoolOf(node);
   if (label !== undefined || node.ownerClaim === undefined) return label;
@@ -250,7 +250,7 @@ async function poolOfNode(deps: Deps, node: NodeView): Promise<string | undefine
   return claim && nodePoolOf(claim);
 }
 
-/** A node that came, went or recovered may let others go on: a pass, where something of the pool is held or in flight. */
+/** Asks for a pass where something is held or in flight: a node that came, went or recovered may let others go on. */
 export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<void> {
   for (const each of new Set([pool, undefined])) {
     const loaded = await openRecord(deps, poolCodec, poolRecordId(each)).load();

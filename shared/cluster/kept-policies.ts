@@ -7,7 +7,7 @@ import type { FunctionName } from '../contract/names.ts';
 import { parsePolicyFrame, type Parsed } from '../contract/policy-schema.ts';
 import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
-import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
+import { subjectOf, type JsonObject, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, hours } from '../domain/time.ts';
 import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
@@ -133,7 +133,7 @@ export async function keepPolicy(
 }
 
 async function keep({ deps, owner, wakeUp }: Keeping, kept: Kept, object: KubernetesObject): Promise<void> {
-  const { apiVersion, kind, metadata, spec = {} } = object;
+  const { metadata, spec = {} } = object;
   const { blocks, idPrefix } = groupOf(kept);
   const isGood = faultIn(object, blocks) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
   const live: KeptPolicy = { generation: metadata.generation ?? 0, spec };
@@ -142,7 +142,7 @@ async function keep({ deps, owner, wakeUp }: Keeping, kept: Kept, object: Kubern
     if (loaded.kind === 'none' && !isGood) return DONE;
     const isOlder = loaded.kind === 'known' && loaded.value.generation > live.generation;
     const value = loaded.kind === 'known' && (!isGood || isOlder) ? loaded.value : live;
-    const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+    const subject = subjectOf(object);
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     return written(await record.save({ subject, value, wakeTime, punctual: false }));
   });

@@ -2,8 +2,7 @@
 import { ON_DEADLINES, type DrainLimits } from '../domain/drain-limits.ts';
 import type { NodeCount } from '../domain/repair-policy.ts';
 import { parsedOnce } from './parsed-once.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
-import { positiveDuration } from './termination-schema.ts';
+import { parsed, positiveDuration, type Parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
 
 /** IntOrString: `3` or `"20%"`. None at all is no limit but a stop, which mode Observe is there for. */

@@ -1,8 +1,8 @@
 /** Reads the `spec` of a FinalizerRule. Strict, with a message that names the path (I8). */
 import { DEFAULT_RATE_LIMIT, ON_DEADLINES, type Cleanup, type FinalizerRule } from '../domain/finalizer-rule.ts';
 import { hours, seconds } from '../domain/time.ts';
-import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
-import { finalizerNameSchema, positiveDuration } from './termination-schema.ts';
+import { atMost, LIMITS, parsed, positiveDuration, type Parsed } from './policy-schema.ts';
+import { finalizerNameSchema } from './termination-schema.ts';
 import * as z from './zod.ts';
 
 const cleanupSchema = z.madeOnce(() =>

@@ -65,7 +65,6 @@ export const KARPENTER = {
   nodePoolLabel: NODE_POOL_LABEL,
   doNotDisruptAnnotation: DO_NOT_DISRUPT_ANNOTATION,
   terminationTimestampAnnotation: TERMINATION_TIMESTAMP_ANNOTATION,
-  disruptedTaint: 'karpenter.sh/disrupted',
 } as const;
 
 /** Our own annotations. */

@@ -2,7 +2,9 @@
 import { formatKeyPath } from './key-path.ts';
 import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import type { LabelSelector } from '../domain/label-selector.ts';
+import type { DurationMs } from '../domain/time.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
@@ -25,6 +27,31 @@ export const LIMITS = {
 
 /** At most `count` items or characters. */
 export const atMost = (count: number) => z.maxLength(count, { abort: true });
+
+/** Reads a Go duration. @param minimum `zero`: not negative; `positive`: above zero */
+export function readDuration(text: string, minimum: 'zero' | 'positive'): Parsed<DurationMs> {
+  const read = parseGoDuration(text);
+  if (!read.ok) return { ok: false, message: read.error };
+  const [least, must] = minimum === 'zero' ? [0n, 'must not be negative'] : [1n, 'must be positive'];
+  if (read.nanoseconds < least) return { ok: false, message: `${must}, got ${JSON.stringify(text)}` };
+  return { ok: true, value: nanosecondsToDuration(read.nanoseconds) };
+}
+
+const goDuration = (minimum: 'zero' | 'positive') =>
+  z.pipe(
+    z.string().check(atMost(LIMITS.durationLength)),
+    z.transform((text: string, { issues }): DurationMs => {
+      const read = readDuration(text, minimum);
+      if (read.ok) return read.value;
+      issues.push({ code: 'custom', message: read.message, input: text });
+      return z.NEVER;
+    }),
+  );
+
+/** A Go duration above zero. */
+export const positiveDuration = goDuration('positive');
+/** A Go duration that is not negative. */
+export const zeroOrMore = goDuration('zero');
 
 /** `metav1.LabelSelector`. */
 export const labelSelectorSchema = z.strictObject({

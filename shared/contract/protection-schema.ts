@@ -4,22 +4,8 @@
  */
 import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
-import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import { COMPATIBILITIES, type ProtectionPolicy } from '../domain/protection.ts';
-import type { DurationMs } from '../domain/time.ts';
-import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
-
-/** A Go duration above zero: a cap of zero would take all protection away, which is not what a cap is for. */
-const positiveDuration = z.pipe(
-  z.string().check(atMost(LIMITS.durationLength)),
-  z.transform((text: string, { issues }): DurationMs => {
-    const duration = parseGoDuration(text);
-    if (duration.ok && duration.nanoseconds > 0n) return nanosecondsToDuration(duration.nanoseconds);
-    const message = duration.ok ? `must be positive, got ${JSON.stringify(text)}` : duration.error;
-    issues.push({ code: 'custom', message, input: text });
-    return z.NEVER;
-  }),
-);
+import { atMost, LIMITS, parsed, positiveDuration, type Parsed } from './policy-schema.ts';
 
 const blockSchema = z.madeOnce(() =>
   z
@@ -27,6 +13,7 @@ const blockSchema = z.madeOnce(() =>
       /** Which rules read the annotation: those of the design, or those of Karpenter ≥ 1.12. */
       compatibility: z._default(z.enum(COMPATIBILITIES), 'Design'),
       /** No protection lasts longer than this from the pod's start. */
+      // A cap of zero would take all protection away, which is not what a cap is for.
       maxDuration: z.optional(positiveDuration),
       /** A namespace's own cap stands in place of `maxDuration`, be it shorter or longer. */
       namespaces: z._default(

@@ -4,7 +4,6 @@
  */
 import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
-import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import {
   AWS_REPAIR_STATEMENTS,
   CONFIRMATIONS,
@@ -25,22 +24,8 @@ import {
   type RepairSettings,
 } from '../domain/repair-policy.ts';
 import type { DurationMs } from '../domain/time.ts';
-import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, positiveDuration, readDuration, type Parsed } from './policy-schema.ts';
 import { compileRegularExpression } from './regular-expression.ts';
-
-/** A Go duration that the predicate accepts. */
-function duration(accepts: (nanoseconds: bigint) => boolean, must: string) {
-  return z.pipe(
-    z.string().check(atMost(LIMITS.durationLength)),
-    z.transform((text: string, { issues }): DurationMs => {
-      const read = parseGoDuration(text);
-      if (read.ok && accepts(read.nanoseconds)) return nanosecondsToDuration(read.nanoseconds);
-      const message = read.ok ? `${must}, got ${JSON.stringify(text)}` : read.error;
-      issues.push({ code: 'custom', message, input: text });
-      return z.NEVER;
-    }),
-  );
-}
 
 /** Most of any action within its time. */
 const MOST_ATTEMPTS = 20;
@@ -49,14 +34,12 @@ const toleration = z.pipe(
   z.union([z.literal('Never'), z.string().check(atMost(LIMITS.durationLength))]),
   z.transform((text: string, { issues }): DurationMs => {
     if (text === 'Never') return NEVER;
-    const read = parseGoDuration(text);
-    if (read.ok && read.nanoseconds >= 0n) return nanosecondsToDuration(read.nanoseconds);
-    const message = read.ok ? `must not be negative, got ${JSON.stringify(text)}` : read.error;
-    issues.push({ code: 'custom', message, input: text });
+    const read = readDuration(text, 'zero');
+    if (read.ok) return read.value;
+    issues.push({ code: 'custom', message: read.message, input: text });
     return z.NEVER;
   }),
 );
-const positiveDuration = duration(nanoseconds => nanoseconds > 0n, 'must be positive');
 
 const PERCENTAGE = /^(\d|[1-9]\d|100)%$/;
 const percentage = z.pipe(
@@ -150,10 +133,9 @@ const drainBound = z.pipe(
   z.string().check(atMost(LIMITS.durationLength)),
   z.transform((text: string, { issues }): DrainBound => {
     if (text === 'Inherit') return text;
-    const read = parseGoDuration(text);
-    if (read.ok && read.nanoseconds >= 0n) return nanosecondsToDuration(read.nanoseconds);
-    const message = read.ok ? `must not be negative, got ${JSON.stringify(text)}` : read.error;
-    issues.push({ code: 'custom', message: `${message}; or Inherit`, input: text });
+    const read = readDuration(text, 'zero');
+    if (read.ok) return read.value;
+    issues.push({ code: 'custom', message: `${read.message}; or Inherit`, input: text });
     return z.NEVER;
   }),
 );

@@ -4,7 +4,6 @@
  */
 import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
-import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import {
   BUILTINS,
   DEFAULT_TERMINATION_FINALIZER,
@@ -17,30 +16,10 @@ import {
   type TerminationScope,
 } from '../domain/termination.ts';
 import { minutes, seconds, type DurationMs } from '../domain/time.ts';
-import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, positiveDuration, zeroOrMore, type Parsed } from './policy-schema.ts';
 
 /** In force for a hook that names no deadline. */
 const DEFAULT_HOOK_DEADLINE = minutes(10);
-
-const duration = (minimum: 'zero' | 'positive') =>
-  z.pipe(
-    z.string().check(atMost(LIMITS.durationLength)),
-    z.transform((text: string, { issues }): DurationMs => {
-      const value = parseGoDuration(text);
-      const least = minimum === 'zero' ? 0n : 1n;
-      if (value.ok && value.nanoseconds >= least) return nanosecondsToDuration(value.nanoseconds);
-      const must = minimum === 'zero' ? 'must not be negative' : 'must be positive';
-      issues.push({
-        code: 'custom',
-        message: value.ok ? `${must}, got ${JSON.stringify(text)}` : value.error,
-        input: text,
-      });
-      return z.NEVER;
-    }),
-  );
-
-/** A Go duration above zero. */
-export const positiveDuration = duration('positive');
 
 /** A qualified name: the API server refuses finalizers without a domain on Nodes. */
 const QUALIFIED_NAME =
@@ -75,8 +54,8 @@ const hookSchema = z.madeOnce(() =>
           conditionType: z.string().check(z.minLength(1), atMost(LIMITS.conditionType)),
         }),
       ),
-      deadline: z._default(duration('positive'), DEFAULT_HOOK_DEADLINE),
-      heartbeat: z.optional(duration('positive')),
+      deadline: z._default(positiveDuration, DEFAULT_HOOK_DEADLINE),
+      heartbeat: z.optional(positiveDuration),
       onTimeout: z._default(z.enum(ON_TIMEOUTS), 'Proceed'),
     })
     .check(
@@ -93,7 +72,7 @@ const blockSchema = z.madeOnce(() =>
     .strictObject({
       finalizerName: z._default(finalizerNameSchema, DEFAULT_TERMINATION_FINALIZER),
       scope: z._default(z.enum(TERMINATION_SCOPES), 'NodeClaimAndNode'),
-      terminationGracePeriod: z.optional(duration('zero')),
+      terminationGracePeriod: z.optional(zeroOrMore),
       builtin: z._default(z.enum(BUILTINS), 'Keep'),
       hooks: z._default(z.array(hookSchema()).check(atMost(LIMITS.hooks)), []),
     })

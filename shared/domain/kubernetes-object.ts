@@ -101,6 +101,18 @@ export const resourceNameOf = ({ type: { group, version, resource }, namespace, 
   name,
 });
 
+/** `NodePool web`, as messages name it. */
+export const kindAndName = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
+
+/** What a record, a wake-up or a message about the object names it by. */
+export const subjectOf = ({ kind, apiVersion, metadata: { namespace, name, uid } }: KubernetesObject) => ({
+  kind,
+  apiVersion,
+  ...(namespace !== undefined && { namespace }),
+  name,
+  uid,
+});
+
 /** As audit lines and Events write it: with its namespace, where it has one. */
 export const qualifiedName = ({
   namespace,

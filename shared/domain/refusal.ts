@@ -40,11 +40,11 @@ export const waitAfter = ({ cause, count }: Pick<Refusal, 'cause' | 'count'>): D
 export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTime, waitAfter(refusal));
 
 /** What passes within this is no news, and is left to the queue, which tries it within seconds. */
-const PASSES_WITHIN = minutes(5);
+export const SHORT_FAILURE = minutes(5);
 
 /** Whether it is still likely to pass by itself. */
 export const isShort = ({ cause, firstTime, lastTime }: Refusal): boolean =>
-  cause === 'passing' && durationBetween(firstTime, lastTime) < PASSES_WITHIN;
+  cause === 'passing' && durationBetween(firstTime, lastTime) < SHORT_FAILURE;
 
 /**
  * Until when the change waits; undefined: it may be tried now.
@@ -70,7 +70,7 @@ export function refusedAgain(
   { cause, message, basis, now }: Pick<Refusal, 'cause' | 'message' | 'basis'> & { readonly now: EpochMs },
 ): Refusal {
   if (before !== undefined && before.cause !== 'passing' && cause === 'passing') {
-    if (before.basis === basis && durationBetween(nextTry(before), now) < PASSES_WITHIN) return before;
+    if (before.basis === basis && durationBetween(nextTry(before), now) < SHORT_FAILURE) return before;
   }
   const goesOn = before?.cause === cause && before.basis === basis && !isOver(before, now);
   const isSaid = before?.cause === cause && withoutNumbers(before.message) === withoutNumbers(message);
@@ -87,7 +87,7 @@ export function refusedAgain(
 
 /** Nobody tried for so long that it was not wanted, or was accepted meanwhile. */
 const isOver = (refusal: Refusal, now: EpochMs): boolean =>
-  durationBetween(nextTry(refusal), now) > waitAfter(refusal) + PASSES_WITHIN;
+  durationBetween(nextTry(refusal), now) > waitAfter(refusal) + SHORT_FAILURE;
 
 /** Times and identifiers of requests are no other cause. */
 const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '');

@@ -3,7 +3,7 @@
  * name. Pure.
  */
 import { parseNodePoolSelector, parsePolicyFrame, type Mode } from '../contract/policy-schema.ts';
-import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { kindAndName, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { selects, specificity, type LabelSelector } from '../domain/label-selector.ts';
 
 export interface ConfigurationFault {
@@ -25,8 +25,7 @@ export interface ReadPolicy {
 }
 
 /** Whose fault it is, and what is wrong. */
-export const faultText = ({ object: { kind, metadata }, message }: ConfigurationFault): string =>
-  `${kind} ${metadata.name}: ${message}`;
+export const faultText = ({ object, message }: ConfigurationFault): string => `${kindAndName(object)}: ${message}`;
 
 /** Policies that can be read, in order of precedence for any pool, and those that cannot. */
 export interface PolicySet {

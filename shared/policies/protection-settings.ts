@@ -4,7 +4,7 @@
  * is protected, without caps. Pure.
  */
 import { parseProtectionBlock } from '../contract/protection-schema.ts';
-import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { kindAndName, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../domain/protection.ts';
 import { protectionDecisions, states, type BlockReader } from './deciding-policy.ts';
 import { unreadableFor, type PolicySet } from './policy-set.ts';
@@ -26,7 +26,6 @@ export const PROTECTION: BlockReader = { block: 'protection', parse: parseProtec
 
 const UNREADABLE: ProtectionPolicy = { ...DEFAULT_PROTECTION_POLICY, compatibility: 'Unknown' };
 
-const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
 const hasBlock = (object: KubernetesObject): boolean => states(object, 'protection');
 /** Whether the mode is `Observe`, asked of a policy that cannot be read as a whole. */
 const isObserved = ({ spec }: KubernetesObject): boolean => spec?.['mode'] === 'Observe';
@@ -45,7 +44,7 @@ function inForce(
   const isMeant = (object: KubernetesObject): boolean => hasBlock(object) && !isObserved(object);
   // One that selects the pool, and does not say all that it means, comes before what another one grants less.
   const unreadable = unreadableFor(pool, policySet).find(({ object }) => isMeant(object));
-  if (unreadable !== undefined) return { policy: UNREADABLE, source: nameOf(unreadable.object) };
+  if (unreadable !== undefined) return { policy: UNREADABLE, source: kindAndName(unreadable.object) };
   if (holder !== undefined) return blockOf(holder);
   // A policy whose selector cannot be read might be meant for this pool.
   const isUnknown = policySet.faults.some(({ object, selector }) => selector === undefined && isMeant(object));
@@ -54,5 +53,5 @@ function inForce(
 
 function blockOf(holder: KubernetesObject): SourcedProtection {
   const block = parseProtectionBlock(holder.spec?.['protection'], 'spec.protection');
-  return { policy: block.ok ? block.value : UNREADABLE, source: nameOf(holder) };
+  return { policy: block.ok ? block.value : UNREADABLE, source: kindAndName(holder) };
 }

@@ -1,7 +1,9 @@
 /** The changes of `docs/data-flow.md`, each followed from the watch event to its effect. */
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
 import { enteredBy } from './entered-files.ts';
 import { startWholePath, type WholePath } from './whole-path.ts';
 
@@ -55,6 +57,24 @@ const config = (toml: string): KubernetesManifest => ({
 
 export const WHOLE_PATHS: readonly FollowedPath[] = [
   {
+    heading: 'A node condition becomes a deleted NodeClaim',
+    most: 118,
+    follow: () =>
+      follow(
+        [
+          node,
+          nodePool({ repair: { defaultTolerationDuration: '0s' } }),
+          nodeClaim('karpenter.sh/termination'),
+          config(REPAIR_ON),
+        ],
+        async ({ core, run }) => {
+          const body = { status: { conditions: [notReady()] } };
+          core.patch(NODE, { type: 'merge', body }, { subresource: 'status' });
+          await run('repair', () => core.get(NODE_CLAIM).metadata.deletionTimestamp !== undefined);
+        },
+      ),
+  },
+  {
     heading: 'A pod with a grace period becomes a hold on its node',
     most: 95,
     follow: () =>
@@ -96,6 +116,16 @@ export const WHOLE_PATHS: readonly FollowedPath[] = [
 
 const FINALIZER = 'example.com/custom';
 const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
+const REPAIR_ON = `[featureGates]
+nodeRepair = true
+`;
+const notReady = () => ({
+  type: 'Ready',
+  status: 'False',
+  reason: 'KubeletNotReady',
+  message: '',
+  lastTransitionTime: toTimestamp(systemClock.now()),
+});
 const EVICT_AT_ONCE = `[[userNamespaces]]
 name = "*"
 mode = "Immediate"

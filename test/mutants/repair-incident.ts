@@ -20,7 +20,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     name: 'illness-older-than-its-node',
     mistake: 'counts an incident from before the Node was made',
     breaks: ['I3'],
-    scenario: `${STARTS}#repair-incident-starts-after-creation`,
+    scenario: `${STARTS}#repair-illness-starts-after-creation`,
     mutation: withRepairRules(rules => ({
       ...rules,
       judgeNode: (context, node, held) => rules.judgeNode(context, { ...node, creationTime: undefined }, held),
@@ -30,7 +30,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     name: 'illness-by-a-clock-that-is-behind',
     mistake: 'believes the time that a clock far behind has written',
     breaks: ['I3'],
-    scenario: `${STARTS}#repair-incident-of-a-clock-that-is-behind`,
+    scenario: `${STARTS}#repair-illness-of-a-clock-that-is-behind`,
     mutation: withRepairRules(rules => ({
       ...rules,
       judgeNode: (context, node, held) =>
@@ -48,7 +48,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     name: 'illness-in-the-future-never-starts',
     mistake: 'waits for a time in the future instead of the first look',
     breaks: ['I5'],
-    scenario: `${STARTS}#repair-incident-in-the-future`,
+    scenario: `${STARTS}#repair-illness-in-the-future`,
     mutation: withRepairRules(rules => ({
       ...rules,
       judgeNode: (context, node, held) => rules.judgeNode(context, withoutFuture(node, context.now), held),
@@ -70,7 +70,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     name: 'illness-lends-its-clock',
     mistake: 'goes on with the clock of a statement that did not hold in between',
     breaks: ['I3'],
-    scenario: `${STARTS}#repair-incident-that-ended-starts-anew`,
+    scenario: `${STARTS}#repair-illness-that-ended-starts-anew`,
     mutation: withRepairRules(rules => ({
       ...rules,
       judgeNode(context, node, held) {

@@ -98,8 +98,9 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
         try {
           return await api.delete(ref, options);
         } catch (error) {
-          if (error instanceof RetryableError && error.outcomeUnknown) return await api.delete(ref, options);
-          throw error;
+          if (!(error instanceof RetryableError && error.outcomeUnknown)) throw error;
+          const { resourceVersion: _, ...byUid } = options.preconditions;
+          return await api.delete(ref, { ...options, preconditions: byUid });
         }
       },
     })),

@@ -1,6 +1,7 @@
 /** How often the clean-up of one rule is called, whatever fails: places in a queue that all of its objects share. */
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
@@ -55,9 +56,10 @@ export async function callEnded(deps: Deps, { object }: RuleInForce, uid: string
 /** Writes what `next` makes of the queue, asked again after each lost race. The record has no timer: nothing is to be done at any time. */
 async function changeQueue(
   { records, clock }: Deps,
-  { kind, apiVersion, metadata }: RuleInForce['object'],
+  rule: RuleInForce['object'],
   next: (queue: CallQueue) => CallQueue,
 ): Promise<void> {
+  const { metadata } = rule;
   const key = { owner: CALL_RATE_CODEC.owner, id: `rule-calls/${metadata.uid}` };
   const what = `the calls of FinalizerRule ${metadata.name}`;
   await settle<StoredRecord | undefined, CallQueue>({
@@ -73,7 +75,7 @@ async function changeQueue(
       const outcome = await records.put(
         {
           ...key,
-          subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
+          subject: subjectOf(rule),
           state: { schemaVersion: CALL_RATE_CODEC.schemaVersion, ...CALL_RATE_CODEC.toState(queue) },
           expireTime: addDuration(clock.now(), hours(24)),
         },

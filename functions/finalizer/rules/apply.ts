@@ -6,7 +6,7 @@ import { hasCondition, setConditions } from '../cluster/set-condition.ts';
 import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
@@ -42,8 +42,7 @@ export async function apply(
   };
   const remember = async (until: EpochMs): Promise<Saved> => {
     await record.load();
-    const { kind, apiVersion, metadata } = object;
-    const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+    const subject = subjectOf(object);
     const refusals = tries.after(before.refusals);
     const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
     const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };

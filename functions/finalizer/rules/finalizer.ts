@@ -2,7 +2,7 @@
 import type { TerminationDeps } from '../cluster/context.ts';
 import { listed } from '../../../shared/domain/cut-text.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { subjectOf, qualifiedName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -50,7 +50,7 @@ export async function endWhenFree(
   inForce: RuleInForce,
   isUnwatched: boolean,
 ): Promise<Turn> {
-  const { kind, apiVersion, metadata } = object;
+  const { metadata } = object;
   const left = await findLeft(deps, inForce);
   // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
   if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return endUnused(deps, { object, record });
@@ -61,7 +61,7 @@ export async function endWhenFree(
   const isSettled = isDue(now, settled);
   if (left.kind === 'none' && isSettled) return endUnused(deps, { object, record });
   await showLeft(deps, object, reasonOf(left, inForce.rule, settled));
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(object);
   await record.load();
   const next = addDuration(now, minutes(1));
   await record.save({ subject, value: {}, wakeTime: isSettled || settled > next ? next : settled });

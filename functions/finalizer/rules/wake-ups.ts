@@ -3,7 +3,7 @@
  * of changes, whatever their number.
  */
 import type { Subject } from '../../../shared/contract/subject.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { seconds } from '../../../shared/domain/time.ts';
 import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
@@ -65,7 +65,7 @@ function isConcerned(each: KubernetesObject, inForce: RuleInForce): boolean {
   return inForce.holdsNew ? isTerminating || !isCarrying(each, inForce) : isCarrying(each, inForce);
 }
 
-const toSubject = (
-  { kind, apiVersion, metadata: { name, namespace, uid } }: KubernetesObject,
-  kindOfRule: string,
-): Subject => ({ kind: kind ?? kindOfRule, apiVersion, name, uid, ...(namespace !== undefined && { namespace }) });
+const toSubject = (object: KubernetesObject, kindOfRule: string): Subject => ({
+  ...subjectOf(object),
+  kind: object.kind ?? kindOfRule,
+});

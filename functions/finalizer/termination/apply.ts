@@ -1,5 +1,6 @@
 /** Carries out what a NodeClaim or Node needs: its termination, our finalizers, what is only said, or the end of its record. */
 import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { objectsOf, type RunMemory, type TargetContext } from './context.ts';
@@ -60,9 +61,8 @@ async function watch(
   observed: ObservedTermination,
 ): Promise<Turn> {
   const { object, record, stored, now } = observed;
-  const { kind, apiVersion, metadata } = object;
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(object);
   // Said first: what the record says was said is not said again.
   if (waitOf(stored, 'observed') === undefined) await reportObserved(context, objectsOf({ observed }), decision);
   return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });

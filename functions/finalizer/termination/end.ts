@@ -1,6 +1,6 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
 import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
@@ -92,13 +92,13 @@ export async function closeFinished(
 ): Promise<Turn> {
   const { claim, nodes, record } = observed;
   if (claim === undefined) return record.closeNow();
-  const { kind, apiVersion, metadata } = claim;
+  const { metadata } = claim;
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
     const left = nodes.filter(node => isLive(node) && isHeldBy(value, node));
     await leaveTo(left, value, metadata.uid, deps);
     return record.closeNow();
   }
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(claim);
   const wakeTime = addDuration(deps.clock.now(), UNHELD_CHECK);
   return record.save({ subject, value: { ...value, unheld: true }, wakeTime });
 }
@@ -108,8 +108,7 @@ export async function rest({ object, stored, record, now }: ObservedTermination)
   const hasHooks = Object.keys(stored?.hooks ?? {}).length > 0 || stored?.hooksOf !== undefined;
   const isNeeded = object.kind === 'Node' && isLive(object) && hasHooks;
   if (stored === undefined || !isNeeded) return record.release();
-  const { kind, apiVersion, metadata } = object;
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(object);
   return record.save({ subject, value: stored, wakeTime: addDuration(now, LEFT_CHECK), punctual: false });
 }
 
@@ -156,7 +155,7 @@ export async function closeUnheld(
   { reporter }: FinalizerContext,
   { object, stored, record, now }: ObservedTermination,
 ): Promise<Turn> {
-  const { kind, apiVersion, metadata } = object;
+  const { kind, metadata } = object;
   const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
   if (stored?.unheld !== true) {
     await reporter.report({
@@ -168,7 +167,7 @@ export async function closeUnheld(
     });
   }
   if (!isKept) return record.closeNow();
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(object);
   return record.save({ subject, value: { ...stored, unheld: true }, wakeTime: addDuration(now, UNHELD_CHECK) });
 }
 

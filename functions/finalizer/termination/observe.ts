@@ -7,7 +7,8 @@ import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
-import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { SHORT_FAILURE } from '../../../shared/domain/refusal.ts';
+import { addDuration, isDue, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { findSubject, type Lookup } from '../../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
@@ -133,9 +134,6 @@ export function createObserver(
   };
 }
 
-/** What fails for longer than this is no matter of seconds: it is said, and remembered. */
-const PASSES_WITHIN = minutes(5);
-
 /**
  * NodePool or policies that nobody gets to see. A termination that has begun ends by its deadline with the settings that its record keeps:
  * undefined. One that would begin waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own deadline at
@@ -157,7 +155,7 @@ function unreadSettings(
   const isWaiting = !isUnderWay && begin !== undefined && objects.some(isMarked);
   const claim = object?.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
   const isForced = begin !== undefined && claim !== undefined && isDue(now, addDuration(begin, claim));
-  const lasts = begin !== undefined && isDue(now, addDuration(begin, PASSES_WITHIN));
+  const lasts = begin !== undefined && isDue(now, addDuration(begin, SHORT_FAILURE));
   if (error instanceof OutOfSight || !isWaiting || !(lasts || isForced)) throw error;
   return {
     kind: 'invalid',

@@ -2,6 +2,7 @@
 import type { FinalizerContext } from '../cluster/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { isRefusal, warn, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
@@ -62,8 +63,7 @@ export async function prepare(
 /** Keeps what is refused in mind. Throws what goes back to the queue. */
 async function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
   const { object, stored, record } = observed;
-  const { kind, apiVersion, metadata } = object;
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(object);
   const refusals = tries.after(stored?.refusals);
   const why = refused.map(({ message }) => message).join('; ');
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });

@@ -1,4 +1,5 @@
 /** The record of one termination within one turn: its value as it stands, what the turn sets out to do, and how it is written together with its timer. */
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
@@ -24,8 +25,7 @@ export function openProgress(observed: ObservedTermination, tries: Tries): Progr
   let { armed, isArmedDirect } = observed;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
   const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
-    const { kind, apiVersion, metadata } = observed.object;
-    const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+    const subject = subjectOf(observed.object);
     const wakeTime = earliest(wanted, isAhead(armed, observed.now)) ?? wanted;
     const { refusals: stored, ...rest } = next;
     const refusals = tries.after(stored);

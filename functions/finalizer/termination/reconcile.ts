@@ -2,7 +2,7 @@
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
@@ -115,7 +115,6 @@ async function awaitClaim(context: TargetContext, observed: ObservedTermination)
   if (other === undefined) return undefined;
   await reconcileTarget(context, { kind: 'NodeClaim', name: other.name, uid }, undefined);
   if ((await claimUnderWay(context.deps, uid)) === undefined) return again(`NodeClaim ${other.name} is gone`);
-  const { kind, apiVersion, metadata } = object;
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(object);
   return record.save({ subject, value: stored, wakeTime: addDuration(observed.now, CLAIM_CHECK) });
 }

@@ -9,7 +9,7 @@ import {
   parseTerminationBlock,
   type TerminationBlock,
 } from '../../../shared/contract/termination-schema.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { kindAndName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import {
   isSetBy,
   type Deadline,
@@ -42,8 +42,6 @@ type TerminationInForce =
     }
   | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly source: string };
 
-const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
-
 /** The settings for the NodeClaims and Nodes of a pool; `undefined` stands for those without a NodePool. */
 export function effectiveTermination(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveTermination {
   const { mode, isBraked, holder } = decisionFor(pool, 'termination', policySet);
@@ -72,7 +70,7 @@ function inForce(
   const sourceOfName = pool !== undefined && named !== undefined ? pool : holder;
   return {
     kind: 'custom',
-    source: sourceOfName === undefined ? '' : nameOf(sourceOfName),
+    source: sourceOfName === undefined ? '' : kindAndName(sourceOfName),
     settings: {
       finalizerName: named ?? base.finalizerName,
       scope: base.scope,
@@ -104,7 +102,7 @@ function gracePeriodOf(
 
 const setBy = (object: KubernetesObject, period: GracePeriod['period']): GracePeriod => ({
   period,
-  source: nameOf(object),
+  source: kindAndName(object),
   sourceUid: object.metadata.uid,
 });
 
@@ -117,7 +115,7 @@ export function takesBackDeadline(
   pool: KubernetesObject | undefined,
   { policies }: PolicySet,
 ): boolean {
-  const isIts = (object: KubernetesObject): boolean => isSetBy(deadline, nameOf(object), object.metadata.uid);
+  const isIts = (object: KubernetesObject): boolean => isSetBy(deadline, kindAndName(object), object.metadata.uid);
   if (pool !== undefined && isIts(pool)) {
     const ofPool = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
     return ofPool.ok && ofPool.value.terminationGracePeriod === undefined;
@@ -137,8 +135,8 @@ const invalid = (
 ): TerminationInForce => ({
   kind: 'invalid',
   gracePeriod,
-  message: `${nameOf(object)}: ${message}`,
-  source: nameOf(object),
+  message: `${kindAndName(object)}: ${message}`,
+  source: kindAndName(object),
 });
 
 /** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */

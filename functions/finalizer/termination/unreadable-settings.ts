@@ -4,6 +4,7 @@
  */
 import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TerminationDecision } from './decide.ts';
@@ -21,7 +22,6 @@ export async function awaitSettings(
   observed: ObservedTermination,
 ): Promise<Turn> {
   const { object, record, stored, now } = observed;
-  const { kind, apiVersion, metadata } = object;
   const end =
     deadline === undefined
       ? 'no deadline is known, for it may stand there too: a person has to correct it'
@@ -39,7 +39,7 @@ export async function awaitSettings(
   }
   const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : before.saidTime };
   const saidAgain = addDuration(unreadable.saidTime, SAID_EVERY);
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const subject = subjectOf(object);
   const value = withWait(storedOrEmpty({ stored }), unreadable);
   // An edit is an event of its own; what the API server did not answer, it may by now.
   const next = earliest(saidAgain, addDuration(now, CHECK)) ?? saidAgain;
