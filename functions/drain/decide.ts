@@ -27,7 +27,7 @@ export function decide(seen: DrainObservation): DrainDecision {
   const observation = withLateEnds(withEnds(withoutOpened(seen)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
-    const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);
+    const decision = incoming.kind === 'drain' ? take(observation, incoming) : decideEnd(observation, incoming);
     if (decision !== undefined) return decision;
   }
   const { active } = record;
@@ -48,7 +48,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
   const ended = takenBack(active, node);
   if (ended !== undefined)
-    return finish(ended.reason === UNCORDONED ? withWaiting(active, observation) : active, ended);
+    return toFinish(ended.reason === UNCORDONED ? withWaiting(active, observation) : active, ended);
   const hold = holdOfActive(observation, active);
   if (hold !== undefined || rules === undefined) return hold ?? rest(observation);
   if (record.heldSince !== undefined) return { kind: 'note', record: withoutHold(record, now) };
@@ -83,12 +83,12 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
   if (isDelegated) {
     const decision = decideCustom({ now, active, settings: rules.settings, resource: observation.resource, plan });
     if (decision.kind === 'finish') return decision;
-    if (over !== undefined) return finish(active, over);
+    if (over !== undefined) return toFinish(active, over);
     if (decision.kind !== 'awaitResource') return decision;
     return { ...decision, isStuck, until: earliest(decision.until, next) ?? decision.until };
   }
-  if (plan.drained) return finish(active, succeeded(active, plan), plan);
-  return over === undefined ? { kind: 'drain', active, plan, isStuck, until: next } : finish(active, over);
+  if (plan.drained) return toFinish(active, succeeded(active, plan), plan);
+  return over === undefined ? { kind: 'drain', active, plan, isStuck, until: next } : toFinish(active, over);
 }
 
 /** What happens to the pods of the node now, and the drain with what follows of that for the record. */
@@ -198,7 +198,7 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 
 function idle(observation: DrainObservation): DrainDecision {
   const { node } = observation;
-  if (node.watched) return tidy(observation);
+  if (node.watched) return toTidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
   const isLeft = node.unschedulable && node.quarantine === undefined;
   if (isLeft && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
@@ -213,7 +213,7 @@ function withoutOpened(seen: DrainObservation): DrainObservation {
   return isOpened ? { ...seen, record: released(record) } : seen;
 }
 
-function tidy(observation: DrainObservation): DrainDecision {
+function toTidy(observation: DrainObservation): DrainDecision {
   const last = observation.record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
   return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon: mayUncordon(observation) };
 }
@@ -223,7 +223,7 @@ const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>
   isCordonKnown(record, node) && isFree(record);
 
 /** What a message that ends something means here; undefined: nothing. */
-function endOf(
+function decideEnd(
   observation: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): DrainDecision | undefined {
@@ -233,7 +233,7 @@ function endOf(
   return asked && take(observation, { kind: 'drain', request: asked });
 }
 
-function finish(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {
+function toFinish(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {
   return { kind: 'finish', active, outcome, plan };
 }
 

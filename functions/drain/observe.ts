@@ -160,7 +160,7 @@ async function loadInForce(
   const { mode } = decisionFor(poolObject, 'drain', drains);
   const unreadable = unreadableMaybeFor(poolObject, drains);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
-  const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
+  const protectionOverridden = isHeld && (await isTerminatedForcefully(deps, view, pool, now));
   const limits = drainLimitsFor(poolObject, drains);
   return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, protectionOverridden };
 }
@@ -177,7 +177,7 @@ function compiled(settings: DrainSettings): DrainRules {
 }
 
 /** Protection ends there: before that whose the instance is must be certain, so all that may state it are read (I6). */
-export async function isForced(
+export async function isTerminatedForcefully(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   node: NodeView,
   pool: string | undefined,

@@ -141,7 +141,7 @@ export interface ActiveDrain
 const active = z.pipe(
   storedActive,
   z.transform(({ queue, custom: resource, fellBack, end, over = [], ...rest }: StoredActive): ActiveDrain => {
-    const before = openPhaseOf({ queue, resource, fellBack });
+    const before = phaseStored({ queue, resource, fellBack });
     const phase = end === undefined ? before : ({ kind: 'ending', outcome: end, over, before } as const);
     return { ...EMPTY, ...rest, phase };
   }),
@@ -154,7 +154,7 @@ interface StoredPhase {
 }
 
 /** A custom resource comes first: it must not be forgotten. */
-function openPhaseOf({ queue, resource, fellBack }: StoredPhase): OpenPhase {
+function phaseStored({ queue, resource, fellBack }: StoredPhase): OpenPhase {
   if (resource !== undefined) return { kind: 'custom', resource };
   if (fellBack !== undefined) return { kind: 'fallback', because: fellBack };
   return queue === undefined ? { kind: 'draining' } : { kind: 'waiting', ...queue };

@@ -1,5 +1,5 @@
 /**
- * Carries out what a pass has decided. Order of writes: pool (who is in flight) → limits → node (intent) → look again → act → node (outcome) →
+ * Carries out what a pass has decided, once what is left over was taken back. Order of writes: pool (who is in flight) → limits → node (intent) → look again → act → node (outcome) →
  * pool. A run that dies in between leaves places taken until the next pass, and never takes one too many. No act is repeated: an intent without
  * an outcome is resolved by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A termination needs
  * no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).

@@ -248,7 +248,7 @@ function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]):
   return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
 }
 
-/** As many acts are remembered as an allowance can name. */
+/** Acts of several actions are remembered: an allowance of one names 20 at most. */
 const MAX_ACTS = 60;
 
 /** Our last reboot, on the Node, where it outlives the table. */

@@ -51,7 +51,7 @@ type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 
  */
 export async function createRemediation(context: Context, template: string): Promise<StepOutcome> {
   const { kubernetes } = context.deps;
-  const wanted = await describe(context, template);
+  const wanted = await renderManifest(context, template);
   if (wanted.kind !== 'known') return wanted;
   const { ref, manifest } = wanted;
   if (!isIntended(context.ours, resourceNameOf(ref))) {
@@ -79,7 +79,7 @@ export async function createRemediation(context: Context, template: string): Pro
 type Wanted = { readonly kind: 'known'; readonly ref: ObjectRef; readonly manifest: KubernetesManifest };
 
 /** The resource that the template describes for this node; the outcome of the act where it describes none that can be made. */
-async function describe(
+async function renderManifest(
   context: Described,
   template: string,
 ): Promise<Wanted | Exclude<StepOutcome, { kind: 'done' }>> {
@@ -105,7 +105,10 @@ export async function intendedResource(
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   try {
     const pods = await loadPodsOnNode(deps, node.name);
-    const wanted = await describe({ deps, now: deps.clock.now(), attempt, node, claim, pool, pods, message }, template);
+    const wanted = await renderManifest(
+      { deps, now: deps.clock.now(), attempt, node, claim, pool, pods, message },
+      template,
+    );
     if (wanted.kind !== 'known') return ours;
     const name = resourceNameOf(wanted.ref);
     return isIntended(ours, name) ? ours : { ...ours, mayHaveMade: [...(ours?.mayHaveMade ?? []), name] };

@@ -151,13 +151,13 @@ interface Granting {
   readonly ramp: PoolRecord['ramp'];
 }
 
-interface Outcome {
+interface Grant {
   readonly finding: PresentNode;
   readonly granted?: Granted;
 }
 
 /** One outcome for each candidate, in their rank. A repair in flight keeps its place, and takes no second one. */
-function grant(candidates: readonly Candidate[], granting: Granting): readonly Outcome[] {
+function grant(candidates: readonly Candidate[], granting: Granting): readonly Grant[] {
   const { observation, surroundings, guards, blockers, inFlight, ramp } = granting;
   const { now, state, pool, answers, rules } = observation;
   const { settings, scope, poolNodes, budget } = surroundings;
@@ -168,7 +168,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly O
   let granted = 0;
   const disrupted = new Set(budget?.disrupted);
   const score = scores(candidates, now);
-  return ranked(candidates, now).map((candidate, index): Outcome => {
+  return ranked(candidates, now).map((candidate, index): Grant => {
     const { finding, due, action, rest, stale } = candidate;
     const { node } = finding;
     const { message } = due;
@@ -238,7 +238,7 @@ function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) 
   return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
 }
 
-function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Outcome {
+function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Grant {
   const { record } = finding;
   const { dueCondition } = due;
   const { message, until: time } = blocker;

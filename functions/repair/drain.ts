@@ -1,5 +1,5 @@
 /**
- * DrainThenTerminate, its first half: the drain function is asked to empty the node. The request has an id of its own, so asking twice
+ * The first half of DrainThenTerminate, and of a reboot whose pods have time: the drain function is asked to empty the node. The request has an id of its own, so asking twice
  * is asking once; `DrainCompleted` with that id says how it ended.
  */
 import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';

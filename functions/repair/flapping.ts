@@ -84,7 +84,7 @@ export function nextEpisodes(
   const closed = before.map((episode): Episode => {
     const { startTime, endTime } = episode;
     if (endTime !== undefined || (since !== undefined && since <= startTime)) return episode;
-    return { startTime, endTime: endOf(node, episode, { since, now }) };
+    return { startTime, endTime: episodeEnd(node, episode, { since, now }) };
   });
   const isOpen = closed.some(({ endTime }) => endTime === undefined);
   const opened: readonly Episode[] =
@@ -103,7 +103,7 @@ const begun = (matches: readonly UnhealthyMatch[], since: EpochMs): Episode['beg
     .map(({ condition: { type, status } }) => ({ type, status }));
 
 /** When the last of the conditions that it began with ended; its own beginning where nobody knows. */
-function endOf(
+function episodeEnd(
   { conditions }: Pick<NodeView, 'conditions'>,
   { startTime, began }: Episode,
   { since, now }: { readonly since: EpochMs | undefined; readonly now: EpochMs },

@@ -3,7 +3,7 @@
  * all policies; only what differs is written. One record says when the last look was. Without a policy there is no record and no look.
  */
 import { poolOf } from './node-verdict.ts';
-import { type ClusterFacts, type PolicySummary, type PoolFacts, summarize } from './policy-summary.ts';
+import { type ClusterFacts, type PolicySummary, type PoolStanding, summarize } from './policy-summary.ts';
 import { OWNER, poolCodec } from './record.ts';
 import { faultOf, loadInForce } from './settings.ts';
 import { isTimerOf, poolRecordId } from './wake-ups.ts';
@@ -228,7 +228,7 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
     ),
     claim => nodePoolOf(claim),
   );
-  const factsOf = async (pool: KubernetesObject | undefined): Promise<PoolFacts> => {
+  const factsOf = async (pool: KubernetesObject | undefined): Promise<PoolStanding> => {
     const key = pool?.metadata.name;
     const loaded = await openRecord(deps, poolCodec, poolRecordId(key)).load();
     const counts = loaded.kind === 'known' ? loaded.value.counts : { held: 0, repairing: 0 };

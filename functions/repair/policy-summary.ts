@@ -12,7 +12,7 @@ import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
 import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
 
 /** One NodePool, or the nodes without one. */
-export interface PoolFacts {
+export interface PoolStanding {
   readonly pool: KubernetesObject | undefined;
   readonly nodes: number;
   readonly held: number;
@@ -34,7 +34,7 @@ export interface ClusterFacts {
   readonly gateOpen: boolean;
   /** Each as it is in force. */
   readonly inForce: PolicySet;
-  readonly pools: readonly PoolFacts[];
+  readonly pools: readonly PoolStanding[];
   /** Keys of the ConfigMap `curfew-config`. */
   readonly templates: readonly string[];
 }
@@ -89,7 +89,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   const source = kindAndName(policy.object);
   const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
   const isInForce = BLOCKS.some(block => selected.some(({ pool }) => holdersOf(pool, block, inForce).some(isOwn)));
-  const sum = (list: readonly PoolFacts[], key: 'nodes' | 'held' | 'repairing'): number =>
+  const sum = (list: readonly PoolStanding[], key: 'nodes' | 'held' | 'repairing'): number =>
     list.reduce((total, each) => total + each[key], 0);
   const named = selected.filter(({ pool }) => pool !== undefined);
   const listed = selected.filter(({ pool, nodes }) => pool !== undefined || nodes > 0);
@@ -103,7 +103,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
       return { name: each.pool?.metadata.name ?? '', nodes: each.nodes, held, repairing };
     }),
     conditions: [
-      accepted(policy),
+      acceptedCondition(policy),
       active(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
       ...warning(policy, facts, karpentersPools(selected, inForce, isOwn)),
     ],
@@ -112,7 +112,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
 
 /** Pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's finalizer. */
 function karpentersPools(
-  selected: readonly PoolFacts[],
+  selected: readonly PoolStanding[],
   inForce: PolicySet,
   isOwn: (policy: { readonly object: KubernetesObject }) => boolean,
 ): readonly string[] {
@@ -122,7 +122,7 @@ function karpentersPools(
   });
 }
 
-function accepted({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
+function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
   if (fault === undefined) {
     return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'every field can be used' };
   }
@@ -134,8 +134,8 @@ function accepted({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
 }
 
 interface PolicyReach {
-  readonly selected: readonly PoolFacts[];
-  readonly repaired: readonly PoolFacts[];
+  readonly selected: readonly PoolStanding[];
+  readonly repaired: readonly PoolStanding[];
   readonly isInForce: boolean;
   readonly gateOpen: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Repair: a message says which pool it is about, and a pass of the pool does everything: observe, decide, apply. There is no timer and no
- * decision outside it. For a healthy node that nobody knows, the Node, the policies and the records are read, and no nodes are listed.
+ * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes: observe, decide, apply. Reservations,
+ * statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are listed.
  */
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';

@@ -25,7 +25,7 @@ const dueCondition = z.object({
   priority: z.optional(z.int()),
 });
 
-/** The entry that decides: the unhealthy condition that is due first. */
+/** The entry that decides: of those that are due the one with the highest priority, then the one that was due first. */
 export type DueCondition = Readonly<z.output<typeof dueCondition>>;
 
 const resourceName = z.object({

@@ -240,7 +240,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
 );
 
 /** The action that a node is due for. */
-interface NextAction {
+interface TurnAction {
   readonly action: LadderAction;
   /** What follows it. */
   readonly rest: readonly LadderAction[];
@@ -251,13 +251,13 @@ interface NextAction {
 }
 
 /** A node that is due, and whose turn it is. */
-export interface Candidate extends NextAction {
+export interface Candidate extends TurnAction {
   readonly finding: PresentNode;
   readonly due: DueNode;
 }
 
 /** The node itself may be acted on: the pool decides. */
-export interface DueTurn extends NextAction {
+export interface DueTurn extends TurnAction {
   readonly kind: 'due';
   readonly decision: DueNode;
 }

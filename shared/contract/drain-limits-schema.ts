@@ -1,5 +1,5 @@
 /** Reads the `drain` block of a NodeLifecyclePolicy: how many drains at once, and how long one may take. Strict (I8). */
-import { ON_DEADLINES, type DrainLimits } from '../domain/drain-limits.ts';
+import { DRAIN_ON_DEADLINES, type DrainLimits } from '../domain/drain-limits.ts';
 import type { NodeCount } from '../domain/repair-policy.ts';
 import { parsedOnce } from './parsed-once.ts';
 import { parsed, positiveDuration, type Parsed } from './policy-schema.ts';
@@ -25,7 +25,7 @@ const blockSchema = z.madeOnce(() =>
     .strictObject({
       maxConcurrent: z.exactOptional(placeCount),
       deadline: z.exactOptional(positiveDuration),
-      onDeadline: z.exactOptional(z.enum(ON_DEADLINES)),
+      onDeadline: z.exactOptional(z.enum(DRAIN_ON_DEADLINES)),
     })
     .check(
       z.refine(

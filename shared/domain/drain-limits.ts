@@ -2,16 +2,16 @@
 import { resolveNodeCount, type NodeCount } from './repair-policy.ts';
 import type { DurationMs } from './time.ts';
 
-export const ON_DEADLINES = ['Fail', 'Force'] as const;
+export const DRAIN_ON_DEADLINES = ['Fail', 'Force'] as const;
 /** What becomes of a drain at its deadline: it fails, or its unprotected pods are deleted in time first. */
-export type OnDeadline = (typeof ON_DEADLINES)[number];
+export type DrainOnDeadline = (typeof DRAIN_ON_DEADLINES)[number];
 
 export interface DrainLimits {
   /** Nodes of one pool that are drained at the same time; undefined: no limit. */
   readonly maxConcurrent: NodeCount | undefined;
   /** From the start of a drain. A drain that waits for its turn has the same time again; undefined: no deadline. */
   readonly deadline: DurationMs | undefined;
-  readonly onDeadline: OnDeadline;
+  readonly onDeadline: DrainOnDeadline;
 }
 
 /** Text: a block that may limit the pool cannot be read, and why. */

@@ -155,3 +155,22 @@ describe('a name of a type', () => {
     expect(many.map(([each]) => each)).toContain(name);
   });
 });
+
+describe('a name that a file exports', () => {
+  it('means one thing in its folder: no other file there has a type of that name, or exports it, too', () => {
+    const places = new Map<string, { files: Set<string>; isExported: boolean }>();
+    for (const file of PRODUCT) {
+      const code = read(file);
+      const exported = new Set([...code.matchAll(EXPORT)].map(([, name = '']) => name));
+      for (const name of new Set([...exported, ...[...code.matchAll(TYPE)].map(([, type = '']) => type)])) {
+        const key = `${dirname(file)} ${name}`;
+        const place = places.get(key) ?? { files: new Set(), isExported: false };
+        place.files.add(file);
+        place.isExported ||= exported.has(name);
+        places.set(key, place);
+      }
+    }
+    const twice = [...places].filter(([, { files, isExported }]) => isExported && files.size > 1);
+    expect(twice.map(([key]) => key)).toEqual([]);
+  });
+});

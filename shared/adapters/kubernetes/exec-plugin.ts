@@ -12,7 +12,7 @@ import { isJsonObject } from '../../domain/json.ts';
 import type { JsonObject } from '../../domain/kubernetes-object.ts';
 import { clusterInfo, execInfo } from './exec-info.ts';
 
-type Authenticator = Parameters<KubeConfig['addAuthenticator']>[0];
+type KubeConfigAuthenticator = Parameters<KubeConfig['addAuthenticator']>[0];
 
 /** A plugin may ask a browser or a network; longer than this it asks nobody. */
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -83,7 +83,7 @@ export interface ExecPluginOptions {
 export function createExecPlugin(
   plugins: ReadonlyMap<string, unknown>,
   options: ExecPluginOptions = {},
-): Authenticator {
+): KubeConfigAuthenticator {
   const known = new Map<string, Credential>();
   return {
     isAuthProvider: ({ name }: User) => plugins.has(name),

@@ -5,7 +5,7 @@ import type { KubeConfig, User } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { parseUsers } from './kubeconfig-users.ts';
 
-type Authenticator = Parameters<KubeConfig['addAuthenticator']>[0];
+type KubeConfigAuthenticator = Parameters<KubeConfig['addAuthenticator']>[0];
 
 const fields = z.object({ tokenFile: z.string().optional() });
 
@@ -23,7 +23,7 @@ export function takeTokenFiles(config: KubeConfig, file: string): void {
   config.addAuthenticator(createTokenFiles(files));
 }
 
-const createTokenFiles = (files: ReadonlyMap<string, string>): Authenticator => ({
+const createTokenFiles = (files: ReadonlyMap<string, string>): KubeConfigAuthenticator => ({
   isAuthProvider: ({ name }: User) => files.has(name),
   async applyAuthentication({ name }, options) {
     const token = (await readFile(files.get(name) ?? '', 'utf8')).trim();

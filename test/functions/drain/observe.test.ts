@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isForced } from '../../../functions/drain/observe.ts';
+import { isTerminatedForcefully } from '../../../functions/drain/observe.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { readNode } from '../../../shared/domain/node.ts';
 import { createCluster } from '../../../simulator/world.ts';
@@ -50,7 +50,7 @@ async function forced({
   }
   if (node) core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' }, spec: { providerID: INSTANCE } });
   const kubernetes = createInProcessKubernetesApi(core, 'curfew:drain');
-  return isForced({ kubernetes }, readNode(object), 'default', NOW);
+  return isTerminatedForcefully({ kubernetes }, readNode(object), 'default', NOW);
 }
 
 describe('the termination of a NodeClaim ends the protection of pods', () => {
