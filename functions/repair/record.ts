@@ -84,7 +84,7 @@ const anyAttempt = z.object({
   dueCondition,
   /** Type, template and timeout: what makes it the same action (`ladder.ts`). */
   key: z.string(),
-  /** When the next action may follow; of a termination, when it is stuck. */
+  /** When its time is over: the next action may follow, and a termination counts as stuck. */
   until: instant,
   answer: z.optional(answer),
 });

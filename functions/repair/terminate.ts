@@ -35,7 +35,7 @@ export const terminate: Action<'Terminate'> = async context => {
 
 /**
  * Each write has the version before it as its precondition: a veto, a deadline or a deletion that came since the NodeClaim was judged is
- * not passed over, nor is any other change. A NodeClaim that is gone by now is as good as deleted.
+ * not passed over, nor is any other change. One that is gone by now was ended by somebody else.
  */
 async function deleteClaim(
   { deps, attempt }: ActionContext<'Terminate'>,
@@ -50,13 +50,12 @@ async function deleteClaim(
   if (wanted !== undefined && deadline !== undefined && !endsBy(claim, deadline)) {
     const annotations = { [KARPENTER.terminationTimestampAnnotation]: wanted };
     const outcome = await changeExactly(kubernetes, ref, claim, { annotations });
-    if (outcome.kind === 'conflict') return CHANGED;
-    if (outcome.kind === 'notFound') return TAKEN;
+    if (outcome.kind !== 'ok') return CHANGED;
     ({ resourceVersion } = outcome.object.metadata);
   }
   if (claim.deletionTime !== undefined) return TAKEN;
   const outcome = await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
-  return outcome.kind === 'conflict' ? CHANGED : TAKEN;
+  return outcome.kind === 'ok' ? TAKEN : CHANGED;
 }
 
 /** EC2 did not say what became of an instance: it is asked again after this long. */
