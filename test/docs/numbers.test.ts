@@ -25,7 +25,7 @@ const STATED: readonly Stated[] = [
   { document: GLOSSARY, text: 'makes at most {} effects', constant: 'shared/lifecycle/settle.ts: MAX_EFFECTS' },
   {
     document: GLOSSARY,
-    text: 'has called it unhealthy for {} minutes',
+    text: 'has called the node unhealthy for {} minutes',
     constant: 'functions/repair/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
@@ -62,7 +62,7 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0047'),
     text: 'once it has lasted {} minutes',
-    constant: 'shared/domain/refusal.ts: PASSES_WITHIN',
+    constant: 'shared/domain/refusal.ts: SHORT_FAILURE',
   },
   { document: decision('0047'), text: 'that loses {} races', constant: 'shared/lifecycle/settle.ts: MAX_TURNS' },
   {
@@ -83,7 +83,7 @@ const STATED: readonly Stated[] = [
   },
   {
     document: 'CONTRIBUTING.md',
-    text: 'refuses more than {}.',
+    text: 'refuses more than {} lines',
     constant: 'test/architecture/figures.test.ts: MOST_LINES',
   },
   { document: 'CONTRIBUTING.md', text: '{} hostile cases', constant: 'test/fuzz/hostile.ts: RUNS' },
