@@ -107,8 +107,8 @@ async function act(
     if (await saveNode(deps, observed, node, normalNode(own))) intended.set(each, own);
   });
   const carried = await carryOut(deps, observed, intended, reserved !== undefined);
-  const faster = granted.filter(each => !intended.has(each));
-  const left = faster.map((each): Carried => {
+  const lostRaces = granted.filter(each => !intended.has(each));
+  const left = lostRaces.map((each): Carried => {
     const own = each.finding.record ?? newNode(each.finding.node.name, pool);
     return { granted: each, record: own, made: {}, outcome: { kind: 'calledOff' } };
   });

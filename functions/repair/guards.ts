@@ -1,6 +1,6 @@
 /**
  * What holds a due repair back (docs/node-repair.md, Guards): a veto, somebody else at work, freeze, zone outage and threshold. The last three are
- * counted a second time with the nodes that have just come back: an outage that ends node by node is over when the last ones had their time. Pure.
+ * counted once more with nodes that recovered minutes ago, so that an outage which ends node by node still holds. Pure.
  */
 import { readLastReboot } from './attempt.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Terminate: the NodeClaim is deleted, its deadline first, by which its pods must have left; without a NodeClaim the node's Auto Scaling group replaces
- * the instance, whose desired capacity stays as it is.
+ * Terminate: the NodeClaim gets its deadline, by which its pods must have left, and is deleted. A node without one is ended in its Auto Scaling
+ * group, which replaces it: the desired capacity stays.
  */
 import {
   type Action,

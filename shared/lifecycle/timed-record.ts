@@ -8,8 +8,8 @@
  *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A change of the world that is seen by a run
  *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
  * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. The timer
- *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer that is due is no promise to anybody: each run
- *   that finds one writes (T2).
+ *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer that is due protects nobody: each run that
+ *   finds one writes (T2).
  * - T5 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
  *
  * ```
