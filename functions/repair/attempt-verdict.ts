@@ -1,6 +1,7 @@
 /** What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action follows. Pure. */
 import { accepted, calledOff, describe, endsBy, settledTime, withoutAttempt } from './attempt.ts';
 import {
+  answerOf,
   allActionsOf,
   awaitsReboot,
   dueOf,
@@ -186,7 +187,7 @@ function judgeInPlace(judged: JudgedNode, attempt: Attempt): Finding {
     return { ...IN_FLIGHT, record, verdict, time: earliest(attempt.until, check) };
   }
   const takesBack = record.ours?.maintenance === true;
-  if (attempt.answer?.kind === 'stopped') {
+  if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const verdict: Verdict = { kind: 'exhausted', node, message };
     return { ...QUIET, record, verdict, time: addDuration(now, BLOCKED_CHECK), state: 'followed', takesBack };

@@ -1,6 +1,6 @@
 /** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
 import { GOES_ON_WITHIN } from './incident.ts';
-import { keyOf } from './ladder.ts';
+import { answerOf, keyOf } from './ladder.ts';
 import type { Act, Attempt, AttemptOf, DueCondition, NodeRecord, Ours, Replacement } from './record.ts';
 import { replacementName } from './replacement.ts';
 import type { Candidate, LadderAction } from './verdict.ts';
@@ -100,7 +100,8 @@ export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
 
 /** An act under way in words: since when, and until when. */
 export function describe(attempt: Attempt): string {
-  const { action, claim, until, answer, time } = attempt;
+  const { action, claim, until, time } = attempt;
+  const answer = answerOf(attempt);
   if (answer !== undefined) return `${action} is over: ${answer.message}`;
   const since = `since ${toTimestamp(time)}`;
   if (action === 'Replace')

@@ -4,7 +4,7 @@
  * repeats an act. An action whose type, template or timeout was edited is a new one. Pure.
  */
 import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
-import type { Act, Attempt, NodeRecord } from './record.ts';
+import type { Act, ActionAnswer, Attempt, NodeRecord } from './record.ts';
 import {
   BLOCKED_CHECK,
   type DueNode,
@@ -330,9 +330,13 @@ export function refusedUntil(
   return until === undefined || isDue(now, until) ? undefined : until;
 }
 
+/** What came of what somebody else was asked for; undefined: nothing yet, or nobody was. */
+export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
+  attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.answer : undefined;
+
 /** Whether an accepted act still has time. */
-export const hasTime = ({ until, answer }: Attempt, now: EpochMs): boolean =>
-  answer === undefined && !isDue(now, until);
+export const hasTime = (attempt: Attempt, now: EpochMs): boolean =>
+  answerOf(attempt) === undefined && !isDue(now, attempt.until);
 
 /** The machine was asked to reboot and has not done so: its condition may still be the old one. */
 export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>

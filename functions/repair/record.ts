@@ -86,17 +86,16 @@ const anyAttempt = z.object({
   key: z.string(),
   /** When its time is over: the next action may follow, and a termination counts as stuck. */
   until: instant,
-  answer: z.optional(answer),
 });
 
-/** What the request is known by, the same for each try. */
-const requestId = z.optional(z.string());
+/** What somebody else is asked for: how the request is known, the same for each try, and what came of it. */
+const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
 
 const attempt = z.discriminatedUnion('action', [
   /** @property bootID the machine's before */
   z.extend(anyAttempt, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
-  z.extend(anyAttempt, { action: z.literal('Drain'), requestId }),
-  z.extend(anyAttempt, { action: z.literal('CustomResource'), requestId }),
+  z.extend(anyAttempt, { action: z.literal('Drain'), ...request }),
+  z.extend(anyAttempt, { action: z.literal('CustomResource'), ...request }),
   /** @property replacement what it launches */
   z.extend(anyAttempt, { action: z.literal('Replace'), replacement: z.optional(replacement) }),
   z.extend(anyAttempt, {

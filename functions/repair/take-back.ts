@@ -6,7 +6,7 @@ import { replacementOf, withoutAttempt } from './attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { deleteRemediations, madeBy } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
-import { hasTime, isBeforeReboot } from './ladder.ts';
+import { answerOf, hasTime, isBeforeReboot } from './ladder.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
@@ -80,7 +80,7 @@ function wantedBack(
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
-  const isDrained = attempt !== undefined && isBeforeReboot(attempt) && attempt.answer?.kind !== 'stopped';
+  const isDrained = attempt !== undefined && isBeforeReboot(attempt) && answerOf(attempt)?.kind !== 'stopped';
   const isRebooting =
     isDrained || (attempt?.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now)));
   const isOver = attempt === undefined;

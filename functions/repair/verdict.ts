@@ -1,5 +1,5 @@
 /** What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what records say of it. */
-import type { ActionType, Attempt, DueCondition, NodeRecord, Replacement } from './record.ts';
+import type { ActionAnswer, ActionType, Attempt, DueCondition, NodeRecord, Replacement } from './record.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
@@ -320,10 +320,7 @@ export interface JudgeContext {
   /** The same for every node, where the pass is for changes alone. */
   readonly changesTime: EpochMs | undefined;
   /** By UID: how a drain that was asked for ended. */
-  readonly drainEnds: ReadonlyMap<
-    string,
-    { readonly requestId: string; readonly answer: NonNullable<Attempt['answer']> }
-  >;
+  readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: ActionAnswer }>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
   /** When the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;

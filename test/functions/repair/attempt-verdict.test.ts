@@ -196,7 +196,10 @@ describe('a drain under way', () => {
 
   it('is followed by the termination at once when it has ended, and by nothing when a person took it back', () => {
     const answered = (kind: 'succeeded' | 'failed' | 'stopped') =>
-      after({ ...drain, answer: { kind, message: 'told' } }, { rules: rules(), now: addDuration(NOW, minutes(5)) });
+      after(
+        { ...drain, action: 'Drain', answer: { kind, message: 'told' } },
+        { rules: rules(), now: addDuration(NOW, minutes(5)) },
+      );
     expect(answered('succeeded').granted).toMatchObject([{ attempt: { action: 'Terminate' } }]);
     expect(answered('failed').granted).toMatchObject([{ attempt: { action: 'Terminate' } }]);
     expect(verdictsOf(answered('stopped'))).toEqual(['exhausted n1']);
