@@ -307,7 +307,8 @@ const PODS_IN_LINE = 20;
 export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
   const { reporter, events, metrics, clock } = deps;
   const { scope } = observed;
-  const { node, attempt, pods, message, granted: { rest = [], rank } = {} } = acted;
+  const { node, attempt, pods, message, granted } = acted;
+  const { rest = [], rank } = granted ?? {};
   const { action, dueCondition, number, claim } = attempt;
   // A drain, and who answers to a custom resource, respect protected pods.
   const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
@@ -346,7 +347,9 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   metrics.count(REPAIR_METRICS.started, 1, dimensions);
   const isStated = dueCondition.field !== undefined && scope.source !== undefined;
   const by = isStated ? `; by ${dueCondition.field} of ${scope.source}` : '';
-  const text = `${describeAct(attempt)}${followedBy(rest)}: ${message}${by}${takes}`;
+  const what = `${describeAct(attempt)}${followedBy(rest)}`;
+  // Of an act that was not seen to be carried out, that comes first.
+  const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
   const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };
   await events.record({ ...event, about });
   if (claim !== undefined) await events.record({ ...event, about: aboutClaim(claim) });

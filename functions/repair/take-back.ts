@@ -138,7 +138,7 @@ async function reportUnsaid(deps: PassDeps, observed: ObservedPool, node: NodeNa
     case 'lost':
       return reportLost(deps, observed.scope, node, attempt);
     case 'carriedOut': {
-      const message = `its run ended before it could say so, and attempt ${attempt.number} counts as carried out`;
+      const message = `attempt ${attempt.number}, whose run ended before it could say so, counts as carried out`;
       return reportCarriedOut(deps, observed, { node, attempt, pods: await loadPodsOnNode(deps, node.name), message });
     }
     case 'failedLaunch':
