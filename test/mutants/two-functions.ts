@@ -41,11 +41,17 @@ export const writesBack = (name: FunctionName, resource: ResourceName = 'Node'):
     };
   });
 
-/** Takes a NodeClaim that somebody else has changed meanwhile for one that is gone. */
-export const TAKES_CHANGED_FOR_GONE: Mutation = withKubernetes('repair', api => ({
+/** Takes what is refused, since somebody else has changed the NodeClaim meanwhile, for done. */
+export const TAKES_CONFLICTS_FOR_DONE: Mutation = withKubernetes('repair', api => ({
   async patch(ref, patch, options) {
     const outcome = await api.patch(ref, patch, options);
-    return outcome.kind === 'conflict' && isA('NodeClaim', ref) ? { kind: 'notFound' } : outcome;
+    if (outcome.kind !== 'conflict' || !isA('NodeClaim', ref)) return outcome;
+    const live = await api.get(ref);
+    return live.kind === 'there' ? { kind: 'ok', object: live.object } : { kind: 'notFound' };
+  },
+  async delete(ref, options) {
+    const outcome = await api.delete(ref, options);
+    return outcome.kind === 'conflict' && isA('NodeClaim', ref) ? { kind: 'ok' } : outcome;
   },
 }));
 

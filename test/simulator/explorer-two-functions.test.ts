@@ -5,7 +5,7 @@ import { TWO_FUNCTIONS_SITUATIONS } from '../../simulator/explorer/situations/tw
 import { REPAIR_AND_OTHERS_SITUATIONS } from '../../simulator/explorer/situations/repair-and-others.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { GIVES_CONDITIONS_UP, TAKES_CHANGED_FOR_GONE, writesBack } from '../mutants/two-functions.ts';
+import { GIVES_CONDITIONS_UP, TAKES_CONFLICTS_FOR_DONE, writesBack } from '../mutants/two-functions.ts';
 
 const SITUATIONS = [...TWO_FUNCTIONS_SITUATIONS, ...REPAIR_AND_OTHERS_SITUATIONS];
 const TIMEOUT_MS = 60_000;
@@ -43,8 +43,8 @@ const FOUND: readonly (readonly [situation: string, mistake: string, mutation: M
   ],
   [
     'a repair is due while the termination of its node begins',
-    'a repair that takes a NodeClaim that has changed for one that is gone',
-    TAKES_CHANGED_FOR_GONE,
+    'a repair that takes a refused change of a NodeClaim for done',
+    TAKES_CONFLICTS_FOR_DONE,
     /I9: repair says "NodeClaim claim-n1 is terminated forcefully: .* and has not done it/,
   ],
   [
