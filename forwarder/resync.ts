@@ -36,7 +36,7 @@ const LOOKS_PER_PERIOD = 100;
 /** Objects per wake-up of a fast round: a timer each would cost more than the publishing. */
 const BATCH_MS = 200;
 
-/** A period of zero publishes on request only. A request during a round starts that round anew. */
+/** A period of zero publishes on request only. A request during a round starts the round over. */
 export function createResync({ settings, clock, log, keys, publish }: ResyncDeps): Resync {
   const { period, perSecondMax } = settings;
   const fastest = 1000 / perSecondMax;

@@ -31,6 +31,7 @@ import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
+import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs, hours, seconds } from '../../shared/domain/time.ts';
 import { joinFailures, messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
@@ -233,14 +234,21 @@ async function actOn(
     case 'changed':
       return isListed ? undefined : calledOff;
     case 'notYet':
-      return { kind: 'refused', message: outcome.on, reason: 'ActionRefused', cause: 'passing' };
+      return refused(outcome.on, 'passing');
   }
 }
+
+const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind: 'refused' }> => ({
+  kind: 'refused',
+  message,
+  reason: 'ActionRefused',
+  cause,
+});
 
 /** The second look failed, so nothing was carried out. Otherwise a reboot, which is never repeated, would count as done. */
 function notRead(error: unknown): Extract<Outcome, { kind: 'refused' }> {
   if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
-  return { kind: 'refused', message: messageOf(error), reason: 'ActionRefused', cause: causeOf(error) ?? 'passing' };
+  return refused(messageOf(error), causeOf(error) ?? 'passing');
 }
 
 /** A certain refusal of the API server or EC2 is an answer. An error that may have had an effect is thrown. */
@@ -252,7 +260,7 @@ async function orRefusal(
   } catch (error) {
     const cause = causeOf(error);
     if (cause === undefined || cause === 'passing') throw error;
-    return { kind: 'refused', message: messageOf(error), reason: 'ActionRefused', cause };
+    return refused(messageOf(error), cause);
   }
 }
 

@@ -6,19 +6,10 @@ import type { CustomProgress } from '../../../functions/drain/record.ts';
 import type { PodPlan } from '../../../functions/drain/pod-plan.ts';
 import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import { active, CUSTOM, NOW, pod, rulesOf } from './observations.ts';
+import { active, CUSTOM, NOW, pod, RESOURCE, rulesOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
 const EMPTY: PodPlan = { acts: [], waits: [], left: [], returned: [], drained: true, nextTime: undefined };
-const PROGRESS: CustomProgress = {
-  ...TYPE,
-  name: 'drain-n1-e1',
-  namespace: 'nvsentinel',
-  kind: 'DrainRequest',
-  uid: 'uid-cr',
-  createdTime: NOW,
-  recreated: 0,
-};
 const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', type = TYPE): FoundResource => ({
   kind: 'present',
   name: 'drain-n1-e1',
@@ -44,7 +35,7 @@ function on(
   resource: FoundResource,
   given: { custom?: CustomProgress | undefined; after?: number; toml?: string; plan?: PodPlan } = {},
 ) {
-  const custom = 'custom' in given ? given.custom : PROGRESS;
+  const custom = 'custom' in given ? given.custom : RESOURCE;
   return decideCustom({
     now: addDuration(NOW, minutes(given.after ?? 1)),
     active: active(custom === undefined ? {} : { phase: { kind: 'custom', resource: custom } }),
@@ -60,15 +51,15 @@ describe('a custom drain', () => {
       kind: 'noteResource',
       resource: { name: 'drain-n1-e1' },
     });
-    const { uid: _, ...noted } = PROGRESS;
+    const { uid: _, ...noted } = RESOURCE;
     expect(on(ABSENT, { custom: noted })).toMatchObject({ kind: 'createResource' });
   });
 
   it('goes on in the version in which its custom resource was looked for', () => {
     const type = { ...TYPE, version: 'v1' };
-    const { uid: _, ...noted } = PROGRESS;
-    const absent: FoundResource = { kind: 'absent', name: PROGRESS.name, type };
-    const resource = { version: 'v1', createdTime: PROGRESS.createdTime };
+    const { uid: _, ...noted } = RESOURCE;
+    const absent: FoundResource = { kind: 'absent', name: RESOURCE.name, type };
+    const resource = { version: 'v1', createdTime: RESOURCE.createdTime };
     expect(on(seen([], true, '5', type))).toMatchObject({ kind: 'awaitResource', active: { phase: { resource } } });
     expect(on(absent)).toMatchObject({ kind: 'noteResource', resource });
     expect(on(absent, { custom: noted })).toMatchObject({ kind: 'createResource', resource });
@@ -89,7 +80,7 @@ describe('a custom drain', () => {
       reason: 'ResourceNotServed',
       message:
         'the API server serves DrainRequest of nvsentinel.nvidia.com in v1, v1beta1, not in v1alpha1: name a version that it serves',
-      active: { phase: { resource: PROGRESS } },
+      active: { phase: { resource: RESOURCE } },
     });
     expect(on(notServed, { custom: undefined, after: 30 })).toMatchObject({
       kind: 'finish',
@@ -160,11 +151,11 @@ describe('a custom drain', () => {
       {},
       'ForeignResource',
     ],
-    ['it is removed again', ABSENT, { custom: { ...PROGRESS, recreated: 1 } }, 'ResourceRemoved'],
+    ['it is removed again', ABSENT, { custom: { ...RESOURCE, recreated: 1 } }, 'ResourceRemoved'],
     [
       'nothing of it changes',
       seen(),
-      { toml: 'heartbeat = "5m"', after: 6, custom: { ...PROGRESS, seen: { resourceVersion: '5', since: NOW } } },
+      { toml: 'heartbeat = "5m"', after: 6, custom: { ...RESOURCE, seen: { resourceVersion: '5', since: NOW } } },
       'HeartbeatMissed',
     ],
   ])('fails when %s, or falls back', (_, resource, given, reason) => {
@@ -180,7 +171,7 @@ describe('a custom drain', () => {
   });
 
   it('waits for the next heartbeat, which any change is', () => {
-    const custom = { ...PROGRESS, seen: { resourceVersion: '4', since: NOW } };
+    const custom = { ...RESOURCE, seen: { resourceVersion: '4', since: NOW } };
     const later = on(seen(), { toml: 'heartbeat = "5m"', after: 6, custom });
     expect(later).toMatchObject({
       kind: 'awaitResource',

@@ -2,27 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { decide, podRules } from '../../../functions/drain/decide.ts';
 import type { FoundResource } from '../../../functions/drain/observation.ts';
-import type { CustomProgress } from '../../../functions/drain/record.ts';
-import type { FinishedDrain } from '../../../functions/drain/request-record.ts';
-import { FULL } from '../../../functions/drain/pods.ts';
 import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
-import { active, CUSTOM, modes, NOW, observation, pod, prepared, request, rulesOf } from './observations.ts';
-
-const finished = (given: Partial<FinishedDrain> = {}): FinishedDrain => ({
-  id: 'e1',
-  status: 'Succeeded',
-  reason: 'Drained',
-  message: '',
-  left: [],
-  scope: FULL,
-  drained: 1,
-  startTime: NOW,
-  endTime: NOW,
-  fault: { agent: 'a', componentClass: 'c', checkName: 'k', entities: [] },
-  recovered: false,
-  ...given,
-});
+import {
+  active,
+  CUSTOM,
+  finished,
+  modes,
+  NOW,
+  observation,
+  pod,
+  prepared,
+  request,
+  RESOURCE,
+  rulesOf,
+} from './observations.ts';
 
 describe('a node that nothing is drained on', () => {
   it.each([
@@ -47,15 +41,13 @@ describe('a node that nothing is drained on', () => {
     ['stays cordoned while it is quarantined', { quarantine: ['e1'] }, true, { kind: 'rest' }],
   ] as const)('and that carries our cordon %s', (_, more, recovered, expected) => {
     const node = { cordonMark: 'e1', unschedulable: true, ...more };
-    expect(decide(observation({ node, record: { finished: [finished({ recovered })] } }))).toMatchObject(expected);
+    expect(decide(observation({ node, record: { finished: [finished('e1', { recovered })] } }))).toMatchObject(
+      expected,
+    );
   });
 
   it('shows how its last drain ended that was one', () => {
-    const ended = [
-      finished({ id: 'e0' }),
-      finished({ status: 'Failed' }),
-      finished({ id: 'e2', status: 'AlreadyDrained' }),
-    ];
+    const ended = [finished('e0'), finished('e1', { status: 'Failed' }), finished('e2', { status: 'AlreadyDrained' })];
     const node = { watched: true, unschedulable: true };
     expect(decide(observation({ node, record: { finished: ended } }))).toEqual({
       kind: 'tidy',
@@ -65,17 +57,6 @@ describe('a node that nothing is drained on', () => {
   });
 });
 
-const RESOURCE: CustomProgress = {
-  group: 'nvsentinel.nvidia.com',
-  version: 'v1alpha1',
-  resource: 'drainrequests',
-  name: 'drain-n1-e1',
-  namespace: 'nvsentinel',
-  kind: 'DrainRequest',
-  uid: 'uid-cr',
-  createdTime: NOW,
-  recreated: 0,
-};
 const present = (conditions: readonly Readonly<Record<string, string>>[] = []): FoundResource => ({
   kind: 'present',
   name: RESOURCE.name,

@@ -10,23 +10,9 @@ import type { Incoming } from '../../../functions/drain/observation.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
-import { active, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
+import { active, finished, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
 
 const drain = (asked: ReturnType<typeof request>): Incoming => ({ kind: 'drain', request: asked });
-const finished = (id: string, given: Partial<FinishedDrain> = {}): FinishedDrain => ({
-  id,
-  status: 'Succeeded',
-  reason: 'Drained',
-  message: '',
-  left: [],
-  scope: FULL,
-  drained: 1,
-  startTime: NOW,
-  endTime: NOW,
-  fault: { agent: 'a', componentClass: 'c', checkName: 'k', entities: [] },
-  recovered: false,
-  ...given,
-});
 const ending = (outcome: DrainOutcome): ActiveDrain['phase'] => ({
   kind: 'ending',
   outcome: { ...outcome, time: NOW },

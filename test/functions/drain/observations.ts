@@ -1,6 +1,7 @@
 /** Observations for tests of the rule, with everything that a test does not name as a plain cluster has it. */
-import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
-import type { DrainRequest } from '../../../functions/drain/request-record.ts';
+import { NO_DRAINS, type ActiveDrain, type CustomProgress, type DrainRecord } from '../../../functions/drain/record.ts';
+import { FULL } from '../../../functions/drain/pods.ts';
+import type { DrainRequest, FinishedDrain } from '../../../functions/drain/request-record.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
 import { describeUnderWay } from '../../../functions/drain/node-annotations.ts';
@@ -157,3 +158,32 @@ export const pod = (name: string, given: object = {}, status: object = { phase: 
     spec: { nodeName: 'n1' },
     status: { ...status },
   });
+
+/** A drain that has ended, all of its pods. */
+export const finished = (id: string, given: Partial<FinishedDrain> = {}): FinishedDrain => ({
+  id,
+  status: 'Succeeded',
+  reason: 'Drained',
+  message: '',
+  left: [],
+  scope: FULL,
+  drained: 1,
+  startTime: NOW,
+  endTime: NOW,
+  fault: { agent: 'a', componentClass: 'c', checkName: 'k', entities: [] },
+  recovered: false,
+  ...given,
+});
+
+/** The custom resource of drain e1. */
+export const RESOURCE: CustomProgress = {
+  group: 'nvsentinel.nvidia.com',
+  version: 'v1alpha1',
+  resource: 'drainrequests',
+  name: 'drain-n1-e1',
+  namespace: 'nvsentinel',
+  kind: 'DrainRequest',
+  uid: 'uid-cr',
+  createdTime: NOW,
+  recreated: 0,
+};
