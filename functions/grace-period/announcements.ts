@@ -9,7 +9,6 @@ import {
   isActive,
   parseDoNotDisrupt,
   protectionOf,
-  type Compatibility,
   type Protection,
   type ProtectionPolicy,
 } from '../../shared/domain/protection.ts';
@@ -74,7 +73,7 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
   const said: Announcement[] = observed === undefined ? [] : [say('observed', observed.key, observed.message)];
   const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
 
-  const problem = problemOf(value, policy.compatibility);
+  const problem = problemOf(value);
   if (problem !== undefined) {
     const explanation = `is neither "true" nor a positive Go duration such as "4h" or "1h30m" (${problem})`;
     said.push(say('invalid', shown(value), `${annotation} ${explanation}; ${effectOf(protection)}`));
@@ -132,8 +131,8 @@ function warnTimeOf(expiry: EpochMs, { warnBefore }: ProtectionPolicy): EpochMs 
 }
 
 /** Why the value is not valid; undefined when it is. Both rule sets agree on that. */
-function problemOf(value: string, compatibility: Compatibility | 'Unknown'): string | undefined {
-  const asked = parseDoNotDisrupt(value, compatibility === 'Unknown' ? 'Design' : compatibility);
+function problemOf(value: string): string | undefined {
+  const asked = parseDoNotDisrupt(value, 'Design');
   return asked.kind === 'invalid' ? asked.problem : undefined;
 }
 

@@ -62,7 +62,6 @@ export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs)
   const holding = annotated
     .map(({ protection }) => protection)
     .filter(protection => protection.kind !== 'none' && protection.source !== 'True' && isActive(protection, now));
-  if (holding.length === 0) return undefined;
   let latest: EpochMs | undefined;
   for (const protection of holding) {
     if (protection.kind !== 'until') return 'indefinite';
@@ -105,8 +104,9 @@ const isRestoring = (change: NodeChange): boolean => change.kind === 'hold' && c
 
 /** When a change that is wanted may be made; undefined: now. */
 export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {
-  const failures = effort === undefined || !isRestoring(wanted) ? 0 : effort.times - FREE_RESTORES + 1;
-  if (effort === undefined || failures <= 0) return undefined;
+  if (effort === undefined || !isRestoring(wanted)) return undefined;
+  const failures = effort.times - FREE_RESTORES + 1;
+  if (failures <= 0) return undefined;
   const time = addDuration(effort.lastTime, doubledWait(FIRST_RETRY, failures, LONGEST_RETRY));
   return isDue(now, time) ? undefined : time;
 }

@@ -128,6 +128,39 @@ describe('the annotations on the node', () => {
     expect(ofNode('true')).toEqual([]);
   });
 
+  it('an annotation that protects nothing has not ended', () => {
+    const policy = aPolicy({ compatibility: 'Karpenter' });
+    expect(check({ policy, pods: [aPod('4d')] }).counts).toMatchObject({ protectedPods: 0, elapsedPods: 0 });
+  });
+
+  it('the release says whether a protection has ended, or its pod has gone', () => {
+    const node = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
+    expect(check({ node, now: at(END) }).node).toEqual({ kind: 'release', reason: 'GracePeriodElapsed' });
+    expect(check({ node, now: at(END), pods: [aPod('true')] }).node).toEqual(release);
+  });
+
+  it.each<
+    readonly [string, Pick<GracePeriodObservation['node'], 'doNotDisrupt' | 'protectedUntil'>, NodeChange, NodeChange]
+  >([
+    [
+      'our mark joins its annotation, and is not needed without pods',
+      { doNotDisrupt: 'true', protectedUntil: undefined },
+      hold,
+      leave,
+    ],
+    [
+      'our mark goes alone',
+      { doNotDisrupt: 'true', protectedUntil: END },
+      leave,
+      { kind: 'disown', reason: 'ReplacementHeld' },
+    ],
+    ['what somebody wrote over it stays', { doNotDisrupt: 'false', protectedUntil: undefined }, leave, leave],
+  ])('on a replacement that repair holds, too, %s', (_name, annotations, protectedPods, none) => {
+    const node = { name: 'n1', uid: 'uid-n1', isReplacement: true, ...annotations };
+    expect(check({ node }).node).toEqual(protectedPods);
+    expect(check({ node, pods: [] }).node).toEqual(none);
+  });
+
   it.each([
     ['the latest end', ['1h', '4h', '2h'], END],
     ['"indefinite" when one is without end', ['4h', '4d'], 'indefinite'],
@@ -162,6 +195,11 @@ describe('the timer', () => {
     expect(kept({ policy, now: at('2024-01-01T13:30:00Z') }).outcome.wakeTime).toBe(at(END));
   });
 
+  it('has nothing to warn of where a protection has no end', () => {
+    const policy = aPolicy({ warnBefore: minutes(30) });
+    expect(kept({ policy, pods: [aPod('4d')] }).outcome.wakeTime).toBe(addDuration(CREATED, IDLE_CHECK));
+  });
+
   it('is not needed without annotated pods', () => {
     expect(check({ pods: [aPod(undefined)] }).kind).toBe('close');
     expect(check({ pods: [aPod('4h', { phase: 'Succeeded' })] }).kind).toBe('close');
@@ -191,6 +229,12 @@ describe('announcements', () => {
     expect(third.announcements).toHaveLength(1);
     expect(third.outcome.wakeTime).toBe(addDuration(now, IDLE_CHECK));
     expect(Object.keys(third.outcome.record.announced)).toHaveLength(pods.length);
+  });
+
+  it('wait in no timer that is ahead: also where another end comes later, the intent is due at once', () => {
+    const { intent, outcome } = kept({ now, pods: [aPod('4h'), aPod('8h', { name: 'late' })] });
+    expect(intent.wakeTime).toBe(now);
+    expect(outcome.wakeTime).toBe(addDuration(now, hours(4)));
   });
 
   it('are made once', () => {
@@ -269,6 +313,14 @@ describe('a block in mode Observe', () => {
       },
     ]);
     expect(kept({ observed: trial, pods: [aPod('30m')] }).announcements).toEqual([]);
+  });
+
+  it('may take a protection away altogether, and may have no name', () => {
+    const observed = { policy: aPolicy({ compatibility: 'Karpenter' }), source: undefined };
+    const { announcements } = kept({ observed, pods: [aPod('4d')] });
+    expect(announcements.filter(({ topic }) => topic === 'observed').map(({ message }) => message)).toEqual([
+      'karpenter.sh/do-not-disrupt: "4d" protects without end; in mode Enforce the policy would make that not at all',
+    ]);
   });
 
   it('ends no protection and holds none longer', () => {

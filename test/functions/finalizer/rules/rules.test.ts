@@ -121,6 +121,24 @@ describe('an object of a FinalizerRule', () => {
     expect(decideObject(seen(fields)).kind).toBe(kind);
   });
 
+  it('is released once it is cleaned, or at a deadline whose rule says so', () => {
+    const cleaned = entryIn('cleaned');
+    expect(decideObject(seen({ entry: cleaned }))).toEqual({ kind: 'release', because: 'cleaned' });
+    const rule = { ...deadline, onDeadline: 'Release' as const };
+    expect(decideObject(seen({ rule, now: soon }))).toEqual({ kind: 'release', because: 'deadline' });
+    expect(decideObject(seen({ rule, now: soon, entry: cleaned }))).toEqual({ kind: 'release', because: 'cleaned' });
+    expect(decideObject(seen({ rule }))).toEqual({ kind: 'intend' });
+  });
+
+  it('is asked about again after ten minutes, and one that was a possible orphan after its back-off', () => {
+    const until = addDuration(NOW, minutes(10));
+    expect(decideObject(seen({ entry: entryIn('pending') }))).toEqual({ kind: 'wait', until, overdue: false });
+    expect(decideObject(seen({ entry: entryIn('orphaned') }))).toMatchObject({
+      kind: 'wait',
+      until: addDuration(NOW, seconds(5)),
+    });
+  });
+
   it('that waits is looked at again at its deadline, and is overdue from then on', () => {
     const entry = entryIn('failed');
     const next = addDuration(NOW, seconds(5));
@@ -142,6 +160,12 @@ describe('an object of a FinalizerRule', () => {
       const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
       const late = addDuration(NOW, hours(1));
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
+      // One that waits for its place is under way.
+      const placed = { ...entry, slotTime: NOW };
+      expect(decideObject(seen({ object: 'outOfSight', entry: placed }))).toEqual({
+        kind: 'watch',
+        until: addDuration(NOW, phase === 'orphaned' ? hours(24) : minutes(5)),
+      });
       expect(decideObject(seen({ object: 'outOfSight', entry }))).toEqual({ kind: 'watch', until });
       expect(decideObject(seen({ object: 'outOfSight', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe(
         'watch',
