@@ -20,10 +20,22 @@ const schema = z.pipe(
   }),
 );
 
-export type GracePeriodRecord = z.output<typeof schema>;
+export interface GracePeriodRecord extends Omit<z.output<typeof schema>, 'announced'> {
+  /** By UID of the Pod or Node and by topic: the key that was announced last. */
+  readonly announcedKeys: z.output<typeof schema>['announced'];
+}
 export type Effort = NonNullable<GracePeriodRecord['effort']>;
 
-export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = checkedCodec(OWNER, schema, 2);
+const CODEC = checkedCodec(OWNER, schema, 2);
+
+export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = {
+  ...CODEC,
+  parse(state) {
+    const { announced, ...rest } = CODEC.parse(state);
+    return { ...rest, announcedKeys: announced };
+  },
+  toState: ({ announcedKeys, ...rest }) => CODEC.toState({ ...rest, announced: announcedKeys }),
+};
 
 /** In version 1 an effort could be about a refusal. What is to be tried again is found out by trying. */
 function withoutOldRefusal(state: unknown): unknown {

@@ -42,6 +42,19 @@ const entrySchema = z.object(entry);
 export type LedgerEntry = z.output<typeof entrySchema>;
 export type TimedEntry = z.output<typeof timed>;
 /** The record of one object: as a rule one entry. */
-export type LedgerRecord = z.output<typeof schema>;
+export interface LedgerRecord extends Omit<z.output<typeof schema>, 'others'> {
+  /** Of further rules whose finalizers the object carries, by rule. */
+  readonly otherEntries?: Readonly<Record<string, TimedEntry>>;
+}
 
-export const LEDGER_CODEC: RecordCodec<LedgerRecord> = checkedCodec('finalizer', schema, 2);
+const CODEC = checkedCodec('finalizer', schema, 2);
+
+export const LEDGER_CODEC: RecordCodec<LedgerRecord> = {
+  ...CODEC,
+  parse(state) {
+    const { others, ...entryOfFirst } = CODEC.parse(state);
+    return { ...entryOfFirst, ...(others !== undefined && { otherEntries: others }) };
+  },
+  toState: ({ otherEntries, ...entryOfFirst }) =>
+    CODEC.toState({ ...entryOfFirst, ...(otherEntries !== undefined && { others: { ...otherEntries } }) }),
+};

@@ -5,6 +5,7 @@ import {
   HOOK_POINTS,
   ON_TIMEOUTS,
   TERMINATION_SCOPES,
+  type HookPoint,
   type TerminationHook,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
@@ -131,7 +132,7 @@ const schema = z.object({
 });
 
 /** As it is stored: the versions before read it, too. */
-type Stored = z.output<typeof schema>;
+type StoredTermination = z.output<typeof schema>;
 
 /** Why nothing begins or goes on, as it was said. */
 export type Wait =
@@ -143,16 +144,30 @@ export type Wait =
   | { readonly kind: 'unreadable'; readonly message: string; readonly saidTime: EpochMs };
 
 /** The last audit line: what it said, and whether the deadline had forced the termination by then. */
-export interface Reported {
-  readonly forced: boolean;
-  readonly what: string;
+export interface LastReport {
+  readonly isForced: boolean;
+  readonly text: string;
 }
 
+/** Fields that have another name, or another form, than they are stored under. */
+type StoredField =
+  'observed' | 'refused' | 'unreadable' | 'reported' | 'keyUid' | 'hooksOf' | 'hooksSaid' | 'unheld' | 'passedOver';
+
 /** What a termination must not forget. */
-export interface TerminationRecord extends Omit<Stored, 'observed' | 'refused' | 'unreadable' | 'reported'> {
-  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hooksOf`). */
+export interface TerminationRecord extends Omit<StoredTermination, StoredField> {
+  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookOwnerUid`). */
   readonly waits: readonly Wait[];
-  readonly reported?: Reported;
+  readonly lastReport?: LastReport;
+  /** In the keys of the hooks' calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
+  readonly hookKeyUid?: string;
+  /** A Node's record only: the UID of the NodeClaim whose termination calls the hooks of their instance. */
+  readonly hookOwnerUid?: string;
+  /** At which points the hooks that nobody waits for were called, which was reported. */
+  readonly reportedHookPoints?: readonly HookPoint[];
+  /** No finalizer of ours is left while somebody else's keeps the object: the record is kept for the instance, and that was reported. */
+  readonly finalizerGone?: boolean;
+  /** Steps that fail, without which it went on past its deadline, as that was reported. */
+  readonly skippedSteps?: readonly string[];
 }
 export type CallAttempt = z.output<typeof attempt>;
 /** What of the settings a termination holds on to; its deadline stands beside them. */
@@ -171,42 +186,60 @@ const CODEC = checkedCodec('finalizer', schema, 3);
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
   ...CODEC,
-  parse: state => ofStored(CODEC.parse(state)),
+  parse: state => fromStored(CODEC.parse(state)),
   toState: value => CODEC.toState(toStored(value)),
 };
 
 /** Begins what is stored of the last audit line, from the deadline on: older versions have one text for both. */
 const FORCED = 'forced ';
 
-function ofStored({ observed, refused, unreadable, reported, ...rest }: Stored): TerminationRecord {
+function fromStored(state: StoredTermination): TerminationRecord {
+  const { observed, refused, unreadable, reported, keyUid, hooksOf, hooksSaid, unheld, passedOver, ...rest } = state;
   const waits: Wait[] = [];
   if (observed === true) waits.push({ kind: 'observed' });
   if (refused !== undefined) waits.push({ kind: 'refused', message: refused });
   if (unreadable !== undefined) waits.push({ kind: 'unreadable', ...unreadable });
-  if (reported === undefined) return { ...rest, waits };
-  const forced = reported.startsWith(FORCED);
-  return { ...rest, waits, reported: { forced, what: forced ? reported.slice(FORCED.length) : reported } };
+  return {
+    ...rest,
+    waits,
+    ...(reported !== undefined && { lastReport: toLastReport(reported) }),
+    ...(keyUid !== undefined && { hookKeyUid: keyUid }),
+    ...(hooksOf !== undefined && { hookOwnerUid: hooksOf }),
+    ...(hooksSaid !== undefined && { reportedHookPoints: hooksSaid }),
+    ...(unheld !== undefined && { finalizerGone: unheld }),
+    ...(passedOver !== undefined && { skippedSteps: passedOver }),
+  };
 }
 
-function toStored({ waits, reported, ...rest }: TerminationRecord): Stored {
-  const stored: Stored = { ...rest };
-  for (const wait of waits) {
-    switch (wait.kind) {
-      case 'observed':
-        stored.observed = true;
-        break;
-      case 'refused':
-        stored.refused = wait.message;
-        break;
-      case 'unreadable':
-        stored.unreadable = { message: wait.message, saidTime: wait.saidTime };
-        break;
-      default:
-        wait satisfies never;
-    }
+function toLastReport(reported: string): LastReport {
+  const isForced = reported.startsWith(FORCED);
+  return { isForced, text: isForced ? reported.slice(FORCED.length) : reported };
+}
+
+function toStored(record: TerminationRecord): StoredTermination {
+  const { waits, lastReport, hookKeyUid, hookOwnerUid, reportedHookPoints, finalizerGone, skippedSteps, ...rest } =
+    record;
+  return {
+    ...rest,
+    ...waits.reduce<Partial<StoredTermination>>((stored, wait) => ({ ...stored, ...storedWait(wait) }), {}),
+    ...(lastReport !== undefined && { reported: `${lastReport.isForced ? FORCED : ''}${lastReport.text}` }),
+    ...(hookKeyUid !== undefined && { keyUid: hookKeyUid }),
+    ...(hookOwnerUid !== undefined && { hooksOf: hookOwnerUid }),
+    ...(reportedHookPoints !== undefined && { hooksSaid: [...reportedHookPoints] }),
+    ...(finalizerGone !== undefined && { unheld: finalizerGone }),
+    ...(skippedSteps !== undefined && { passedOver: skippedSteps }),
+  };
+}
+
+function storedWait(wait: Wait): Partial<StoredTermination> {
+  switch (wait.kind) {
+    case 'observed':
+      return { observed: true };
+    case 'refused':
+      return { refused: wait.message };
+    case 'unreadable':
+      return { unreadable: { message: wait.message, saidTime: wait.saidTime } };
   }
-  if (reported !== undefined) stored.reported = `${reported.forced ? FORCED : ''}${reported.what}`;
-  return stored;
 }
 
 /** The record with what it waits for now; of the same kind the last one counts. */
@@ -223,8 +256,11 @@ export const waitOf = <Kind extends Wait['kind']>(
   value?.waits.find((wait): wait is Extract<Wait, { readonly kind: Kind }> => wait.kind === kind);
 
 /** Whether it says no more than that the hooks of its Node are called in the termination of a NodeClaim. */
-export const isNote = ({ hooksOf, reported }: Pick<TerminationRecord, 'hooksOf' | 'reported'>): boolean =>
-  hooksOf !== undefined && reported === undefined;
+export const isHookNote = ({
+  hookOwnerUid,
+  lastReport,
+}: Pick<TerminationRecord, 'hookOwnerUid' | 'lastReport'>): boolean =>
+  hookOwnerUid !== undefined && lastReport === undefined;
 
 /** Whether a termination is under way. */
-export const hasBegun = (value: TerminationRecord): boolean => value.waits.length === 0 && !isNote(value);
+export const hasBegun = (value: TerminationRecord): boolean => value.waits.length === 0 && !isHookNote(value);
