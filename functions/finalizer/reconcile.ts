@@ -173,7 +173,7 @@ async function reconcileNode(
   missing?: string,
 ): Promise<void> {
   const { wakeUp, onlyIfTerminating = false } = cause;
-  const target = await targetOfNode(context.deps, context.hints, { name, onlyIfGoing: onlyIfTerminating });
+  const target = await targetOfNode(context.deps, context.hints, { name, onlyIfTerminating });
   const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
   const isKnown = target === undefined || (await reconcileTarget(context, target, isOwn ? wakeUp : undefined));
   // Its NodeClaim went since it was found: the Node is a subject of its own from now on.

@@ -4,38 +4,23 @@ import * as z from '../../../shared/contract/zod.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
 import { freeSlot, type CallQueue, type takeSlot as TakeSlot } from './call-queue.ts';
 import type { RuleInForce } from '../rules/rule-set.ts';
 
-/** Version 1 had no `running`. */
+/** Version 1 had no `callEndTimes`. */
 const schema = z.object({
-  /** `CallQueue.nextSlotTime`. */
-  taken: z.exactOptional(instant),
-  /** `CallQueue.callEndTimes`. */
-  running: z.exactOptional(z.record(z.string(), instant)),
+  nextSlotTime: z.exactOptional(instant),
+  callEndTimes: z.exactOptional(z.record(z.string(), instant)),
 });
 
-const CODEC = checkedCodec('finalizer', schema, 2);
-
-export const CALL_RATE_CODEC: RecordCodec<CallQueue> = {
-  ...CODEC,
-  parse(state) {
-    const { taken, running } = CODEC.parse(state);
-    return {
-      ...(taken !== undefined && { nextSlotTime: taken }),
-      ...(running !== undefined && { callEndTimes: running }),
-    };
-  },
-  toState: ({ nextSlotTime, callEndTimes }) =>
-    CODEC.toState({
-      ...(nextSlotTime !== undefined && { taken: nextSlotTime }),
-      ...(callEndTimes !== undefined && { running: { ...callEndTimes } }),
-    }),
-};
+export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
+  { nextSlotTime: 'taken', callEndTimes: 'running' },
+  checkedCodec('finalizer', schema, 2),
+);
 
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 

@@ -4,7 +4,7 @@
  */
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 
 const entry = {
@@ -35,26 +35,16 @@ const schema = z.object({
   ...entry,
   wakeTime: z.exactOptional(instant),
   /** The same for further rules whose finalizers the object carries, by rule. */
-  others: z.exactOptional(z.record(z.string(), timed)),
+  otherEntries: z.exactOptional(z.record(z.string(), timed)),
 });
 
 const entrySchema = z.object(entry);
 export type LedgerEntry = z.output<typeof entrySchema>;
 export type TimedEntry = z.output<typeof timed>;
 /** The record of one object: as a rule one entry. */
-export interface LedgerRecord extends Omit<z.output<typeof schema>, 'others'> {
-  /** Of further rules whose finalizers the object carries, by rule. */
-  readonly otherEntries?: Readonly<Record<string, TimedEntry>>;
-}
+export type LedgerRecord = z.output<typeof schema>;
 
-const CODEC = checkedCodec('finalizer', schema, 2);
-
-export const LEDGER_CODEC: RecordCodec<LedgerRecord> = {
-  ...CODEC,
-  parse(state) {
-    const { others, ...entryOfFirst } = CODEC.parse(state);
-    return { ...entryOfFirst, ...(others !== undefined && { otherEntries: others }) };
-  },
-  toState: ({ otherEntries, ...entryOfFirst }) =>
-    CODEC.toState({ ...entryOfFirst, ...(otherEntries !== undefined && { others: { ...otherEntries } }) }),
-};
+export const LEDGER_CODEC: RecordCodec<LedgerRecord> = storedUnder(
+  { otherEntries: 'others' },
+  checkedCodec('finalizer', schema, 2),
+);

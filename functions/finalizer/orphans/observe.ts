@@ -48,7 +48,7 @@ export async function observe(
   const entry = loaded.kind === 'known' ? loaded.value : undefined;
   const state = await stateOf(deps, providerID, origin?.launchTime);
   const ends = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
-  const owner = ends ? 'nothing' : await ownerOf(deps, providerID);
+  const owner = ends ? 'nothing' : await instanceOwnerOf(deps, providerID);
   const object = entry === undefined ? origin?.object : entry.object;
   const hasFormerOwner = object !== undefined;
   const now = deps.clock.now();
@@ -69,7 +69,7 @@ async function stateOf(
   return 'cause' in found ? 'unknown' : found.state;
 }
 
-async function ownerOf(deps: TerminationDeps, providerID: string): Promise<InstanceOwner> {
+async function instanceOwnerOf(deps: TerminationDeps, providerID: string): Promise<InstanceOwner> {
   const held = await listOwnedInstances(deps);
   if (held === undefined) return 'unknown';
   if (held.byClaims.has(providerID)) return 'NodeClaim';

@@ -52,8 +52,8 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
         return { kind: 'underWay', termination: `Node ${metadata.name}` };
       const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
       const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
-      const own = isCalled ? { ...hookCallsOf(value), keyUid: value.hookKeyUid ?? metadata.uid } : value;
-      const noted = { ...own, hooksOf: claim.metadata.uid };
+      const own = isCalled ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
+      const noted = { ...own, hookOwnerUid: claim.metadata.uid };
       const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
       if (!saved.written) return { kind: 'changed' };
     }
@@ -62,8 +62,8 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
     const { hooks: called, reportedHookPoints, hookKeyUid = metadata.uid } = value;
     const calls = {
       hooks: called,
-      ...(reportedHookPoints !== undefined && { hooksSaid: reportedHookPoints }),
-      keyUid: hookKeyUid,
+      ...(reportedHookPoints !== undefined && { reportedHookPoints }),
+      hookKeyUid,
     };
     if (!(await context.saveState(calls))) return { kind: 'changed' };
     break;

@@ -182,7 +182,7 @@ export function openNodeRecord(deps: Deps, uid: string): TimedRecord<Termination
 export async function targetOfNode(
   deps: Pick<Deps, 'kubernetes' | 'clock'>,
   hints: ClaimHints,
-  { name, onlyIfGoing: onlyIfTerminating }: { readonly name: string; readonly onlyIfGoing: boolean },
+  { name, onlyIfTerminating }: { readonly name: string; readonly onlyIfTerminating: boolean },
 ): Promise<TerminationSubject | undefined> {
   const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (node === undefined || (onlyIfTerminating && node.metadata.deletionTimestamp === undefined)) return undefined;

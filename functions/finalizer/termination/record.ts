@@ -5,12 +5,11 @@ import {
   HOOK_POINTS,
   ON_TIMEOUTS,
   TERMINATION_SCOPES,
-  type HookPoint,
   type TerminationHook,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
 import { toDurationMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { heldEvictionsSchema } from '../../../shared/pods/drain-pods.ts';
 
@@ -94,13 +93,13 @@ const schema = z.object({
   /** By hook name. */
   hooks: z.record(z.string(), hookProgress),
   /** At which points the hooks that nobody waits for were called, which was said. */
-  hooksSaid: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
+  reportedHookPoints: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
   /** When the instance was launched, as far as the objects said. */
   launchTime: z.exactOptional(instant),
   /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
-  keyUid: z.exactOptional(z.string()),
+  hookKeyUid: z.exactOptional(z.string()),
   /** A Node's record only: the UID of the NodeClaim whose termination calls the hooks of their instance. */
-  hooksOf: z.exactOptional(z.string()),
+  hookOwnerUid: z.exactOptional(z.string()),
   /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
   /** Evictions that are not asked for again for a moment. */
@@ -118,9 +117,9 @@ const schema = z.object({
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),
   /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
-  unheld: z.exactOptional(z.boolean()),
+  finalizerGone: z.exactOptional(z.boolean()),
   /** Steps that fail, without which it went on past its deadline, as that was said. */
-  passedOver: z.exactOptional(z.readonly(z.array(z.string()))),
+  skippedSteps: z.exactOptional(z.readonly(z.array(z.string()))),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
   /** Nothing has begun, for the settings cannot be read: what was said of that, and when. */
@@ -149,25 +148,11 @@ export interface LastReport {
   readonly text: string;
 }
 
-/** Fields that have another name, or another form, than they are stored under. */
-type StoredField =
-  'observed' | 'refused' | 'unreadable' | 'reported' | 'keyUid' | 'hooksOf' | 'hooksSaid' | 'unheld' | 'passedOver';
-
 /** What a termination must not forget. */
-export interface TerminationRecord extends Omit<StoredTermination, StoredField> {
+export interface TerminationRecord extends Omit<StoredTermination, 'observed' | 'refused' | 'unreadable' | 'reported'> {
   /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookOwnerUid`). */
   readonly waits: readonly Wait[];
   readonly lastReport?: LastReport;
-  /** In the keys of the hooks' calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
-  readonly hookKeyUid?: string;
-  /** A Node's record only: the UID of the NodeClaim whose termination calls the hooks of their instance. */
-  readonly hookOwnerUid?: string;
-  /** At which points the hooks that nobody waits for were called, which was reported. */
-  readonly reportedHookPoints?: readonly HookPoint[];
-  /** No finalizer of ours is left while somebody else's keeps the object: the record is kept for the instance, and that was reported. */
-  readonly finalizerGone?: boolean;
-  /** Steps that fail, without which it went on past its deadline, as that was reported. */
-  readonly skippedSteps?: readonly string[];
 }
 export type CallAttempt = z.output<typeof attempt>;
 /** What of the settings a termination holds on to; its deadline stands beside them. */
@@ -182,7 +167,16 @@ export const EMPTY_TERMINATION: TerminationRecord = {
   waits: [],
 };
 
-const CODEC = checkedCodec('finalizer', schema, 3);
+const CODEC = storedUnder(
+  {
+    hookKeyUid: 'keyUid',
+    hookOwnerUid: 'hooksOf',
+    reportedHookPoints: 'hooksSaid',
+    finalizerGone: 'unheld',
+    skippedSteps: 'passedOver',
+  },
+  checkedCodec('finalizer', schema, 3),
+);
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
   ...CODEC,
@@ -193,53 +187,35 @@ export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
 /** Begins what is stored of the last audit line, from the deadline on: older versions have one text for both. */
 const FORCED = 'forced ';
 
-function fromStored(state: StoredTermination): TerminationRecord {
-  const { observed, refused, unreadable, reported, keyUid, hooksOf, hooksSaid, unheld, passedOver, ...rest } = state;
+function fromStored({ observed, refused, unreadable, reported, ...rest }: StoredTermination): TerminationRecord {
   const waits: Wait[] = [];
   if (observed === true) waits.push({ kind: 'observed' });
   if (refused !== undefined) waits.push({ kind: 'refused', message: refused });
   if (unreadable !== undefined) waits.push({ kind: 'unreadable', ...unreadable });
-  return {
-    ...rest,
-    waits,
-    ...(reported !== undefined && { lastReport: toLastReport(reported) }),
-    ...(keyUid !== undefined && { hookKeyUid: keyUid }),
-    ...(hooksOf !== undefined && { hookOwnerUid: hooksOf }),
-    ...(hooksSaid !== undefined && { reportedHookPoints: hooksSaid }),
-    ...(unheld !== undefined && { finalizerGone: unheld }),
-    ...(passedOver !== undefined && { skippedSteps: passedOver }),
-  };
-}
-
-function toLastReport(reported: string): LastReport {
+  if (reported === undefined) return { ...rest, waits };
   const isForced = reported.startsWith(FORCED);
-  return { isForced, text: isForced ? reported.slice(FORCED.length) : reported };
+  return { ...rest, waits, lastReport: { isForced, text: isForced ? reported.slice(FORCED.length) : reported } };
 }
 
-function toStored(record: TerminationRecord): StoredTermination {
-  const { waits, lastReport, hookKeyUid, hookOwnerUid, reportedHookPoints, finalizerGone, skippedSteps, ...rest } =
-    record;
-  return {
-    ...rest,
-    ...waits.reduce<Partial<StoredTermination>>((stored, wait) => ({ ...stored, ...storedWait(wait) }), {}),
-    ...(lastReport !== undefined && { reported: `${lastReport.isForced ? FORCED : ''}${lastReport.text}` }),
-    ...(hookKeyUid !== undefined && { keyUid: hookKeyUid }),
-    ...(hookOwnerUid !== undefined && { hooksOf: hookOwnerUid }),
-    ...(reportedHookPoints !== undefined && { hooksSaid: [...reportedHookPoints] }),
-    ...(finalizerGone !== undefined && { unheld: finalizerGone }),
-    ...(skippedSteps !== undefined && { passedOver: skippedSteps }),
-  };
-}
-
-function storedWait(wait: Wait): Partial<StoredTermination> {
-  switch (wait.kind) {
-    case 'observed':
-      return { observed: true };
-    case 'refused':
-      return { refused: wait.message };
-    case 'unreadable':
-      return { unreadable: { message: wait.message, saidTime: wait.saidTime } };
+function toStored({ waits, lastReport, ...rest }: TerminationRecord): StoredTermination {
+  const stored: StoredTermination = { ...rest };
+  for (const wait of waits) {
+    switch (wait.kind) {
+      case 'observed':
+        stored.observed = true;
+        break;
+      case 'refused':
+        stored.refused = wait.message;
+        break;
+      case 'unreadable':
+        stored.unreadable = { message: wait.message, saidTime: wait.saidTime };
+        break;
+      default:
+        wait satisfies never;
+    }
   }
+  if (lastReport !== undefined) stored.reported = `${lastReport.isForced ? FORCED : ''}${lastReport.text}`;
+  return stored;
 }
 
 /** The record with what it waits for now; of the same kind the last one counts. */
