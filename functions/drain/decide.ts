@@ -93,7 +93,7 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
     if (decision.kind === 'finish') return decision;
     if (over !== undefined) return toFinish(active, over);
     if (decision.kind !== 'awaitResource') return decision;
-    return { ...decision, isStuck, until: earliest(decision.until, next) ?? decision.until };
+    return { ...decision, isStuck, until: earliest(decision.until, next) };
   }
   if (plan.drained) return toFinish(active, succeeded(active, plan), plan);
   return over === undefined ? { kind: 'drain', active, plan, isStuck, until: next } : toFinish(active, over);

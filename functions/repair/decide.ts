@@ -269,7 +269,7 @@ function settling(
   const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
   return {
     incident: { ...incident, settling: { totalMs, since: since ?? now } },
-    blocker: { ...blocker, until: earliest(blocker.until, last) ?? blocker.until },
+    blocker: { ...blocker, until: earliest(blocker.until, last) },
   };
 }
 

@@ -113,7 +113,7 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
     active: { ...active, phase: { kind: 'custom', resource: { ...base, uid, seen } } },
     reason: 'AwaitingCustomDrain',
     message: `waiting for ${customDrain.statusConditionType}=${customDrain.statusConditionStatus} of ${kind} ${resource.name}`,
-    until: earliest(deadline, beat) ?? deadline,
+    until: earliest(deadline, beat),
     isStuck: false,
   };
 }

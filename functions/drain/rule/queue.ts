@@ -123,7 +123,7 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
         record: { ...record, active: { ...active, phase: { ...phase, takes: place.kind === 'take' } } },
       };
     case 'wait': {
-      const until = earliest(place.until, latestTime) ?? place.until;
+      const until = earliest(place.until, latestTime);
       return { kind: 'queue', active, message: place.message, until };
     }
     default:

@@ -68,7 +68,7 @@ export function disruptionBudgetOf({
           field: `spec.disruption.budgets[${index}]`,
           numbers: { disrupted: count, allowed, of: counted.length },
         },
-        until: earliest(until, addDuration(now, BLOCKED_CHECK)) ?? addDuration(now, BLOCKED_CHECK),
+        until: earliest(until, addDuration(now, BLOCKED_CHECK)),
       };
     },
   };
