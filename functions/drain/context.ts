@@ -9,7 +9,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
 import { showDrain, type NodeChange } from './node.ts';
-import type { ShownDrain } from './observation.ts';
+import type { ShownDrain } from './rule/observation.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
 import type { DrainRecord } from './record.ts';
 
@@ -68,7 +68,7 @@ export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime:
 export function safely({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
   const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
   const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
-  return earliest(time, net) ?? net;
+  return earliest(time, net);
 }
 
 /** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */

@@ -106,7 +106,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const announcements = unsaid.filter(({ about }) => told.has(about.uid));
 
   const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
-  const next = sooner(sooner(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
+  const next = earliest(earliest(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
   // Pods that are gone are forgotten with the next write.
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
@@ -127,11 +127,6 @@ function lastOfFirst(instants: readonly EpochMs[]): EpochMs | undefined {
   if (first === undefined) return undefined;
   const end = addDuration(first, SAID_TOGETHER_WITHIN);
   return instants.filter(instant => instant < end).reduce((a, b) => latest(a, b), first);
-}
-
-/** The earlier of two instants; undefined: none. */
-function sooner(instant: EpochMs, other: EpochMs | undefined): EpochMs {
-  return other !== undefined && other < instant ? other : instant;
 }
 
 /** The memory with these announcements made. */

@@ -57,7 +57,7 @@ export function heldUntil(
 ): EpochMs | undefined {
   if (refusal === undefined || refusal.basis !== seen.basis || isShort(refusal)) return undefined;
   const isAhead = seen.deadline !== undefined && seen.deadline > refusal.lastTime;
-  const time = earliest(nextTry(refusal), isAhead ? seen.deadline : undefined) ?? seen.now;
+  const time = earliest(nextTry(refusal), isAhead ? seen.deadline : undefined);
   return isDue(seen.now, time) ? undefined : time;
 }
 

@@ -50,6 +50,9 @@ export function isDue(now: EpochMs, due: EpochMs): boolean {
 }
 
 /** The earlier of two instants, where undefined means "never". */
+export function earliest(a: EpochMs, b: EpochMs | undefined): EpochMs;
+export function earliest(a: EpochMs | undefined, b: EpochMs): EpochMs;
+export function earliest(a: EpochMs | undefined, b: EpochMs | undefined): EpochMs | undefined;
 export function earliest(a: EpochMs | undefined, b: EpochMs | undefined): EpochMs | undefined {
   if (a === undefined) return b;
   if (b === undefined) return a;

@@ -160,7 +160,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         if (saying === 'news' || saying === 'again') await say(textOfRefusal(next), saying === 'again');
         own.set(key, next);
         const goesBack = (isKept || isShort(next)) && error instanceof RetryableError ? error : undefined;
-        const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead) ?? now;
+        const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
         return { kind: 'refused', message, until, error, goesBack };
       }
     },

@@ -1,6 +1,7 @@
 /**
  * I6: what an admission policy keeps denying is said, with the words of the policy, in an Event on the object, on what it belongs to
- * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name. I8: one cause is not said more often than once an hour.
+ * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name. I8: one cause is not said more often than once an hour,
+ * unless the table has lost that it was said.
  */
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { changedBy, denialIn, nodeOfPod } from './denials.ts';
@@ -20,7 +21,7 @@ interface Denied {
   readonly last: number;
 }
 
-export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }) => {
+export const checkDenialsSaid: MakeCheck = ({ mirror, memoryOf, now, quietSince, violate }) => {
   /** By what is denied. */
   const denied = new Map<string, Denied>();
   /** Names of objects with words that were said of them. */
@@ -65,6 +66,7 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
       const since = now() - (last?.time ?? -Infinity);
       if (since > SAID_TOGETHER) saidLast.set(key, { time: now(), run: [...writing].find(run => run.by === by) });
       if (!SAID_HOURLY.has(reason) || since <= SAID_TOGETHER || since >= HOUR - SAID_TOGETHER) return;
+      if (last !== undefined && memoryOf(last.time) !== 'whole') return;
       if (last?.run !== undefined && isForgotten(last.run)) return;
       violate('I8', `${reason} is said of ${name} again after ${Math.round(since / 60_000)} min: ${message}`);
     },

@@ -62,7 +62,7 @@ export function asNewer({ scenario, items, ...rest }: StoredItems): StoredItems 
     items: items.map(item => ({ ...item, state: { ...item.state, schemaVersion: LATER } })),
     scenario: {
       ...scenario,
-      end: earliest(scenario.end, addDuration(start, LONG_ENOUGH)) ?? scenario.end,
+      end: earliest(scenario.end, addDuration(start, LONG_ENOUGH)),
       steps: scenario.steps.filter(({ time }) => time <= start),
     },
   };

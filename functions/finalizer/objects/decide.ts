@@ -98,7 +98,7 @@ export function decide(observation: ObjectObservation): ObjectDecision {
   if (isOver && rule.onDeadline === 'Release') return { kind: 'release', because: 'deadline' };
   const wait = (until: EpochMs): ObjectDecision => ({
     kind: 'wait',
-    until: (isOver ? undefined : earliest(until, end)) ?? until,
+    until: isOver ? until : earliest(until, end),
     overdue: isOver,
   });
   if (entry === undefined || (entry.phase === 'held' && entry.slotTime === undefined)) return { kind: 'intend' };

@@ -10,7 +10,14 @@ import {
   type TerminationScope,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
-import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  parseTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
 
 /** What of a NodeClaim or Node the rule looks at. */
 export interface TerminatedObject {
@@ -164,7 +171,7 @@ function resolveDeadline(observation: TerminationObservation): {
   const { claim, nodes, terminationTimestamp, claimGracePeriod, settings, storedDeadline } = observation;
   const declared = terminationTimestamp === undefined ? undefined : parseTimestamp(terminationTimestamp);
   const badTimestamp = declared === undefined ? terminationTimestamp : undefined;
-  const deletion = claim?.deletionTime ?? earliestOf(nodes.map(({ deletionTime }) => deletionTime));
+  const deletion = claim?.deletionTime ?? nodes.map(({ deletionTime }) => deletionTime).reduce(earliest, undefined);
   const ofSettings =
     settings.kind === 'custom'
       ? settings.settings.gracePeriod
@@ -190,10 +197,3 @@ const endOf = ({ period, ...by }: GracePeriod, deletion: EpochMs): Deadline => (
   time: addDuration(deletion, period),
   ...by,
 });
-
-function earliestOf(instants: readonly (EpochMs | undefined)[]): EpochMs | undefined {
-  return instants
-    .filter(instant => instant !== undefined)
-    .toSorted((a, b) => a - b)
-    .at(0);
-}

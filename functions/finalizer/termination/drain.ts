@@ -74,7 +74,7 @@ export const drainNodes = {
       return stepDone;
     }
     // Pods that go, and budgets that open, wake the termination by their events.
-    return waitFor(waits.join('; '), earliest(until, safetyLook(context)) ?? safetyLook(context));
+    return waitFor(waits.join('; '), earliest(until, safetyLook(context)));
   },
 };
 

@@ -120,7 +120,7 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
   if (progress.phase === 'pending') return await follow(context, hook, progress, timeout);
   const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
   if (isDue(now, retryTime)) return await note(context, hook, progress);
-  return waitFor(`hook ${hook.name} failed: ${progress.message ?? ''}`, earliest(retryTime, timeout) ?? retryTime);
+  return waitFor(`hook ${hook.name} failed: ${progress.message ?? ''}`, earliest(retryTime, timeout));
 }
 
 const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;
@@ -212,7 +212,7 @@ async function follow(
   const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === resource.seenVersion;
   if (!isSame) return keep(context, hook, progress, answer);
   const next = hookLook(context, firstInvokedTime);
-  return waitFor(on, earliest(next, timeout) ?? next);
+  return waitFor(on, earliest(next, timeout));
 }
 
 /** Stores what was answered, says it, and goes on from there. */

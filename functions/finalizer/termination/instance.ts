@@ -48,7 +48,7 @@ export const terminateInstance = {
       const end = takeOverTime(context, deletion);
       const next = instanceLook(context, deletion);
       if (end === undefined || !isDue(now, end)) {
-        return waitFor(`Karpenter ends instance ${providerID}`, earliest(next, end) ?? next);
+        return waitFor(`Karpenter ends instance ${providerID}`, earliest(next, end));
       }
     }
 

@@ -26,7 +26,7 @@ export function openProgress(observed: ObservedTermination, tries: Tries): Progr
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
   const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
     const subject = subjectOf(observed.object);
-    const wakeTime = earliest(wanted, isAhead(armed, observed.now)) ?? wanted;
+    const wakeTime = earliest(wanted, isAhead(armed, observed.now));
     const { refusals: stored, ...rest } = next;
     const refusals = tries.after(stored);
     const tried = { ...rest, ...(refusals !== undefined && { refusals }) };

@@ -191,5 +191,5 @@ function isOverdue({ now, deadline, observed }: TerminationContext): boolean {
 function wakeTimeOf({ now, deadline }: TerminationContext, until: EpochMs | undefined): EpochMs {
   const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
   const net = addDuration(now, SAFETY_NET);
-  return earliest(earliest(until, atDeadline), net) ?? net;
+  return earliest(earliest(until, atDeadline), net);
 }

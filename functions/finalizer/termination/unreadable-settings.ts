@@ -42,6 +42,6 @@ export async function awaitSettings(
   const subject = subjectOf(object);
   const value = withWait(storedOrEmpty({ stored }), unreadable);
   // An edit is an event of its own; what the API server did not answer, it may by now.
-  const next = earliest(saidAgain, addDuration(now, CHECK)) ?? saidAgain;
-  return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) ?? next });
+  const next = earliest(saidAgain, addDuration(now, CHECK));
+  return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) });
 }

@@ -109,6 +109,25 @@ describe('the annotations on the node', () => {
     expect(check({ pods: [aPod('4d')] }).counts.nextExpiry).toBeUndefined();
   });
 
+  it('counts the pods whose protection runs apart from those whose protection has ended', () => {
+    const pods = [aPod('30m'), aPod('1h'), aPod('4h'), aPod('4d'), aPod(undefined)];
+    expect(check({ pods, now: addDuration(CREATED, hours(1)) }).counts).toEqual({
+      protectedPods: 2,
+      elapsedPods: 2,
+      nextExpiry: at(END),
+    });
+  });
+
+  it('says of an annotation that is not its own what that leaves without protection, if anything', () => {
+    const node = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'false', protectedUntil: undefined };
+    const ofNode = (value: string): readonly string[] =>
+      kept({ node, pods: [aPod(value)] })
+        .announcements.filter(({ topic }) => topic === 'notOurs')
+        .map(({ message }) => message);
+    expect(ofNode('4d')).toEqual([expect.stringMatching(/pods that are protected without end$/)]);
+    expect(ofNode('true')).toEqual([]);
+  });
+
   it.each([
     ['the latest end', ['1h', '4h', '2h'], END],
     ['"indefinite" when one is without end', ['4h', '4d'], 'indefinite'],
@@ -129,6 +148,7 @@ describe('the timer', () => {
   it.each([
     ['the next end', ['4h', '2h'], addDuration(CREATED, hours(2))],
     ['a day, with nothing due before', ['true', '48h'], addDuration(CREATED, IDLE_CHECK)],
+    ['the next end, beside a pod without one', ['true', '2h'], addDuration(CREATED, hours(2))],
     ['the last of the ends within a second', ['2h', '2h500ms', '2h999ms', '2h1s'], at('2024-01-01T12:00:00.999Z')],
     ['each of those that are a second apart', ['2h1s', '2h'], at('2024-01-01T12:00:00Z')],
   ])('is set to %s', (_name, values, wakeTime) => {
@@ -175,6 +195,27 @@ describe('announcements', () => {
 
   it('are made once', () => {
     expect(kept({ now, record: due.outcome.record }).announcements).toEqual([]);
+  });
+
+  it('that are not needed leave the record as it is, and the timer for the next end', () => {
+    const record = { announced: { 'uid-gone': { elapsed: END } } };
+    const { intent, outcome } = kept({ record });
+    expect(intent).toStrictEqual({ record, wakeTime: at(END) });
+    expect(outcome).toStrictEqual(intent);
+  });
+
+  it('of a pod that is gone are forgotten with those that are made, and none of the node', () => {
+    const announced = { 'uid-gone': { elapsed: END }, 'uid-n1': { notOurs: '"false"' } };
+    const { intent, outcome } = kept({ now, record: { announced } });
+    expect(intent.record.announced).toEqual({ 'uid-n1': { notOurs: '"false"' } });
+    expect(outcome.record.announced).toEqual({ 'uid-n1': { notOurs: '"false"' }, 'uid-web-0': { elapsed: END } });
+  });
+
+  it('leave in the record what is known of refusals and of a quarrel', () => {
+    const known = { effort: { times: 1, lastTime: CREATED }, refusals: { release: REFUSED } };
+    const { intent, outcome } = kept({ now, record: { announced: {}, ...known } });
+    expect(intent.record).toStrictEqual({ announced: {}, ...known });
+    expect(outcome.record).toStrictEqual({ announced: { 'uid-web-0': { elapsed: END } }, ...known });
   });
 
   it('of one pod do not keep the node from being held for another', () => {
