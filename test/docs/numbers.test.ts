@@ -26,7 +26,7 @@ const STATED: readonly Stated[] = [
   {
     document: GLOSSARY,
     text: 'has called the node unhealthy for {} minutes',
-    constant: 'functions/repair/incident.ts: HEALTHY_FOR',
+    constant: 'functions/repair/rule/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
   { document: FORWARDER, text: 'is watched, and {} minutes longer', constant: `${FORWARDER_SETTINGS}: linger` },
@@ -36,12 +36,12 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0024'),
     text: 'looks again after {} s',
-    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+    constant: 'functions/repair/rule/concurrency-limits.ts: FULL_CHECK',
   },
   {
     document: decision('0024'),
     text: 'holds {} reservations',
-    constant: 'functions/repair/concurrency-limits.ts: MOST',
+    constant: 'functions/repair/rule/concurrency-limits.ts: MOST',
   },
   {
     document: decision('0032'),
@@ -79,7 +79,7 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0049'),
     text: 'looks again after {} s',
-    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+    constant: 'functions/repair/rule/concurrency-limits.ts: FULL_CHECK',
   },
   {
     document: 'CONTRIBUTING.md',
