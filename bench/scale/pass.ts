@@ -1,6 +1,6 @@
 /** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
 import { decide } from '../../functions/repair/decide.ts';
-import { decideNode, judgeNode } from '../../functions/repair/node-verdict.ts';
+import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import { runPass } from '../../functions/repair/reconcile.ts';
 import { ANY, createPasses } from '../../functions/repair/wake-ups.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';

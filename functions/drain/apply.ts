@@ -18,14 +18,14 @@ import {
   type DrainContext,
 } from './context.ts';
 import { applyCustom } from './custom-request.ts';
-import type { DrainDecision, Preparation } from './decision.ts';
+import type { DrainDecision, Preparation } from './rule/decision.ts';
 import { tellAnswers } from './drain-completed.ts';
 import { close, finish, tidy } from './drain-end.ts';
 import { drain, drainNoted, notedBefore } from './evictions.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
-import { isWaiting } from './phase.ts';
-import { formatScope } from './pods.ts';
+import { isWaiting } from './rule/phase.ts';
+import { formatScope } from './rule/pods.ts';
 import type { ActiveDrain } from './record.ts';
 import { sayNew } from './report.ts';
 import { answer, cancel } from './request-end.ts';

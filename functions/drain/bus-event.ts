@@ -9,8 +9,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { DRAIN_MESSAGE_VERSION } from './drain-completed.ts';
-import { toHealthEvent } from './node-annotations.ts';
-import { CLOCKS_DIFFER, type Incoming } from './observation.ts';
+import { toHealthEvent } from './rule/node-annotations.ts';
+import { CLOCKS_DIFFER, type Incoming } from './rule/observation.ts';
 import type { DrainRequest, Said } from './request-record.ts';
 
 export interface NodeMessage {

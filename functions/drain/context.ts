@@ -9,7 +9,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
 import { showDrain, type NodeChange } from './node.ts';
-import type { ShownDrain } from './observation.ts';
+import type { ShownDrain } from './rule/observation.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
 import type { DrainRecord } from './record.ts';
 

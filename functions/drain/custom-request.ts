@@ -5,12 +5,12 @@ import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import { notChanged, safely, save, tryChange, type DrainContext } from './context.ts';
-import { fail, type CustomDecision } from './custom-drain.ts';
+import { fail, type CustomDecision } from './rule/custom-drain.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
 import { finish } from './drain-end.ts';
 import type { ObservedDrain } from './observe.ts';
-import { podDrainability } from './pods.ts';
+import { podDrainability } from './rule/pods.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 import { saidStuck, sayNew } from './report.ts';
 

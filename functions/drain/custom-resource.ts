@@ -11,8 +11,8 @@ import { apiVersionOf, refOf, type ObjectRef, type ResourceType } from '../../sh
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { FoundResource } from './observation.ts';
-import { notedResource } from './phase.ts';
+import type { FoundResource } from './rule/observation.ts';
+import { notedResource } from './rule/phase.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 
 interface Deps {

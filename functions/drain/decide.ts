@@ -5,20 +5,28 @@
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin } from './admission.ts';
-import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './cancellation.ts';
-import { decideCustom } from './custom-drain.ts';
-import type { DrainDecision } from './decision.ts';
-import { forget, isFree, released } from './history.ts';
-import { holdOfActive, holdOfBegin } from './holds.ts';
-import { rememberEnds, withEnds } from './late-events.ts';
-import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
-import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { openPhaseOf } from './phase.ts';
-import { planPods, type PodPlan } from './pod-plan.ts';
-import type { DrainPodRules } from './pods.ts';
-import { forcedBy, nextByDeadline, pastDeadline, stuckTime, withProgress, withoutHold, counted } from './progress.ts';
-import { decideQueued } from './queue.ts';
+import { admit, begin } from './rule/admission.ts';
+import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './rule/cancellation.ts';
+import { decideCustom } from './rule/custom-drain.ts';
+import type { DrainDecision } from './rule/decision.ts';
+import { forget, isFree, released } from './rule/history.ts';
+import { holdOfActive, holdOfBegin } from './rule/holds.ts';
+import { rememberEnds, withEnds } from './rule/late-events.ts';
+import { holdFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
+import { openPhaseOf } from './rule/phase.ts';
+import { planPods, type PodPlan } from './rule/pod-plan.ts';
+import type { DrainPodRules } from './rule/pods.ts';
+import {
+  forcedBy,
+  nextByDeadline,
+  pastDeadline,
+  stuckTime,
+  withProgress,
+  withoutHold,
+  counted,
+} from './rule/progress.ts';
+import { decideQueued } from './rule/queue.ts';
 import type { ActiveDrain } from './record.ts';
 import type { DrainOutcome } from './request-record.ts';
 

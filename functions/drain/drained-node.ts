@@ -5,10 +5,10 @@ import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { isJsonObject, readJson } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { kubeletSilentSince, readConditions } from '../../shared/domain/node.ts';
-import { faultOf } from './faults.ts';
-import { readAnswer, requestedId } from './node-annotations.ts';
+import { faultOf } from './rule/faults.ts';
+import { readAnswer, requestedId } from './rule/node-annotations.ts';
 import { readShownDrain } from './node.ts';
-import type { DrainedNode } from './observation.ts';
+import type { DrainedNode } from './rule/observation.ts';
 import type { Fault } from './request-record.ts';
 
 /** Ids of the HealthEvents in the annotation; entries without one name none. */

@@ -16,10 +16,10 @@ import {
   type PodsLeft,
 } from '../../shared/pods/drain-pods.ts';
 import { type DrainContext, safely, saveForNow, saveUntil } from './context.ts';
-import type { DrainDecision } from './decision.ts';
+import type { DrainDecision } from './rule/decision.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
-import { type PodPlan, type PodAct, withReturned } from './pod-plan.ts';
-import { withTried } from './progress.ts';
+import { type PodPlan, type PodAct, withReturned } from './rule/pod-plan.ts';
+import { withTried } from './rule/progress.ts';
 import type { ActiveDrain } from './record.ts';
 import { noticesOf, saidStuck, sayNew } from './report.ts';
 

@@ -9,8 +9,8 @@ import { DRAIN_STATES, isDrainState, REMEDIATING, stateWithoutDrain } from '../.
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { requestedId, describeUnderWay } from './node-annotations.ts';
-import type { ShownDrain } from './observation.ts';
+import { requestedId, describeUnderWay } from './rule/node-annotations.ts';
+import type { ShownDrain } from './rule/observation.ts';
 import type { ActiveDrain, Hold } from './record.ts';
 import type { DrainStatus, FinishedDrain } from './request-record.ts';
 

@@ -9,7 +9,7 @@ import { toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 import { heldEvictionsSchema } from '../../shared/pods/drain-pods.ts';
-import { fittingJson, toStoredAnswer } from './record-size.ts';
+import { fittingJson, toStoredAnswer } from './rule/record-size.ts';
 import {
   answeredSchema,
   finishedSchema,

@@ -7,8 +7,8 @@ import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { DrainContext } from './context.ts';
 import type { ObservedDrain } from './observe.ts';
-import { notedResource } from './phase.ts';
-import type { PodPlan, PodWait } from './pod-plan.ts';
+import { notedResource } from './rule/phase.ts';
+import type { PodPlan, PodWait } from './rule/pod-plan.ts';
 import type { ActiveDrain } from './record.ts';
 
 export interface Notice {

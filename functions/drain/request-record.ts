@@ -6,7 +6,7 @@ import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { DrainScope } from './pods.ts';
+import type { DrainScope } from './rule/pods.ts';
 
 /** What is undefined is stored as null. */
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>

@@ -9,9 +9,9 @@ import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { readUnderWay } from './node-annotations.ts';
-import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
-import { nextOf } from './queue.ts';
+import { readUnderWay } from './rule/node-annotations.ts';
+import type { DrainObservation, Neighbours, Waiter } from './rule/observation.ts';
+import { nextOf } from './rule/queue.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 

@@ -45,10 +45,10 @@ export type NodeChange =
   | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' | 'ReplacementHeld' };
 
 /** A change of the Node that is made. */
-export type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
+export type NodeWrite = Exclude<NodeChange, { kind: 'leave' }>;
 
 /** What the change is judged by. */
-interface Judged {
+interface JudgedNode {
   readonly now: EpochMs;
   readonly node: AnnotatedNode;
 }
@@ -72,7 +72,7 @@ export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs)
 
 /** What is to be changed on the Node so that it is held until then; undefined: nothing holds it. */
 export function changeOf(
-  { node, now }: Judged,
+  { node, now }: JudgedNode,
   until: string | undefined,
   annotated: readonly AnnotatedPod[],
 ): NodeChange {

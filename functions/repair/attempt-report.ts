@@ -1,10 +1,10 @@
 /** What repair says beside its verdicts and acts. */
-import { attemptDetails } from './attempt.ts';
+import { attemptDetails } from './rule/attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import type { Attempt } from './record.ts';
 import type { End } from './replace.ts';
 import { aboutNode, metricOf, OUTCOME_UNKNOWN, scopeOf } from './report.ts';
-import type { NodeName } from './verdict.ts';
+import type { NodeName } from './rule/verdict.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { Saying } from '../../shared/domain/refusal.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';

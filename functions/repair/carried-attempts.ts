@@ -1,8 +1,8 @@
 /** Attempts that an earlier version kept in the record of their pool go into the records of their nodes. */
-import { newNode } from './attempt.ts';
-import { keyOf, ladderOf } from './ladder.ts';
+import { newNode } from './rule/attempt.ts';
+import { keyOf, ladderOf } from './rule/ladder.ts';
 import type { CarriedAttempt, NodeRecord, PoolRecord, StoredNode } from './record.ts';
-import type { LadderAction } from './verdict.ts';
+import type { LadderAction } from './rule/verdict.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';

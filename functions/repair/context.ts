@@ -1,7 +1,7 @@
 /** What a pass works with, and what came of an act. Types only. */
 import type { Made } from './action.ts';
 import type { decide, Granted } from './decide.ts';
-import type { decideNode, judgeNode } from './node-verdict.ts';
+import type { decideNode, judgeNode } from './rule/node-verdict.ts';
 import type { Attempt, NodeRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';

@@ -2,15 +2,15 @@
  * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets, limits and the ramp allow, and
  * what the pool remembers. Pure.
  */
-import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './attempt.ts';
-import { budgetBlocker } from './concurrency-limits.ts';
-import { futility } from './futility.ts';
-import { createGuards, type Guards, type Surroundings } from './guards.ts';
-import { readableSettings, unconfirmed } from './incident.ts';
-import { dueOf, isBeforeReboot } from './ladder.ts';
-import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './ramp.ts';
+import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './rule/attempt.ts';
+import { budgetBlocker } from './rule/concurrency-limits.ts';
+import { futility } from './rule/futility.ts';
+import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
+import { readableSettings, unconfirmed } from './rule/incident.ts';
+import { dueOf, isBeforeReboot } from './rule/ladder.ts';
+import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
 import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
-import { nextPause, pauseAt } from './replacement.ts';
+import { nextPause, pauseAt } from './rule/replacement.ts';
 import {
   type Blocker,
   type Candidate,
@@ -23,7 +23,7 @@ import {
   type Rank,
   type RepairRules,
   type Verdict,
-} from './verdict.ts';
+} from './rule/verdict.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';

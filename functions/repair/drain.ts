@@ -94,5 +94,5 @@ export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain> {
   };
 }
 
-/** The UID of the node that a request of this id is about: the id begins with it (`attempt.ts`). */
+/** The UID of the node that a request of this id is about: the id begins with it (`rule/attempt.ts`). */
 export const nodeOfRequest = (requestId: string): string | undefined => /^(.+)\.\d+$/.exec(requestId)?.[1];

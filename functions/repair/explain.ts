@@ -1,9 +1,9 @@
 /** What the command line reads of repairs, and nothing else of this folder: the rules themselves, and how their records are read. */
 export { nodeOfRequest } from './drain.ts';
 export { decide } from './decide.ts';
-export { otherAtWork } from './guards.ts';
-export { CONFIRMED, dueClause, judgeHealth, readableSettings, unhealthyStatementsOf } from './incident.ts';
-export { decideNode, judgeNode, poolOf, surroundingsOf } from './node-verdict.ts';
+export { otherAtWork } from './rule/guards.ts';
+export { CONFIRMED, dueClause, judgeHealth, readableSettings, unhealthyStatementsOf } from './rule/incident.ts';
+export { decideNode, judgeNode, poolOf, surroundingsOf } from './rule/node-verdict.ts';
 export { NEW_POOL } from './record.ts';
 export { effectiveRepair, unwatchedTypes } from './settings.ts';
-export type { JudgeContext, RepairRules, Terms } from './verdict.ts';
+export type { JudgeContext, RepairRules, Terms } from './rule/verdict.ts';

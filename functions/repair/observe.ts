@@ -1,12 +1,12 @@
 /** What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes need. Always live reads. */
-import { settledTime } from './attempt.ts';
+import { settledTime } from './rule/attempt.ts';
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { remediationAnswer } from './custom-resource.ts';
-import { readableSettings } from './incident.ts';
-import type { ClusterNodes, PoolFacts } from './pool-facts.ts';
+import { readableSettings } from './rule/incident.ts';
+import type { ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
 import { type Missing, type PoolAsk, readMissing, readOtherPools } from './node-pools.ts';
-import type { NextRead, Unconfirmed } from './node-verdict.ts';
+import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
 import { NEW_POOL, nodeCodec, type NodeRecord, poolCodec, type PoolRecord, type StoredNode } from './record.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
 import { askForEnd } from './terminate.ts';

@@ -2,7 +2,7 @@
  * The status of the NodeLifecyclePolicies: when it is looked at, and how it is written. Looks are apart from each other, one at a time for
  * all policies; only what differs is written. One record says when the last look was. Without a policy there is no record and no look.
  */
-import { poolOf } from './node-verdict.ts';
+import { poolOf } from './rule/node-verdict.ts';
 import { type ClusterFacts, type PolicySummary, type PoolStanding, summarize } from './policy-summary.ts';
 import { OWNER, poolCodec } from './record.ts';
 import { faultOf, loadInForce } from './settings.ts';

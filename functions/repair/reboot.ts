@@ -4,7 +4,7 @@
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
-import { LAST_REBOOT_ANNOTATION, lastRebootText } from './attempt.ts';
+import { LAST_REBOOT_ANNOTATION, lastRebootText } from './rule/attempt.ts';
 import type { Act } from './record.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

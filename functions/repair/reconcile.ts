@@ -15,7 +15,7 @@ import {
   nextRead,
   surroundingsIn,
   toBeConfirmed,
-} from './node-verdict.ts';
+} from './rule/node-verdict.ts';
 import { askEc2, observe, type ObservedPool, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';

@@ -82,7 +82,7 @@ const anyAttempt = z.object({
   /** Absent for a node that Karpenter does not manage. */
   claim: z.optional(named),
   dueCondition,
-  /** Type, template and timeout: what makes it the same action (`ladder.ts`). */
+  /** Type, template and timeout: what makes it the same action (`rule/ladder.ts`). */
   key: z.string(),
   /** When its time is over: the next action may follow, and a termination counts as stuck. */
   until: instant,
@@ -162,7 +162,7 @@ const incident = z.object({
   settling: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });
 
-/** It goes on until no rule has been unhealthy for a while (`incident.ts`). */
+/** It goes on until no rule has been unhealthy for a while (`rule/incident.ts`). */
 export type Incident = Readonly<z.output<typeof incident>>;
 
 const clock = z.object({

@@ -1,12 +1,12 @@
 /** An act that was not carried out: it is reported where that is news, and remembered, so that it is tried ever less often. */
-import { withoutAttempt } from './attempt.ts';
+import { withoutAttempt } from './rule/attempt.ts';
 import type { Carried, Failure, PassDeps } from './context.ts';
-import { mayPass, turnOf } from './ladder.ts';
+import { mayPass, turnOf } from './rule/ladder.ts';
 import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import type { NodeRecord } from './record.ts';
 import { takeBack } from './take-back.ts';
-import type { NodeFinding } from './verdict.ts';
+import type { NodeFinding } from './rule/verdict.ts';
 import { readLiveClaim } from './wake-ups.ts';
 import { noteRefusal, type Refusals, textOfRefusal } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';

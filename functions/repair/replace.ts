@@ -3,7 +3,7 @@
  * anything follows. Once it is ready its taint goes, the point of no return; its marks go at the end. What did not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, CHANGED, type Changed, TAKEN } from './action.ts';
-import { replacementClaim, roomFault } from './replacement.ts';
+import { replacementClaim, roomFault } from './rule/replacement.ts';
 import type { Replacement } from './record.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';

@@ -2,14 +2,14 @@
  * How repair says what it decided: one audit line, one metric and one Event for each decision. A verdict is said when it is another one than
  * before, and its Event once an hour, for the API server forgets Events after that.
  */
-import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './attempt.ts';
+import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { Carried, DecisionScope, PassDeps } from './context.ts';
 import type { Granted } from './decide.ts';
-import { verdictOf } from './ladder.ts';
+import { verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition, PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
-import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './verdict.ts';
+import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

@@ -3,9 +3,9 @@
  * grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit full looks again. Only while some policy
  * states a limit; otherwise the record is not even read.
  */
-import { createGate, type LimitsScope } from './concurrency-limits.ts';
+import { createGate, type LimitsScope } from './rule/concurrency-limits.ts';
 import { OWNER, poolCodec, type PoolRecord } from './record.ts';
-import type { Gate, ZonedNode } from './verdict.ts';
+import type { Gate, ZonedNode } from './rule/verdict.ts';
 import { poolRecordId } from './wake-ups.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';

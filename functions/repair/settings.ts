@@ -5,7 +5,7 @@
  * event is looked at.
  */
 import { OWNER } from './record.ts';
-import type { EffectiveRepair, LimitsInForce, RepairRules, StatedLimits } from './verdict.ts';
+import type { EffectiveRepair, LimitsInForce, RepairRules, StatedLimits } from './rule/verdict.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import {

@@ -2,20 +2,20 @@
  * What is left of repairs that are over, or of attempts that were not carried out, is taken back (I7). Where the API server refuses that, as
  * admission policies can, it is said on the Node and tried again ever less often: no other repair of the pool waits for it (I8).
  */
-import { replacementOf, withoutAttempt } from './attempt.ts';
+import { replacementOf, withoutAttempt } from './rule/attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { deleteRemediations, madeBy } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
-import { answerOf, hasTime, isBeforeReboot } from './ladder.ts';
+import { answerOf, hasTime, isBeforeReboot } from './rule/ladder.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
 import type { NodeRecord, Ours } from './record.ts';
 import { endReplacement } from './replace.ts';
-import { unmarkTime } from './replacement.ts';
+import { unmarkTime } from './rule/replacement.ts';
 import { reportCarriedOut } from './report.ts';
 import { takeBackAnnotation } from './terminate.ts';
-import type { NodeFinding, NodeName, Unsaid } from './verdict.ts';
+import type { NodeFinding, NodeName, Unsaid } from './rule/verdict.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { earliest, type EpochMs, isDue } from '../../shared/domain/time.ts';

@@ -12,7 +12,7 @@ import {
   TAKEN,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
-import { endsBy } from './attempt.ts';
+import { endsBy } from './rule/attempt.ts';
 import type { AttemptOf, Ours } from './record.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';

@@ -3,7 +3,7 @@
  * coalescer keeps them (`shared/lifecycle/coalesce.ts`).
  */
 import type { PassDeps } from './context.ts';
-import { poolOf } from './node-verdict.ts';
+import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain, nodeCodec, OWNER, poolCodec } from './record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';

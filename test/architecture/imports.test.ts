@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { imports, root, sources, type Import } from './sources.ts';
+import { imports, isRecordType, root, sources, type Import } from './sources.ts';
 
 /** All imports of the files that match `from` go to a place that `allowed` names. */
 function violations(from: RegExp, allowed: readonly RegExp[]): readonly string[] {
@@ -18,10 +18,7 @@ const errors = /^shared\/errors\.ts$/;
 /** What several concerns share: the kernel, and live reads on ports. */
 const common = /^shared\/(lifecycle|policies|cluster|custom-resource|pods)\//;
 
-/** A record's schema is its type, and a type brings no schema into the rule. */
-const isRecordType = ({ isType, to }: Import): boolean => isType && /[/-]record\.ts$/.test(to);
-
-/** A file of a concern's folder and all files of that folder that it reaches. */
+/** A file of a concern's folder, or of a folder below it, and all files there that it reaches. */
 function ownFiles(file: string): readonly string[] {
   const folder = `${dirname(file)}/`;
   const reached = new Set([file]);
@@ -33,27 +30,15 @@ function ownFiles(file: string): readonly string[] {
   }
   return [...reached];
 }
-/** What repair decides by, and nothing that reads, writes or waits. */
-const RULE_OF_REPAIR = [
-  'attempt',
-  'attempt-verdict',
-  'concurrency-limits',
-  'decide',
-  'disruption-budget',
-  'flapping',
-  'futility',
-  'guards',
-  'incident',
-  'ladder',
-  'node-verdict',
-  'pool-facts',
-  'ramp',
-  'replacement',
-  'verdict',
-].map(name => `functions/repair/${name}.ts`);
 
 const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.test(file));
-const ruleFiles = [...new Set([...rules.flatMap(ownFiles), ...RULE_OF_REPAIR])];
+/** Where a rule has many files, they have a folder of their own, and these are what others call of it. */
+const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  'functions/repair': ['decide', 'rule/node-verdict', 'rule/concurrency-limits'],
+  'functions/drain': ['decide'],
+};
+const filesOfRule = (concern: string): readonly string[] => sources.filter(file => file.startsWith(`${concern}/rule/`));
+const ruleFiles = [...new Set([...rules.flatMap(ownFiles), ...Object.keys(ENTRIES).flatMap(filesOfRule)])];
 
 describe('import direction', () => {
   it('finds the sources', () => {
@@ -69,16 +54,9 @@ describe('import direction', () => {
     expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 
-  it('the rule of repair is these files, and they import the domain and each other only', () => {
-    expect(RULE_OF_REPAIR.filter(file => !sources.includes(file))).toEqual([]);
-    const allowed = (edge: Import): boolean =>
-      isRecordType(edge) || domain.test(edge.to) || RULE_OF_REPAIR.includes(edge.to);
-    const others = imports.filter(edge => RULE_OF_REPAIR.includes(edge.from) && !allowed(edge));
-    expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
-    const reached = ['decide', 'node-verdict', 'concurrency-limits'].flatMap(name =>
-      ownFiles(`functions/repair/${name}.ts`),
-    );
-    expect([...new Set(reached)].toSorted()).toEqual(RULE_OF_REPAIR.toSorted());
+  it.each(Object.entries(ENTRIES))('the rule of %s is decide.ts and all of its folder rule', (concern, entries) => {
+    const reached = new Set(entries.flatMap(name => ownFiles(`${concern}/${name}.ts`)));
+    expect([...reached].toSorted()).toEqual([`${concern}/decide.ts`, ...filesOfRule(concern)].toSorted());
   });
 
   it('a concern imports ports, domain, contract, the kernel and its own folder, but for its wiring', () => {

@@ -27,3 +27,6 @@ function importsOf(file: string): readonly Import[] {
 }
 
 export const imports: readonly Import[] = sources.flatMap(importsOf);
+
+/** A record's schema is its type, and a type brings no schema into the rule. */
+export const isRecordType = ({ isType, to }: Import): boolean => isType && /[/-]record\.ts$/.test(to);

@@ -8,11 +8,11 @@ import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { type RepairSettings, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
-import { readableSettings } from '../../functions/repair/incident.ts';
-import { verdictOf } from '../../functions/repair/ladder.ts';
-import { judgeNode, surroundingsOf } from '../../functions/repair/node-verdict.ts';
+import { readableSettings } from '../../functions/repair/rule/incident.ts';
+import { verdictOf } from '../../functions/repair/rule/ladder.ts';
+import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
 import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
-import type { Gate, RepairRules } from '../../functions/repair/verdict.ts';
+import type { Gate, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);

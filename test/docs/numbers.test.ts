@@ -26,7 +26,7 @@ const STATED: readonly Stated[] = [
   {
     document: GLOSSARY,
     text: 'has called the node unhealthy for {} minutes',
-    constant: 'functions/repair/incident.ts: HEALTHY_FOR',
+    constant: 'functions/repair/rule/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
   { document: FORWARDER, text: 'is watched, and {} minutes longer', constant: `${FORWARDER_SETTINGS}: linger` },
@@ -36,12 +36,12 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0024'),
     text: 'looks again after {} s',
-    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+    constant: 'functions/repair/rule/concurrency-limits.ts: FULL_CHECK',
   },
   {
     document: decision('0024'),
     text: 'holds {} reservations',
-    constant: 'functions/repair/concurrency-limits.ts: MOST',
+    constant: 'functions/repair/rule/concurrency-limits.ts: MOST',
   },
   {
     document: decision('0032'),
@@ -52,12 +52,12 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0046'),
     text: 'delay the end by {} s',
-    constant: 'functions/finalizer/termination/unawaited-hooks.ts: EACH',
+    constant: 'functions/finalizer/termination/unawaited-hooks.ts: MAX_DELAY_PER_HOOK',
   },
   {
     document: decision('0046'),
     text: 'all of them by {} s',
-    constant: 'functions/finalizer/termination/unawaited-hooks.ts: ALL',
+    constant: 'functions/finalizer/termination/unawaited-hooks.ts: MAX_DELAY_OF_HOOKS',
   },
   {
     document: decision('0047'),
@@ -68,7 +68,7 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0048'),
     text: 'tells at most {} objects',
-    constant: 'functions/grace-period/decide.ts: TOLD_AT_MOST',
+    constant: 'functions/grace-period/decide.ts: MAX_OBJECTS_PER_RUN',
   },
   { document: decision('0048'), text: '{} receives last a day', constant: 'shared/contract/inbox.ts: MAX_RECEIVES' },
   {
@@ -79,7 +79,7 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0049'),
     text: 'looks again after {} s',
-    constant: 'functions/repair/concurrency-limits.ts: FULL_CHECK',
+    constant: 'functions/repair/rule/concurrency-limits.ts: FULL_CHECK',
   },
   {
     document: 'CONTRIBUTING.md',

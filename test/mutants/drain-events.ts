@@ -1,8 +1,8 @@
 /** Mistakes about events that are old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
 import { decide } from '../../functions/drain/decide.ts';
-import type { DrainDecision } from '../../functions/drain/decision.ts';
+import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
 import type { DrainRecord } from '../../functions/drain/record.ts';
-import type { DrainObservation } from '../../functions/drain/observation.ts';
+import type { DrainObservation } from '../../functions/drain/rule/observation.ts';
 import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';

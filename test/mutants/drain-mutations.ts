@@ -1,7 +1,7 @@
 /** How mistakes are put into the rule of drains. */
 import { decide } from '../../functions/drain/decide.ts';
-import type { DrainDecision } from '../../functions/drain/decision.ts';
-import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
+import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
+import type { DrainObservation, DrainRules } from '../../functions/drain/rule/observation.ts';
 import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 

@@ -1,5 +1,5 @@
 /** Mistakes in what a drain writes on its Node, takes back, and sees of what people do there. */
-import type { Preparation } from '../../functions/drain/decision.ts';
+import type { Preparation } from '../../functions/drain/rule/decision.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { deciding, seeing } from './drain-mutations.ts';
 import { RetryableError } from '../../shared/errors.ts';

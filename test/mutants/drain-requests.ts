@@ -1,9 +1,9 @@
 /** Mistakes in what becomes of a request: its turn, its end, and errors on its way. */
 import type { ActiveDrain } from '../../functions/drain/record.ts';
 import type { DrainRequest, FinishedDrain } from '../../functions/drain/request-record.ts';
-import { endOf } from '../../functions/drain/history.ts';
-import { FULL } from '../../functions/drain/pods.ts';
-import { toFinished } from '../../functions/drain/admission.ts';
+import { endOf } from '../../functions/drain/rule/history.ts';
+import { FULL } from '../../functions/drain/rule/pods.ts';
+import { toFinished } from '../../functions/drain/rule/admission.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

@@ -5,7 +5,7 @@ import {
 } from '../../functions/finalizer/reconcile.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { decide } from '../../functions/repair/decide.ts';
-import { decideNode, judgeNode } from '../../functions/repair/node-verdict.ts';
+import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import type { Rules as RepairRuleSet } from '../../functions/repair/context.ts';
 import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';

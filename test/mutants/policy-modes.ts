@@ -1,7 +1,7 @@
 /** Mistakes about the mode of a policy: whose it is, and what it holds. */
 import { decide as decideDrain } from '../../functions/drain/decide.ts';
-import type { DrainDecision } from '../../functions/drain/decision.ts';
-import type { DrainObservation } from '../../functions/drain/observation.ts';
+import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
+import type { DrainObservation } from '../../functions/drain/rule/observation.ts';
 import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
 import { decide as decideTermination } from '../../functions/finalizer/termination/decide.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';

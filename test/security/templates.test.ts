@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { renderRepairObject } from '../../shared/custom-resource/drain-template.ts';
-import { toHealthEvent } from '../../functions/drain/node-annotations.ts';
+import { toHealthEvent } from '../../functions/drain/rule/node-annotations.ts';
 import { anyText } from '../builders/any-text.ts';
 
 const TEMPLATE = `apiVersion: example.com/v1

@@ -1,7 +1,7 @@
 /** What `decide` of a drain makes of each phase: of a node that nothing is drained on, of a custom drain, of its fallback, and of an end. */
 import { describe, expect, it } from 'vitest';
 import { decide, podRules } from '../../../functions/drain/decide.ts';
-import type { FoundResource } from '../../../functions/drain/observation.ts';
+import type { FoundResource } from '../../../functions/drain/rule/observation.ts';
 import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import {

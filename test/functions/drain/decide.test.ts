@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import { isForced } from '../../../functions/drain/admission.ts';
-import { REMEMBERED_FOR } from '../../../functions/drain/history.ts';
+import { isForced } from '../../../functions/drain/rule/admission.ts';
+import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Said } from '../../../functions/drain/request-record.ts';
-import type { Incoming } from '../../../functions/drain/observation.ts';
-import type { DrainObservation } from '../../../functions/drain/observation.ts';
-import { covers, FULL, scopeOf } from '../../../functions/drain/pods.ts';
+import type { Incoming } from '../../../functions/drain/rule/observation.ts';
+import type { DrainObservation } from '../../../functions/drain/rule/observation.ts';
+import { covers, FULL, scopeOf } from '../../../functions/drain/rule/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import { active, finished, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
 

@@ -1,10 +1,10 @@
 /** Observations for tests of the rule, with everything that a test does not name as a plain cluster has it. */
 import { NO_DRAINS, type ActiveDrain, type CustomProgress, type DrainRecord } from '../../../functions/drain/record.ts';
-import { FULL } from '../../../functions/drain/pods.ts';
+import { FULL } from '../../../functions/drain/rule/pods.ts';
 import type { DrainRequest, FinishedDrain } from '../../../functions/drain/request-record.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/observation.ts';
+import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/rule/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
-import { describeUnderWay } from '../../../functions/drain/node-annotations.ts';
+import { describeUnderWay } from '../../../functions/drain/rule/node-annotations.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
 import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';

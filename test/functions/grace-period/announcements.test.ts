@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
-import { annotatedPods, announcementsFor, shown } from '../../../functions/grace-period/announcements.ts';
+import { annotatedPods, announcementsFor, quotedValue } from '../../../functions/grace-period/announcements.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';
@@ -99,7 +99,7 @@ describe('caps and warnings', () => {
 });
 
 it('shows long values cut, and all of them quoted', () => {
-  expect([shown('4h\n'), shown('x'.repeat(65))]).toEqual([String.raw`"4h\n"`, `"${'x'.repeat(63)}…"`]);
+  expect([quotedValue('4h\n'), quotedValue('x'.repeat(65))]).toEqual([String.raw`"4h\n"`, `"${'x'.repeat(63)}…"`]);
 });
 
 it('passes over pods that have ended or are being deleted', () => {

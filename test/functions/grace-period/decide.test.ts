@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decide,
   IDLE_CHECK,
-  TOLD_AT_MOST,
+  MAX_OBJECTS_PER_RUN,
   type GracePeriodDecision,
   type GracePeriodObservation,
 } from '../../../functions/grace-period/decide.ts';
@@ -28,8 +28,8 @@ function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDeci
     pods: [aPod('4h')],
     policy: aPolicy(),
     policyName: undefined,
-    observed: undefined,
-    record: { announced: {} },
+    observedProtection: undefined,
+    record: { announcedKeys: {} },
     basis: 'as it is',
     ...overrides,
   });
@@ -83,8 +83,8 @@ describe('the annotations on the node', () => {
     expect(check({ node }).node).toEqual(expected.protectedPods);
     expect(check({ node, pods: [] }).node).toEqual(expected.none);
     // Whatever a block says that is only observed, no hold changes by it.
-    const observed = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
-    expect(check({ node, observed }).node).toEqual(expected.protectedPods);
+    const observedProtection = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
+    expect(check({ node, observedProtection }).node).toEqual(expected.protectedPods);
   });
 
   it.each<readonly [value: string | undefined, said: readonly string[]]>([
@@ -212,23 +212,25 @@ describe('announcements', () => {
 
   it('leave the timer due until they are made, so that the sweep makes up for a run that dies', () => {
     expect(due.announcements.map(({ topic }) => topic)).toEqual(['elapsed']);
-    expect(due.intent).toEqual({ record: { announced: {} }, wakeTime: now });
+    expect(due.intent).toEqual({ record: { announcedKeys: {} }, wakeTime: now });
     expect(due.outcome).toEqual({
-      record: { announced: { 'uid-web-0': { elapsed: END } } },
+      record: { announcedKeys: { 'uid-web-0': { elapsed: END } } },
       wakeTime: addDuration(now, IDLE_CHECK),
     });
   });
 
   it('are about 25 objects a run at most; a wake-up at once brings the run that makes the others', () => {
-    const pods = Array.from({ length: 2 * TOLD_AT_MOST + 1 }, (_, index) => aPod('4h', { name: `pod-${index}` }));
+    const pods = Array.from({ length: 2 * MAX_OBJECTS_PER_RUN + 1 }, (_, index) =>
+      aPod('4h', { name: `pod-${index}` }),
+    );
     const first = kept({ now, pods });
-    expect(first.announcements).toHaveLength(TOLD_AT_MOST);
+    expect(first.announcements).toHaveLength(MAX_OBJECTS_PER_RUN);
     expect(first.outcome.wakeTime).toBe(now);
     const second = kept({ now, pods, record: first.outcome.record });
     const third = kept({ now, pods, record: second.outcome.record });
     expect(third.announcements).toHaveLength(1);
     expect(third.outcome.wakeTime).toBe(addDuration(now, IDLE_CHECK));
-    expect(Object.keys(third.outcome.record.announced)).toHaveLength(pods.length);
+    expect(Object.keys(third.outcome.record.announcedKeys)).toHaveLength(pods.length);
   });
 
   it('wait in no timer that is ahead: also where another end comes later, the intent is due at once', () => {
@@ -242,24 +244,24 @@ describe('announcements', () => {
   });
 
   it('that are not needed leave the record as it is, and the timer for the next end', () => {
-    const record = { announced: { 'uid-gone': { elapsed: END } } };
+    const record = { announcedKeys: { 'uid-gone': { elapsed: END } } };
     const { intent, outcome } = kept({ record });
     expect(intent).toStrictEqual({ record, wakeTime: at(END) });
     expect(outcome).toStrictEqual(intent);
   });
 
   it('of a pod that is gone are forgotten with those that are made, and none of the node', () => {
-    const announced = { 'uid-gone': { elapsed: END }, 'uid-n1': { notOurs: '"false"' } };
-    const { intent, outcome } = kept({ now, record: { announced } });
-    expect(intent.record.announced).toEqual({ 'uid-n1': { notOurs: '"false"' } });
-    expect(outcome.record.announced).toEqual({ 'uid-n1': { notOurs: '"false"' }, 'uid-web-0': { elapsed: END } });
+    const announcedKeys = { 'uid-gone': { elapsed: END }, 'uid-n1': { notOurs: '"false"' } };
+    const { intent, outcome } = kept({ now, record: { announcedKeys } });
+    expect(intent.record.announcedKeys).toEqual({ 'uid-n1': { notOurs: '"false"' } });
+    expect(outcome.record.announcedKeys).toEqual({ 'uid-n1': { notOurs: '"false"' }, 'uid-web-0': { elapsed: END } });
   });
 
   it('leave in the record what is known of refusals and of a quarrel', () => {
     const known = { effort: { times: 1, lastTime: CREATED }, refusals: { release: REFUSED } };
-    const { intent, outcome } = kept({ now, record: { announced: {}, ...known } });
-    expect(intent.record).toStrictEqual({ announced: {}, ...known });
-    expect(outcome.record).toStrictEqual({ announced: { 'uid-web-0': { elapsed: END } }, ...known });
+    const { intent, outcome } = kept({ now, record: { announcedKeys: {}, ...known } });
+    expect(intent.record).toStrictEqual({ announcedKeys: {}, ...known });
+    expect(outcome.record).toStrictEqual({ announcedKeys: { 'uid-web-0': { elapsed: END } }, ...known });
   });
 
   it('of one pod do not keep the node from being held for another', () => {
@@ -269,7 +271,7 @@ describe('announcements', () => {
 });
 
 describe('a change of the node that the API server refuses', () => {
-  const record = { announced: {}, refusals: { release: REFUSED } };
+  const record = { announcedKeys: {}, refusals: { release: REFUSED } };
   const held = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
 
   it('is tried again, though no annotated pod is left: the node would stay held', () => {
@@ -295,7 +297,7 @@ describe('a change of the node that the API server refuses', () => {
 
   it('is not said of one that waits because somebody removes the annotation again and again', () => {
     const node = { ...held, doNotDisrupt: undefined };
-    const quarrel = { announced: {}, effort: { times: 3, lastTime: CREATED } };
+    const quarrel = { announcedKeys: {}, effort: { times: 3, lastTime: CREATED } };
     expect(kept({ node, record: quarrel })).toMatchObject({ node: { kind: 'leave' }, announcements: [] });
   });
 });
@@ -304,7 +306,7 @@ describe('a block in mode Observe', () => {
   const trial = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
 
   it('is said of each pod whose protection it would change', () => {
-    expect(kept({ observed: trial }).announcements).toMatchObject([
+    expect(kept({ observedProtection: trial }).announcements).toMatchObject([
       {
         topic: 'observed',
         about: { kind: 'Pod' },
@@ -312,7 +314,7 @@ describe('a block in mode Observe', () => {
           'karpenter.sh/do-not-disrupt: "4h" protects until 2024-01-01T14:00:00Z; in mode Enforce NodeLifecyclePolicy trial would make that until 2024-01-01T11:00:00Z',
       },
     ]);
-    expect(kept({ observed: trial, pods: [aPod('30m')] }).announcements).toEqual([]);
+    expect(kept({ observedProtection: trial, pods: [aPod('30m')] }).announcements).toEqual([]);
   });
 
   it('may take a protection away altogether, and may have no name', () => {
@@ -325,9 +327,9 @@ describe('a block in mode Observe', () => {
 
   it('ends no protection and holds none longer', () => {
     const now = addDuration(CREATED, hours(2));
-    expect(kept({ observed: trial, now }).node).toMatchObject({ kind: 'hold', until: END });
+    expect(kept({ observedProtection: trial, now }).node).toMatchObject({ kind: 'hold', until: END });
     const longer = { policy: aPolicy(), source: 'NodeLifecyclePolicy trial' };
     const policy = aPolicy({ maxDuration: hours(1) });
-    expect(kept({ observed: longer, policy, now }).node).toEqual({ kind: 'leave' });
+    expect(kept({ observedProtection: longer, policy, now }).node).toEqual({ kind: 'leave' });
   });
 });

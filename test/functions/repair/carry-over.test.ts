@@ -1,8 +1,8 @@
 /** What earlier versions stored goes on as it would have: nothing is repeated, and nothing is forgotten. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../functions/repair/attempt.ts';
+import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { intoNode, isSettledBy } from '../../../functions/repair/carried-attempts.ts';
-import { keyOf, ladderOf, turnOf } from '../../../functions/repair/ladder.ts';
+import { keyOf, ladderOf, turnOf } from '../../../functions/repair/rule/ladder.ts';
 import { type CarriedAttempt, nodeCodec, poolCodec, poolOfBefore } from '../../../functions/repair/record.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { anAttempt, someSettings, T } from '../../builders/repair.ts';

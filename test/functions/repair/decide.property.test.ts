@@ -1,8 +1,8 @@
 /** What holds of every pass, whatever the pool looks like. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { newNode } from '../../../functions/repair/attempt.ts';
-import { verdictOf } from '../../../functions/repair/ladder.ts';
+import { newNode } from '../../../functions/repair/rule/attempt.ts';
+import { verdictOf } from '../../../functions/repair/rule/ladder.ts';
 import { NEW_POOL, type NodeRecord } from '../../../functions/repair/record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';

@@ -1,7 +1,7 @@
 /** What a pass reads on for, and which nodes it judges anew by that. */
 import { describe, expect, it } from 'vitest';
-import { type JudgedPool, judgeNode, judgePool, nextRead } from '../../../functions/repair/node-verdict.ts';
-import type { PoolFacts } from '../../../functions/repair/pool-facts.ts';
+import { type JudgedPool, judgeNode, judgePool, nextRead } from '../../../functions/repair/rule/node-verdict.ts';
+import type { PoolFacts } from '../../../functions/repair/rule/pool-facts.ts';
 import { NEW_POOL } from '../../../functions/repair/record.ts';
 import { activity } from '../../../shared/contract/budget-schedule.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

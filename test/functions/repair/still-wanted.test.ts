@@ -1,9 +1,9 @@
 /** What becomes of an act by the look after its intent was recorded. */
 import { expect, it } from 'vitest';
-import { type SecondLook, stillWanted } from '../../../functions/repair/node-verdict.ts';
+import { type SecondLook, stillWanted } from '../../../functions/repair/rule/node-verdict.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, T } from '../../builders/repair.ts';
-import { newNode } from '../../../functions/repair/attempt.ts';
+import { newNode } from '../../../functions/repair/rule/attempt.ts';
 
 const NOW = addDuration(T, minutes(30));
 const node = aPoolNode('n1');

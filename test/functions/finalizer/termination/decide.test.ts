@@ -14,7 +14,7 @@ const object = (kind: 'NodeClaim' | 'Node', fields: Partial<TerminatedObject> = 
   name: kind === 'Node' ? 'n1' : 'nc1',
   uid: `uid-${kind}`,
   finalizers: [],
-  mark: undefined,
+  finalizerMark: undefined,
   deletionTime: undefined,
   ...fields,
 });
@@ -34,7 +34,7 @@ const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservat
   nodes: [object('Node')],
   settings: custom,
   storedDeadline: undefined,
-  takesBackDeadline: false,
+  isDeadlineTakenBack: false,
   hasBegun: false,
   storedNames: [],
   ...fields,
@@ -50,29 +50,32 @@ describe('while they live', () => {
     expect(decide(seen({ claim: object('NodeClaim', { finalizers: ['a/b'] }) }))).toMatchObject({
       kind: 'prepare',
       changes: [
-        { finalizers: ['a/b', OURS], mark: OURS },
-        { finalizers: [OURS], mark: OURS },
+        { finalizers: ['a/b', OURS], finalizerMark: OURS },
+        { finalizers: [OURS], finalizerMark: OURS },
       ],
     });
   });
 
   it('a marked finalizer goes when no settings apply and another one ends the instance, one of somebody else stays', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], mark: OURS });
+    const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], finalizerMark: OURS });
     const node = object('Node', { finalizers: [OURS] });
     expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({
       kind: 'prepare',
-      changes: [{ object: claim, finalizers: ['karpenter.sh/termination'], mark: undefined }],
+      changes: [{ object: claim, finalizers: ['karpenter.sh/termination'], finalizerMark: undefined }],
     });
   });
 
   it('I1: ours stays when no settings apply and nothing else ends the instance', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], mark: OURS });
+    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], finalizerMark: OURS });
     const node = object('Node', { finalizers: ['curfew.dev/termination'] });
     expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({ kind: 'ignore' });
   });
 
   it("a mark never makes Karpenter's finalizer ours", () => {
-    const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], mark: 'karpenter.sh/termination' });
+    const claim = object('NodeClaim', {
+      finalizers: ['karpenter.sh/termination'],
+      finalizerMark: 'karpenter.sh/termination',
+    });
     expect(decide(seen({ claim, nodes: [], settings: NONE }))).not.toMatchObject({
       changes: [{ finalizers: [] }],
     });
@@ -194,7 +197,7 @@ describe('a deletion', () => {
 
 describe('a NodeClaim that has not registered its Node', () => {
   const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], deletionTime: NOW });
-  const node = object('Node', { finalizers: [OURS], mark: OURS });
+  const node = object('Node', { finalizers: [OURS], finalizerMark: OURS });
 
   it('leaves it: its deletion is none of the Node (I4)', () => {
     expect(decide(seen({ claim, nodes: [node], isRegistered: false }))).toMatchObject({ kind: 'ignore' });
@@ -241,7 +244,7 @@ describe('the deadline', () => {
   it('goes back when somebody takes back what set it, the annotation included, and not when that became unreadable', () => {
     const byPool = { time: addDuration(NOW, hours(1)), source: 'NodePool default' };
     const later = { settings: pool(7200, 'NodeLifecyclePolicy x') };
-    expect(deadlineOf({ ...later, storedDeadline: byPool, takesBackDeadline: true })?.deadline).toEqual({
+    expect(deadlineOf({ ...later, storedDeadline: byPool, isDeadlineTakenBack: true })?.deadline).toEqual({
       time: addDuration(NOW, hours(2)),
       source: 'NodeLifecyclePolicy x',
     });
@@ -252,8 +255,8 @@ describe('the deadline', () => {
 
   it('forces from its own instant on', () => {
     const storedDeadline = { time: NOW, source: 'NodePool default' };
-    expect(deadlineOf({ storedDeadline })?.forced).toBe(true);
-    expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.forced).toBe(false);
+    expect(deadlineOf({ storedDeadline })?.isForced).toBe(true);
+    expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.isForced).toBe(false);
   });
 });
 

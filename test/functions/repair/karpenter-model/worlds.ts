@@ -1,9 +1,9 @@
 /** Random clusters, and what Curfew does there: one pass of each pool at the same instant, with the records of having seen each condition begin. */
 import fc from 'fast-check';
-import { newNode } from '../../../../functions/repair/attempt.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/incident.ts';
-import { dueOf, keyOf } from '../../../../functions/repair/ladder.ts';
+import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/incident.ts';
+import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';

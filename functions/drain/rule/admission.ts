@@ -1,0 +1,175 @@
+/** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
+import { addDuration, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Admission } from './decision.ts';
+import { faultOf } from './faults.ts';
+import { endOf, remember } from './history.ts';
+import { tooOld, staleOutcome } from './late-events.ts';
+import { NODE_ANNOTATION } from './node-annotations.ts';
+import { CLOCKS_DIFFER, type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
+import { isEnding, isWaiting } from './phase.ts';
+import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
+import { withoutHold, notOverdue } from './progress.ts';
+import { mustWait } from './queue.ts';
+import type { ActiveDrain, DrainRecord } from '../record.ts';
+import { crowded, isFull } from './request-limit.ts';
+import type { DrainOutcome, DrainRequest, FinishedDrain } from '../request-record.ts';
+
+/** What lies ahead by more than clocks differ says nothing. */
+const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
+  time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
+
+/** Undefined: the request is already under way. */
+export function admit(
+  observation: DrainObservation,
+  incoming: Extract<Incoming, { kind: 'drain' }>,
+): Admission | undefined {
+  const { now, node, record, rules, mode } = observation;
+  const { request: asked } = incoming;
+  const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
+  const { active, requests } = record;
+  const before = endOf(record, request.id);
+  if (before !== undefined) {
+    // On the Node, which is not written to.
+    if (request.requestedBy === NODE_ANNOTATION && mode === 'Observe') return undefined;
+    return { kind: 'answer', record, answer: before, novelty: 'repeated' };
+  }
+  const waiting = [...requests, ...(active?.requests ?? [])];
+  if (waiting.some(({ id }) => id === request.id)) return undefined;
+  const asOf = { now, scope: FULL, drained: 0 };
+  const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
+  // Whether the Node shows that it still stands is asked anew when it comes again.
+  if (old !== undefined) {
+    return { kind: 'answer', record, answer: toFinished(request, old, asOf), novelty: 'tooOld' };
+  }
+  const answered = (outcome: DrainOutcome): Admission => {
+    const answer = toFinished(request, outcome, asOf);
+    return { kind: 'answer', record: remember(record, [answer], node), answer, novelty: 'new' };
+  };
+  const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
+  if (outcome !== undefined) return answered(outcome);
+  const joins = isJoined(record, request, rules);
+  if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
+  const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
+  if (room.kind === 'covered') return answered(room.outcome);
+  const replaced = room.replaced.map(each => toFinished(each, room.outcome, asOf));
+  return { ...takenInto(remember(room.record, replaced, node), room.request, rules, now), replaced };
+}
+
+/** Whether it ends with the drain under way. */
+function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: DrainRules | undefined): boolean {
+  const wanted = rules && scopeOf(event, rules.settings.partialDrain);
+  if (active === undefined || isEnding(active) || wanted === undefined) return false;
+  return wanted.kind !== 'unusable' && covers(active.scope, wanted);
+}
+
+/** The record with this request: in the drain under way where that covers it, else in the next one. */
+function takenInto(
+  record: DrainRecord,
+  request: DrainRequest,
+  rules: DrainRules | undefined,
+  now: EpochMs,
+): Extract<Admission, { kind: 'take' }> {
+  const { active, requests } = record;
+  if (active !== undefined && rules !== undefined && isJoined(record, request, rules)) {
+    const force = active.force || isForced(request);
+    const counted = isWaiting(active) ? request : notOverdue(request, rules.settings.deleteAfterTimeout, now);
+    const joined = { ...active, requests: [...active.requests, counted], force };
+    return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins', replaced: [] };
+  }
+  const how = active === undefined && requests.length === 0 ? 'next' : 'follows';
+  return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how, replaced: [] };
+}
+
+/** The answer to an event that reports a recovery. */
+const RECOVERED: DrainOutcome = {
+  status: 'AlreadyDrained',
+  reason: 'Recovered',
+  message: 'the event reports a recovery',
+  left: [],
+};
+
+/** The end of a request that no pod is touched for. */
+function immediateOutcome(
+  { node, record, rules }: DrainObservation,
+  { event, quarantine }: DrainRequest,
+): DrainOutcome | undefined {
+  const ends = (status: DrainOutcome['status'], reason: string, message: string): DrainOutcome => ({
+    status,
+    reason,
+    message,
+    left: [],
+  });
+  if (event.isHealthy) return RECOVERED;
+  if (event.drainOverrides?.skip === true) return ends('AlreadyDrained', 'Skipped', 'drainOverrides.skip is set');
+  const scope = rules && scopeOf(event, rules.settings.partialDrain);
+  if (scope?.kind === 'unusable') return ends('Failed', 'NoSupportedEntity', scope.message);
+  const listed = node.quarantine;
+  if (quarantine !== undefined && listed === undefined && node.released) {
+    return ends('Cancelled', 'ManuallyReleased', 'somebody took the quarantine of the node back');
+  }
+  if (quarantine !== 'AlreadyQuarantined') return undefined;
+  if (listed === undefined) return ends('Cancelled', 'StaleEvent', 'the node is not quarantined any more');
+  if (scope === undefined || listed === 'unreadable') return undefined;
+  const earlier = record.finished.find(
+    ({ id, status, scope: done }) => status === 'Succeeded' && listed.includes(id) && covers(done, scope),
+  );
+  if (earlier === undefined) return undefined;
+  return ends(
+    'AlreadyDrained',
+    'Covered',
+    `drain ${earlier.id} of this quarantine drained ${formatScope(earlier.scope)}`,
+  );
+}
+
+/**
+ * The next drain, of all requests that wait: wide enough for each of them. Those that need none any more are answered first: they may have
+ * come while there was no configuration, or waited for a drain that covers them.
+ */
+export function begin(
+  observation: DrainObservation,
+  { settings }: DrainRules,
+): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
+  const { now, node, record } = observation;
+  for (const request of record.requests) {
+    const outcome = immediateOutcome(observation, request);
+    if (outcome === undefined) continue;
+    const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
+    const rest = { ...record, requests: record.requests.filter(each => each !== request) };
+    return { kind: 'answer', record: remember(rest, [answer], node), answer, novelty: 'new' };
+  }
+  const { requests: waiting, ...rest } = withoutHold(record, now);
+  const isQueued = mustWait(observation.limits, waiting);
+  const requests = isQueued ? waiting : waiting.map(each => notOverdue(each, settings.deleteAfterTimeout, now));
+  const [first] = requests;
+  if (first === undefined) throw new RangeError('no request waits');
+  const active: ActiveDrain = {
+    id: first.id,
+    requests,
+    scope: scopeOfAll(requests, settings.partialDrain),
+    startTime: now,
+    force: requests.some(isForced),
+    phase: isQueued ? { kind: 'waiting', since: now, takes: false } : { kind: 'draining' },
+    warned: [],
+    tried: [],
+    gone: 0,
+    drained: 0,
+    refusals: 0,
+    heldEvictions: {},
+    reported: '',
+    pausedFor: toDurationMs(0),
+    returns: [],
+  };
+  return { kind: 'begin', record: { ...rest, requests: [], active }, active };
+}
+
+export const isForced = ({ event }: DrainRequest): boolean => event.drainOverrides?.force === true;
+
+/** What is remembered of a request once its drain has ended. `drained`: pods that went by it; without a start it never began. */
+export function toFinished(
+  { id, event, said }: DrainRequest,
+  { status, reason, message, left }: DrainOutcome,
+  { now, scope, drained, startTime = now }: { now: EpochMs; scope: DrainScope; drained: number; startTime?: EpochMs },
+): FinishedDrain {
+  const ended = { id, status, reason, message, left, scope, drained, startTime, endTime: now };
+  return { ...ended, fault: faultOf(event), recovered: false, ...(said !== undefined && { said }) };
+}

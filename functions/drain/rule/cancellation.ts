@@ -1,0 +1,190 @@
+/** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
+import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import { isForced, toFinished } from './admission.ts';
+import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
+import { endOf, isFree, isStanding, remember } from './history.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { endingBy, openRequests } from './phase.ts';
+import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
+import type { ActiveDrain, DrainRecord } from '../record.ts';
+import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
+
+export interface Cancelled {
+  readonly record: DrainRecord;
+  readonly because: string;
+  readonly answers: readonly FinishedDrain[];
+  /** Nothing holds the node any more. */
+  readonly releases: boolean;
+  /** The message is answered for itself after that. */
+  readonly goesOn: boolean;
+}
+
+/** Which requests a message ends, and what is left; undefined: none. */
+export function cancelledBy(
+  { now, record, node, rules }: DrainObservation,
+  incoming: Exclude<Incoming, { kind: 'drain' }>,
+): Cancelled | undefined {
+  const { active, requests, finished, recoveries = [] } = record;
+  const isEnded = endedBy(incoming, recoveries);
+  const ends = (request: DrainRequest): boolean => isEnded({ ...request, fault: faultOf(request.event) });
+  const waiting = requests.filter(ends);
+  // One whose answer is already on its way ends as it was decided.
+  const running = openRequests(record).filter(ends);
+  const recovered = finished.filter(
+    each => !each.recovered && (each.status !== 'Cancelled' || isStanding(each)) && isEnded(each),
+  );
+  const isStale =
+    incoming.kind === 'unQuarantined' &&
+    isDrainState(node.labels[STATE_LABEL]) &&
+    isFree({ finished: finished.filter(each => !recovered.includes(each)) });
+  if (waiting.length + running.length + recovered.length === 0 && !isStale)
+    return cancelledAhead(incoming, record, node, now);
+  const isOwn = incoming.kind === 'cancelled' && [...waiting, ...running].some(asks => asks.requestedBy === REPAIR);
+  const outcome: DrainOutcome = { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
+  const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
+  const leaves = isOver ? waiting : [...waiting, ...running];
+  const answers = leaves.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
+  const still = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
+  const nextActive = active === undefined || isOver ? active : withoutRequests(active, running, rules);
+  const next = remember(
+    {
+      ...record,
+      finished: still,
+      requests: requests.filter(each => !waiting.includes(each)),
+      ...(nextActive !== undefined && {
+        active: isOver ? { ...nextActive, phase: endingBy(nextActive, outcome, now) } : nextActive,
+      }),
+    },
+    answers,
+    node,
+  );
+  const isIdle = next.active === undefined && next.requests.length === 0;
+  const isOurs = incoming.kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(next, node);
+  const releases = isIdle && isFree(next) && (isOurs || isStale);
+  const goesOn = incoming.kind === 'recovered' && incoming.asked !== undefined;
+  return { record: next, because: outcome.message, answers, releases, goesOn };
+}
+
+/** What is over while the end of its drain is on its way is noted beside it, for that end keeps the node otherwise. */
+export function withLateEnds(seen: DrainObservation): DrainObservation {
+  const { record, incoming } = seen;
+  const { active, recoveries = [] } = record;
+  if (active?.phase.kind !== 'ending' || incoming === undefined || incoming.kind === 'drain') return seen;
+  const isEnded = endedBy(incoming, recoveries);
+  const { phase } = active;
+  const { over } = phase;
+  const late = active.requests
+    .filter(request => !over.includes(request.id) && isEnded({ ...request, fault: faultOf(request.event) }))
+    .map(({ id }) => id);
+  if (late.length === 0) return seen;
+  const next = { ...active, phase: { ...phase, over: [...over, ...late] } };
+  return { ...seen, record: { ...record, active: next } };
+}
+
+/** What only these asked for, force or more pods, ends with them. */
+function withoutRequests(
+  active: ActiveDrain,
+  ended: readonly DrainRequest[],
+  rules: DrainRules | undefined,
+): ActiveDrain {
+  if (ended.length === 0) return active;
+  const requests = active.requests.filter(each => !ended.includes(each));
+  const wanted = rules && scopeOfAll(requests, rules.settings.partialDrain);
+  const isNarrower = wanted !== undefined && isWanted(wanted) && covers(active.scope, wanted);
+  return { ...active, requests, force: requests.some(isForced), scope: isNarrower ? wanted : active.scope };
+}
+
+/** Another configuration may know no entity of what is left: then nothing says what could be left out. */
+const isWanted = (scope: DrainScope): boolean => scope.kind === 'full' || scope.entities.length > 0;
+
+/** Events overtake each other: the one that is taken back may come later, and finds its answer. */
+function cancelledAhead(
+  incoming: Exclude<Incoming, { kind: 'drain' }>,
+  record: DrainRecord,
+  node: DrainedNode,
+  now: EpochMs,
+): Cancelled | undefined {
+  const known = [...record.requests, ...(record.active?.requests ?? [])];
+  if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
+  if (endOf(record, incoming.id) !== undefined) return undefined;
+  const answer: FinishedDrain = {
+    id: incoming.id,
+    status: 'Cancelled',
+    reason: 'ManuallyReleased',
+    message: 'it was taken back before it came',
+    left: [],
+    scope: FULL,
+    drained: 0,
+    startTime: now,
+    endTime: now,
+    fault: { agent: '', componentClass: '', checkName: '', entities: [] },
+    recovered: false,
+  };
+  return {
+    record: remember(record, [answer], node),
+    because: answer.message,
+    answers: [answer],
+    releases: false,
+    goesOn: false,
+  };
+}
+
+/** The reason of an end by a person who opened the node. */
+export const UNCORDONED = 'Uncordoned';
+
+/** Why the drain ends early: what held the node was taken back. */
+export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
+  if (hold === undefined) return undefined;
+  const cancelled = (reason: string, message: string): DrainOutcome => ({
+    status: 'Cancelled',
+    reason,
+    message,
+    left: [],
+  });
+  if (hold.quarantined && node.quarantine === undefined) {
+    if (!node.released) return cancelled('UnQuarantined', 'the quarantine is over');
+    return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
+  }
+  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled(UNCORDONED, 'somebody uncordoned the node');
+  return undefined;
+}
+
+/** Our cordon is that of a drain that is remembered: of another nobody can say whether what it is for is over (I12). */
+export const isCordonKnown = (record: DrainRecord, { cordonMark }: Pick<DrainedNode, 'cordonMark'>): boolean =>
+  cordonMark !== undefined &&
+  (record.active?.id === cordonMark ||
+    record.active?.requests.some(({ id }) => id === cordonMark) === true ||
+    endOf(record, cordonMark) !== undefined);
+
+/** `source` of the requests by which repair asks for drains. */
+const REPAIR = 'curfew.repair';
+/** Nobody took a quarantine back: the repair needs its drain no longer. */
+const BY_REPAIR = { reason: 'Withdrawn', message: 'repair withdrew its drain' } as const;
+
+const REASONS = {
+  recovered: { reason: 'Recovered', message: 'the fault is over' },
+  unQuarantined: { reason: 'UnQuarantined', message: 'the quarantine is over' },
+  cancelled: { reason: 'ManuallyReleased', message: 'somebody took the quarantine of the node back' },
+  withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
+} as const;
+
+/** What was said after an end, of a quarantine or of a fault, is another one. */
+function endedBy(
+  incoming: Exclude<Incoming, { kind: 'drain' }>,
+  recoveries: readonly Recovery[],
+): (ended: Pick<FinishedDrain, 'id' | 'fault' | 'said'>) => boolean {
+  switch (incoming.kind) {
+    case 'unQuarantined':
+      return ({ said }) => !isBeforeQuarantine(incoming.said, said);
+    case 'cancelled':
+    case 'withdrawn':
+      return ({ id }) => id === incoming.id;
+    case 'recovered': {
+      const over = faultOf(incoming.event);
+      // Together with those that came before it: entities that recover one by one.
+      return ({ fault, said }) =>
+        !isSaidBefore(incoming.said, said) && isOver(fault, [...endsSince(recoveries, said), over]);
+    }
+  }
+}

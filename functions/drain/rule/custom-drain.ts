@@ -1,0 +1,177 @@
+/**
+ * The rule of custom drains (docs/drain.md): a custom resource asks somebody else's
+ * controller to empty the node. It is made, waited for, and ends complete, failed or out of time. Pure; part of `decide`.
+ */
+import type { CustomDrainSettings, DrainSettings } from '../../../shared/domain/drain-settings.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type { JsonValue, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions, type NodeCondition } from '../../../shared/domain/node.ts';
+import { notServed } from '../../../shared/domain/not-served.ts';
+import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { FoundResource } from './observation.ts';
+import { notedResource } from './phase.ts';
+import type { PodPlan } from './pod-plan.ts';
+import type { ActiveDrain, CustomProgress } from '../record.ts';
+import type { DrainOutcome } from '../request-record.ts';
+
+export type CustomDecision =
+  /** It is noted down first: nobody else's object is ever taken for ours, and ours is never forgotten. */
+  | { readonly kind: 'noteResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
+  | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
+  | {
+      readonly kind: 'awaitResource';
+      /** With what was seen of it. */
+      readonly active: ActiveDrain;
+      readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
+      readonly message: string;
+      readonly until: EpochMs;
+      /** Nothing has moved for hours. */
+      readonly isStuck: boolean;
+    }
+  /** The custom drain has failed; the built-in modes take over. */
+  | { readonly kind: 'fallBack'; readonly active: ActiveDrain; readonly because: DrainOutcome }
+  | {
+      readonly kind: 'finish';
+      readonly active: ActiveDrain;
+      readonly outcome: DrainOutcome;
+      readonly plan: undefined;
+    };
+
+export interface CustomSituation {
+  readonly now: EpochMs;
+  readonly active: ActiveDrain;
+  readonly settings: DrainSettings;
+  readonly resource: FoundResource;
+  /** Pods that are still there. */
+  readonly plan: PodPlan;
+}
+
+/** Somebody removes the custom resource: it is made again this often. */
+const RECREATIONS = 1;
+
+/** Throws a RangeError where the settings name no custom resource: then nobody asks. */
+export function decideCustom({ now, active, settings, resource, plan }: CustomSituation): CustomDecision {
+  const { customDrain } = settings;
+  if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');
+  const fails = (reason: string, message: string): CustomDecision =>
+    fail(active, customDrain, { reason, message, left: stillThere(plan) });
+  const custom = notedResource(active);
+  const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
+  const start = custom?.createdTime ?? active.startTime;
+  const deadline = addDuration(start, customDrain.timeout);
+
+  const outcome = resource.kind === 'present' && resource.ours ? conditionsOf(resource.object, customDrain) : 'none';
+  if (outcome === 'complete') return { kind: 'finish', active, outcome: completed(plan), plan: undefined };
+  if (resource.kind === 'present' && !resource.ours) {
+    return fails(
+      'ForeignResource',
+      `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`,
+    );
+  }
+  if (resource.kind === 'present' && outcome !== 'none') {
+    const { type, status, reason, message } = outcome;
+    return fails('CustomDrainFailed', `${type} is ${status}: ${reason}${message === '' ? '' : `: ${message}`}`);
+  }
+  if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
+  if (resource.kind === 'notServed') {
+    const message =
+      resource.versions.length > 0
+        ? notServed(resource.asked, resource.versions)
+        : `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
+    return {
+      kind: 'awaitResource',
+      active,
+      reason: 'ResourceNotServed',
+      message,
+      until: deadline,
+      isStuck: false,
+    };
+  }
+  if (resource.kind === 'absent') {
+    if (custom?.uid === undefined) {
+      const { name } = resource;
+      const first = { ...(custom ?? firstOf(customDrain, name, now)), ...resource.type };
+      return { kind: custom === undefined ? 'noteResource' : 'createResource', active, resource: first };
+    }
+    if (custom.recreated >= RECREATIONS) return fails('ResourceRemoved', `${kind} ${resource.name} was removed again`);
+    const { uid: _, seen: __, ...again } = { ...custom, ...resource.type };
+    return { kind: 'noteResource', active, resource: { ...again, recreated: custom.recreated + 1 } };
+  }
+  const { uid, resourceVersion } = resource.object.metadata;
+  const base: CustomProgress = { ...(custom ?? firstOf(customDrain, resource.name, now)), ...resource.type };
+  const isSame = base.uid === uid && base.seen?.resourceVersion === resourceVersion;
+  const seen = isSame && base.seen !== undefined ? base.seen : { resourceVersion, since: now };
+  const beat = customDrain.heartbeat === undefined ? undefined : addDuration(seen.since, customDrain.heartbeat);
+  if (customDrain.heartbeat !== undefined && beat !== undefined && isDue(now, beat)) {
+    return fails(
+      'HeartbeatMissed',
+      `${kind} ${resource.name} has not changed for ${formatSeconds(customDrain.heartbeat)}`,
+    );
+  }
+  return {
+    kind: 'awaitResource',
+    active: { ...active, phase: { kind: 'custom', resource: { ...base, uid, seen } } },
+    reason: 'AwaitingCustomDrain',
+    message: `waiting for ${customDrain.statusConditionType}=${customDrain.statusConditionStatus} of ${kind} ${resource.name}`,
+    until: earliest(deadline, beat),
+    isStuck: false,
+  };
+}
+
+const firstOf = (
+  { kind, namespace }: CustomDrainSettings,
+  name: string,
+  createdTime: EpochMs,
+): Omit<CustomProgress, keyof ResourceType> => ({ name, namespace, kind, createdTime, recreated: 0 });
+
+/**
+ * Complete before failed: a controller that says both has emptied the node. Failed is also the condition that would say complete, with another
+ * status and a reason that is a failure; with any other reason, and without one, it is in progress. What was said of an older generation does
+ * not count.
+ */
+function conditionsOf(
+  { metadata, status }: KubernetesObject,
+  { statusConditionType, statusConditionStatus, failedConditionType }: CustomDrainSettings,
+): 'complete' | 'none' | NodeCondition {
+  const generation = metadata.generation ?? 0;
+  const value: JsonValue | undefined = status?.['conditions'];
+  const isCurrent = (condition: JsonValue): boolean => {
+    const observed = isJsonObject(condition) ? condition['observedGeneration'] : undefined;
+    return typeof observed !== 'number' || observed >= generation;
+  };
+  const conditions = readConditions(Array.isArray(value) ? value.filter(isCurrent) : []);
+  const is = (each: NodeCondition, wanted: string): boolean => each.status.toLowerCase() === wanted.toLowerCase();
+  const own = conditions.filter(({ type }) => type === statusConditionType);
+  if (own.some(each => is(each, statusConditionStatus))) return 'complete';
+  const failed = conditions.find(each => each.type === failedConditionType && is(each, 'True'));
+  return failed ?? own.find(({ reason }) => FAILURE.test(reason)) ?? 'none';
+}
+
+/** `TransientFailure` and `PermanentFailure` among them. */
+const FAILURE = /(?:Failed|Failure|Error)$|^(?:Cancelled|Superseded)$/;
+
+/** The custom drain cannot go on. `left`: pods that still run, as far as somebody looked. */
+export function fail(
+  active: ActiveDrain,
+  { fallbackMode }: CustomDrainSettings,
+  why: Pick<DrainOutcome, 'reason' | 'message' | 'left'>,
+): CustomDecision {
+  const outcome: DrainOutcome = { status: 'Failed', ...why };
+  if (fallbackMode !== undefined) return { kind: 'fallBack', active, because: outcome };
+  return { kind: 'finish', active, outcome, plan: undefined };
+}
+
+function completed(plan: PodPlan): DrainOutcome {
+  const left = stillThere(plan);
+  if (left.length === 0)
+    return { status: 'Succeeded', reason: 'CustomDrainComplete', message: 'the custom drain is complete', left };
+  const message = `the custom drain is complete, and ${left.length} of its pods still run`;
+  return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left };
+}
+
+function stillThere({ acts, waits, left }: PodPlan): readonly string[] {
+  const pods = new Map([...acts, ...waits, ...left].map(({ pod }) => [pod.uid, pod]));
+  return [...pods.values()].map(({ namespace, name }) => `${namespace}/${name} (Running)`);
+}
+
+const formatSeconds = (duration: DurationMs): string => `${duration / 1000} s`;

@@ -1,0 +1,107 @@
+/** What can be decided of a node's drains. */
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { CustomDecision } from './custom-drain.ts';
+import type { PodPlan } from './pod-plan.ts';
+import type { ActiveDrain, DrainRecord, EndingPhase, Hold } from '../record.ts';
+import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from '../request-record.ts';
+
+/** What becomes of a request. */
+export type Admission =
+  /** Its end is known: it was answered before, or needs no drain. */
+  | {
+      readonly kind: 'answer';
+      readonly record: DrainRecord;
+      readonly answer: FinishedDrain;
+      /** `repeated`: it ended before, and is answered again; `tooOld`: it is older than `maxEventAge`. */
+      readonly novelty: 'new' | 'repeated' | 'tooOld';
+    }
+  | {
+      readonly kind: 'take';
+      readonly record: DrainRecord;
+      readonly request: DrainRequest;
+      readonly how: 'next' | 'joins' | 'follows';
+      /** How requests end that gave their place up for this one. */
+      readonly replaced: readonly FinishedDrain[];
+    };
+
+/**
+ * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
+ * whether an earlier drain covers what is asked for.
+ */
+export type HoldReason =
+  | 'NoConfiguration'
+  | 'ObserveMode'
+  | 'KindNotServed'
+  | 'UnreadablePolicy'
+  | 'UnreadableLimits'
+  | 'UnreadableQuarantine';
+
+export type DrainDecision =
+  /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
+  | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
+  /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
+  | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
+  /** What the Node's conditions say is not true any more. */
+  | { readonly kind: 'hide' }
+  /** Somebody has uncordoned the node after its drain: the next cordon is not ours (I7). */
+  | { readonly kind: 'disownCordon' }
+  | Admission
+  /** Requests, or the drain under way, are called off. */
+  | {
+      readonly kind: 'cancel';
+      readonly record: DrainRecord;
+      readonly because: string;
+      /** Ended by this, without a drain of their own. */
+      readonly answers: readonly FinishedDrain[];
+      /** Nothing holds the node any more: our cordon and our state come off. */
+      readonly releases: boolean;
+      /** The message is answered for itself after that. */
+      readonly goesOn: boolean;
+    }
+  /** Something has to be mended, or a policy says `Observe`. */
+  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
+  /** What is remembered changes, and nothing else: a fault is over that nothing was asked for, or the drain under way is held no more. */
+  | { readonly kind: 'note'; readonly record: DrainRecord }
+  | {
+      readonly kind: 'begin';
+      readonly record: DrainRecord;
+      readonly active: ActiveDrain;
+      /** The message in hand, where this takes it. */
+      readonly taken: DrainRequest | undefined;
+      /** What follows at once, by the same look; undefined: the drain waits in the queue, or is prepared already. */
+      readonly next: Preparation | undefined;
+    }
+  | Preparation
+  /** It leaves the queue: it counts from now. */
+  | { readonly kind: 'start'; readonly record: DrainRecord; readonly active: ActiveDrain }
+  /** Other nodes of the pool are drained first. */
+  | { readonly kind: 'queue'; readonly active: ActiveDrain; readonly message: string; readonly until: EpochMs }
+  | {
+      readonly kind: 'drain';
+      readonly active: ActiveDrain;
+      readonly plan: PodPlan;
+      /** Nothing has moved for hours. */
+      readonly isStuck: boolean;
+      /** When the deadline, or that nothing moves, changes this next. */
+      readonly until: EpochMs | undefined;
+    }
+  | CustomDecision
+  | {
+      readonly kind: 'finish';
+      readonly active: ActiveDrain;
+      readonly outcome: DrainOutcome;
+      /** What is still done with pods that are not waited for. */
+      readonly plan: PodPlan | undefined;
+    }
+  /** Decided before: the node, the custom resource and all who asked learn of it. */
+  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly ending: EndingPhase };
+
+/** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
+export interface Preparation {
+  readonly kind: 'prepare';
+  readonly active: ActiveDrain;
+  readonly hold: Hold;
+  readonly showDraining: boolean;
+  /** What follows; undefined: the custom drain does. */
+  readonly plan: PodPlan | undefined;
+}

@@ -1,0 +1,171 @@
+/**
+ * What is remembered of drains that have ended (I12). What the Node still refers to is kept, however old it is and however many came after it: a
+ * request that stands on it, a drain of its quarantine, a fault for which it carries our cordon. Of others the id is kept for as long as a
+ * message about it can come once more. Pure; part of `decide`.
+ */
+import { MESSAGE_LIFETIME } from '../../../shared/domain/retention.ts';
+import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { isSaidBefore, isSameCheck } from './faults.ts';
+import type { DrainedNode } from './observation.ts';
+import { FULL } from './pods.ts';
+import { bytesOf, newestOf, toStoredAnswer } from './record-size.ts';
+import type { DrainRecord } from '../record.ts';
+import type { AnsweredRequest, FinishedDrain } from '../request-record.ts';
+
+/** What has ended is remembered at least as long as a message can wait before it comes. */
+export const REMEMBERED_FOR = MESSAGE_LIFETIME;
+
+/** How many of the newest ends are kept whole, and in how many bytes of JSON. */
+const WHOLE = { count: 100, maxBytes: 65_536 };
+/** The most bytes of older ends that are kept whole because the Node refers to them. */
+const MAX_STANDING_BYTES = 49_152;
+/** How many ids are kept of other ends, the newest first. */
+const ANSWERED = { count: 5_000, maxBytes: 65_536 };
+
+type NodeMarks = Pick<DrainedNode, 'quarantine' | 'requested' | 'cordonMark' | 'unschedulable'>;
+
+/** Why an event asks for no drain, of those that are `AlreadyDrained`. */
+const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
+
+const asksNothing = ({ status, reason }: FinishedDrain): boolean =>
+  status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
+
+/**
+ * A drain was asked for because of a fault, or by somebody, and nothing says that it is over; also one that another request covered: its
+ * fault is its own.
+ */
+export const isStanding = (ended: FinishedDrain): boolean =>
+  !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !asksNothing(ended);
+
+/** Whether no drain of the record stands for a fault that is still there. An event that asked for no drain asked for no cordon either. */
+export const isFree = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);
+
+/** The record once a person has opened the node: nothing that was drained for keeps it any longer. */
+export const released = (record: DrainRecord): DrainRecord => ({
+  ...record,
+  finished: record.finished.map(each => (isStanding(each) ? { ...each, recovered: true } : each)),
+});
+
+const isListed = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): boolean =>
+  quarantine === 'unreadable' || quarantine?.includes(id) === true;
+
+/** Whether something on the Node refers to this end. */
+function isReferred(ended: FinishedDrain, node: NodeMarks): boolean {
+  if (ended.id === node.requested || ended.id === node.cordonMark) return true;
+  if (ended.status === 'Succeeded' && isListed(ended.id, node)) return true;
+  return node.cordonMark !== undefined && node.unschedulable && isStanding(ended);
+}
+
+const isFresh = (endTime: EpochMs, now: EpochMs): boolean => !isDue(now, addDuration(endTime, REMEMBERED_FOR));
+
+/** The end of a request, if it is remembered. Of some only that there was one. */
+export function endOf({ finished, answered = [] }: DrainRecord, id: string): FinishedDrain | undefined {
+  const whole = finished.find(each => each.id === id);
+  if (whole !== undefined) return whole;
+  const answer = answered.find(each => each.id === id);
+  return answer && answeredBefore(answer);
+}
+
+/** An end of which only the answer is remembered. */
+const answeredBefore = ({ id, status, endTime }: AnsweredRequest): FinishedDrain => ({
+  id,
+  status,
+  reason: 'AnsweredBefore',
+  message: `the request was answered at ${toTimestamp(endTime)}`,
+  left: [],
+  scope: FULL,
+  drained: 0,
+  startTime: endTime,
+  endTime,
+  fault: { agent: '', componentClass: '', checkName: '', entities: [] },
+  recovered: true,
+});
+
+/** The record with these ends; what nothing refers to makes room first. */
+export function remember(record: DrainRecord, ended: readonly FinishedDrain[], node: NodeMarks): DrainRecord {
+  if (ended.length === 0) return record;
+  return withFitting({ ...record, finished: [...record.finished, ...ended] }, node);
+}
+
+function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {
+  const { finished, answered = [], ...rest } = record;
+  const newest = newestOf(finished, WHOLE);
+  const older = finished.slice(0, finished.length - newest.length);
+  const stillNeeded = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
+  const kept = new Set(stillNeeded.map(({ id }) => id));
+  const gone = older.filter(each => !kept.has(each.id));
+  if (gone.length === 0) return record;
+  // One that asked for nothing is answered alike when it comes again.
+  const ids = gone.filter(each => !asksNothing(each)).map(({ id, status, endTime }) => ({ id, status, endTime }));
+  return { ...rest, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
+}
+
+/** Keeps one end for each fault: the one that was said last. */
+function withoutRepeats(
+  older: readonly FinishedDrain[],
+  newest: readonly FinishedDrain[],
+  node: NodeMarks,
+): readonly FinishedDrain[] {
+  const last = new Map<string, FinishedDrain>();
+  for (const each of [...older, ...newest].filter(isStanding)) {
+    const key = JSON.stringify(each.fault);
+    const before = last.get(key);
+    if (before === undefined || !isSaidBefore(each.said, before.said)) last.set(key, each);
+  }
+  const needed = new Set(last.values());
+  const isNeeded = (each: FinishedDrain): boolean =>
+    each.id === node.requested ||
+    each.id === node.cordonMark ||
+    (each.status === 'Succeeded' && isListed(each.id, node)) ||
+    needed.has(each);
+  return older.filter(each => isReferred(each, node) && isNeeded(each));
+}
+
+/** Faults of one check become one: the whole check, which a recovery of all of it ends. None is forgotten while another can be widened. */
+function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain[] {
+  let fitting = stillNeeded.map(each => ({ ...each, left: [] }));
+  while (bytesOf(fitting) > MAX_STANDING_BYTES) {
+    const index = fitting.findIndex((one, at) =>
+      fitting.slice(at + 1).some(other => isSameCheck(one.fault, other.fault)),
+    );
+    const one = fitting[index];
+    if (one === undefined) return newestOf(fitting, { count: fitting.length, maxBytes: MAX_STANDING_BYTES });
+    const partner = fitting.findIndex((other, at) => at > index && isSameCheck(one.fault, other.fault));
+    fitting = fitting.flatMap((each, at) => {
+      if (at === index) return [];
+      return at === partner ? [{ ...each, fault: { ...each.fault, entities: [], codes: [] } }] : [each];
+    });
+  }
+  return fitting;
+}
+
+/** Ids that the Node lists stay before any others. */
+function fittingIds(ids: readonly AnsweredRequest[], node: NodeMarks): readonly AnsweredRequest[] {
+  const [listed, others] = [ids.filter(({ id }) => isKept(id, node)), ids.filter(({ id }) => !isKept(id, node))];
+  const fitting = new Set(newestOf([...others, ...listed].map(toStoredAnswer), ANSWERED).map(([id]) => id));
+  return ids.filter(({ id }) => fitting.has(id));
+}
+
+const isKept = (id: string, { quarantine, requested }: NodeMarks): boolean =>
+  id === requested || (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id));
+
+/** The record without the ends that nothing needs any more, and when the next of them may go. */
+export function forget(
+  record: DrainRecord,
+  node: NodeMarks,
+  now: EpochMs,
+): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
+  const { finished, answered = [], ...rest } = record;
+  const kept = finished.filter(each => isReferred(each, node) || isFresh(each.endTime, now));
+  const ids = answered.filter(each => isKept(each.id, node) || isFresh(each.endTime, now));
+  // What is kept because the Node refers to it is looked at again when that has changed: an event says so.
+  const until = [...kept, ...ids]
+    .map(({ endTime }) => addDuration(endTime, REMEMBERED_FOR))
+    .map(time => (time > now ? time : addDuration(now, REMEMBERED_FOR)))
+    .reduce<EpochMs | undefined>(earliest, undefined);
+  const isSame = kept.length === finished.length && ids.length === answered.length;
+  return {
+    record: isSame ? record : { ...rest, finished: kept, ...(ids.length > 0 && { answered: ids }) },
+    until,
+  };
+}

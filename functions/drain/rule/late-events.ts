@@ -1,0 +1,172 @@
+/**
+ * Events that come late: too old, or said before the end of the quarantine or fault that they are about. Pure; part of `decide`.
+ */
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  toTimestamp,
+  durationBetween,
+  hours,
+  seconds,
+  toDurationMs,
+  type EpochMs,
+  type DurationMs,
+} from '../../../shared/domain/time.ts';
+import {
+  endsAfter,
+  faultOf,
+  isAbout,
+  isBeforeQuarantine,
+  isOver,
+  isSaidBefore,
+  isUnderEndedQuarantine,
+  isSameCheck,
+} from './faults.ts';
+import { isStanding, REMEMBERED_FOR } from './history.ts';
+import type { Incoming, DrainObservation, DrainedNode } from './observation.ts';
+import { newestOf } from './record-size.ts';
+import type { DrainRecord } from '../record.ts';
+import type { DrainOutcome, DrainRequest, Fault, Recovery, Said } from '../request-record.ts';
+
+/** Each entity of each check may have one of its own. Of JSON: the newest always fits, since no longer message is read. */
+const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
+
+/** Remembers that a quarantine or a fault is over, whether or not anything was drained for it. */
+export function withEnds(seen: DrainObservation): DrainObservation {
+  const { incoming, record, now } = seen;
+  if (incoming?.kind === 'recovered') return { ...seen, record: withRecovery(record, incoming, now) };
+  if (incoming?.kind !== 'unQuarantined') return seen;
+  const { said } = incoming;
+  if (said === undefined || Object.keys(said).length === 0) return seen;
+  const before = record.quarantineEnd;
+  if (before !== undefined && !isBeforeQuarantine(before.said, said)) return seen;
+  return { ...seen, record: { ...record, quarantineEnd: { said, time: now } } };
+}
+
+function withRecovery(
+  record: DrainRecord,
+  { event, said }: Extract<Incoming, { kind: 'recovered' }>,
+  now: EpochMs,
+): DrainRecord {
+  if (said === undefined) return record;
+  const fault = faultOf(event);
+  const { recoveries = [] } = record;
+  const isKnown = recoveries.some(each => isOver(fault, [each.fault]) && !isSaidBefore(each.said, said));
+  if (isKnown) return record;
+  const others = recoveries.filter(each => !(isOver(each.fault, [fault]) && !isSaidBefore(said, each.said)));
+  // Those that a fault still needs come last: the others make room first.
+  const { needed, free } = sorted(others, record);
+  return { ...record, recoveries: newestOf([...free, ...needed, { fault, said, time: now }], MAX_RECOVERIES) };
+}
+
+/** Recoveries of some entities of a fault that stands count until the others have come, however long that takes. */
+function sorted(
+  recoveries: readonly Recovery[],
+  { active, requests, finished }: DrainRecord,
+): { readonly needed: readonly Recovery[]; readonly free: readonly Recovery[] } {
+  const open: readonly { readonly fault: Fault; readonly said?: Said }[] = [
+    ...[...requests, ...(active?.requests ?? [])].map(({ event, said }) => ({
+      fault: faultOf(event),
+      ...(said !== undefined && { said }),
+    })),
+    ...finished.filter(isStanding),
+  ];
+  const isNeeded = ({ fault, said }: Recovery): boolean =>
+    open.some(each => isAbout(fault, each.fault) && !isSaidBefore(said, each.said));
+  return { needed: recoveries.filter(isNeeded), free: recoveries.filter(each => !isNeeded(each)) };
+}
+
+/** How a request ends that was said before what it is for was over. */
+export function staleOutcome(observation: DrainObservation, request: DrainRequest): DrainOutcome | undefined {
+  const message = fromBeforeQuarantineEnd(observation, request) ?? fromBeforeRecovery(observation.record, request);
+  return message === undefined ? undefined : { status: 'Cancelled', reason: 'StaleEvent', message, left: [] };
+}
+
+/** A Node that is quarantined again says so itself. */
+function fromBeforeQuarantineEnd(
+  { node, record: { quarantineEnd } }: DrainObservation,
+  { quarantine, said }: DrainRequest,
+): string | undefined {
+  if (quarantine === undefined || node.quarantine !== undefined || quarantineEnd === undefined) return undefined;
+  if (!isUnderEndedQuarantine(said, quarantineEnd.said)) return undefined;
+  const { said: end, time } = quarantineEnd;
+  const saidTime = end.createdTime ?? end.generatedTime ?? end.exportedTime ?? end.sentTime ?? time;
+  return `this event is from before ${toTimestamp(saidTime)}, when the quarantine ended`;
+}
+
+function fromBeforeRecovery({ recoveries = [] }: DrainRecord, { event, said }: DrainRequest): string | undefined {
+  const fault = faultOf(event);
+  if (!isOver(fault, endsAfter(recoveries, said))) return undefined;
+  const last = recoveries.findLast(each => isAbout(each.fault, fault) && isSaidBefore(said, each.said));
+  if (last === undefined) return undefined;
+  return `this event is from before the one that says that the fault is over, which came at ${toTimestamp(last.time)}`;
+}
+
+/** The record of an idle node, and until when it is kept. @param until for what else it remembers */
+export function rememberEnds(
+  record: DrainRecord,
+  until: EpochMs | undefined,
+  now: EpochMs,
+): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
+  const { quarantineEnd, recoveries = [], staleSaid, ...rest } = record;
+  const endOf = ({ time }: { readonly time: EpochMs }): EpochMs => addDuration(time, REMEMBERED_FOR);
+  const isFresh = (each: { readonly time: EpochMs }): boolean => !isDue(now, endOf(each));
+  const { needed } = sorted(recoveries, record);
+  const staleEnd = staleSaid && addDuration(staleSaid, STALE_AGAIN);
+  const kept = recoveries.filter(each => isFresh(each) || needed.includes(each));
+  const next: DrainRecord = {
+    ...rest,
+    ...(quarantineEnd !== undefined && isFresh(quarantineEnd) && { quarantineEnd }),
+    ...(kept.length > 0 && { recoveries: kept }),
+    ...(staleEnd !== undefined && !isDue(now, staleEnd) && { staleSaid }),
+  };
+  const ends = [...(next.quarantineEnd === undefined ? [] : [next.quarantineEnd]), ...kept.filter(isFresh)].map(endOf);
+  return { record: next, until: [...ends, next.staleSaid && staleEnd].reduce<EpochMs | undefined>(earliest, until) };
+}
+
+/** A Node gets one Event about old HealthEvents in this time, however many come (I11). */
+export const STALE_AGAIN = hours(1);
+
+/** When it was said, by the first clock that says so. */
+const saidTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Said = {}): EpochMs | undefined =>
+  generatedTime ?? createdTime ?? exportedTime ?? sentTime;
+
+/** Longer than what has ended is remembered no event is news, whatever the configuration says. */
+const oldest = (maxEventAge: DurationMs): DurationMs => toDurationMs(Math.min(maxEventAge, REMEMBERED_FOR));
+
+/**
+ * How a request ends that is too old: from when it was said to when this function received it first. Trying again does not age it; a redrive, a
+ * replay and a late export do.
+ */
+export function tooOld(
+  { node, maxEventAge }: Pick<DrainObservation, 'node' | 'maxEventAge'>,
+  { request, receivedTime, isRequest }: Extract<Incoming, { kind: 'drain' }>,
+): DrainOutcome | undefined {
+  const saidTime = saidTimeOf(request.said);
+  if (saidTime === undefined || receivedTime === undefined) return undefined;
+  const age = durationBetween(saidTime, receivedTime);
+  const most = oldest(maxEventAge);
+  if (age <= most || stillStands(node, request)) return undefined;
+  const message = `it is from ${toTimestamp(saidTime)} and came ${wholeSeconds(age)} later; after ${wholeSeconds(most)} nothing begins (maxEventAge)`;
+  // Somebody waits for the answer to a request; a HealthEvent is only old.
+  return { status: isRequest === true ? 'Failed' : 'Cancelled', reason: 'StaleEvent', message, left: [] };
+}
+
+const wholeSeconds = (duration: DurationMs): string => formatDuration(seconds(Math.floor(duration / 1000)));
+
+/** NVSentinel's annotation lists the event, or one about the same fault; or the node carries our cordon for it. */
+function stillStands(node: DrainedNode, { id, event }: DrainRequest): boolean {
+  if (node.cordonMark === id && node.unschedulable) return true;
+  if (node.quarantine === undefined || node.quarantine === 'unreadable') return false;
+  return (
+    node.quarantine.includes(id) || node.quarantineFaults?.().some(each => isListed(faultOf(event), each)) === true
+  );
+}
+
+/** As the annotation is compared: by check and entities. */
+const isListed = (fault: Fault, listed: Fault): boolean =>
+  isSameCheck(fault, listed) &&
+  (listed.entities.length === 0 ||
+    (fault.entities.length > 0 && fault.entities.every(entity => listed.entities.includes(entity))));

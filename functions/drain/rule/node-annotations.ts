@@ -1,0 +1,156 @@
+/**
+ * What the annotations of a Node say of its drain: the request of a person and its answer, and the drain under way, for people and
+ * `curfew explain`. Pure; part of `decide`.
+ */
+import type { HealthEvent } from '../../../shared/domain/health-event.ts';
+import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
+import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
+import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
+import { openPhaseOf, openRequests } from './phase.ts';
+import { FULL, type DrainScope } from './pods.ts';
+import type { ActiveDrain, DrainRecord, Hold } from '../record.ts';
+
+export interface UnderWay {
+  readonly id: string;
+  /** From when the first of its requests counts. */
+  readonly since: EpochMs;
+  readonly scope: DrainScope;
+  readonly force: boolean;
+  /** Whatever the configuration says. */
+  readonly allPods?: boolean;
+  /** It waits until fewer nodes of its pool are drained. */
+  readonly waits: boolean;
+}
+
+/** From when the first of its requests counts. */
+export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
+  const times = requests.map(({ time }) => time ?? startTime);
+  return times.reduce<EpochMs | undefined>(earliest, undefined) ?? startTime;
+}
+
+/** The annotation's value. */
+export function describeUnderWay(active: ActiveDrain): string {
+  const { id, scope, force, requests } = active;
+  const phase = openPhaseOf(active);
+  const allPods = requests.every(each => each.allPods === true);
+  const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
+  return JSON.stringify({
+    id,
+    since: toExactTimestamp(sinceOf(active)),
+    ...entities,
+    ...(force && { force }),
+    ...(allPods && { allPods }),
+    ...(phase.kind === 'waiting' && !phase.takes && { waits: true }),
+  });
+}
+
+/** Undefined: no drain is under way, or somebody has changed the value. */
+export function readUnderWay(value: string | undefined): UnderWay | undefined {
+  const read = readJson(value);
+  if (!isJsonObject(read)) return undefined;
+  const { id, since, entities, force, allPods, waits } = read;
+  const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
+  if (typeof id !== 'string' || time === undefined) return undefined;
+  const isList = isTextList(entities);
+  return {
+    id,
+    since: time,
+    scope: isList ? { kind: 'entities', entities } : FULL,
+    force: force === true,
+    allPods: allPods === true,
+    waits: waits === true,
+  };
+}
+
+/** `requestedBy` of such a request. */
+export const NODE_ANNOTATION = 'node-annotation';
+/** As for `DrainRequested`. */
+const MAX_ID_LENGTH = 253;
+
+/** The id that the annotation's value stands for; undefined: nothing is asked for. */
+export function requestedId(value: string | undefined): string | undefined {
+  const id = value?.trim().slice(0, MAX_ID_LENGTH);
+  return id === '' ? undefined : id;
+}
+
+/** What the annotation, or its absence, says that the record does not know yet. */
+export function requestOnNode(
+  { name, requested, answered }: Pick<DrainedNode, 'name' | 'requested' | 'answered'>,
+  record: DrainRecord,
+): Incoming | undefined {
+  const { active, requests } = record;
+  const open = [...requests, ...openRequests(record)];
+  const withdrawn = open.find(({ id, requestedBy }) => requestedBy === NODE_ANNOTATION && id !== requested);
+  if (withdrawn !== undefined) return { kind: 'withdrawn', id: withdrawn.id };
+  if (requested === undefined) return undefined;
+  const known = [...requests, ...(active?.requests ?? [])];
+  if (known.some(({ id }) => id === requested)) return undefined;
+  // The Node says so itself, also when the record is lost. One that has ended and lacks its answer is answered again: the API server has
+  // forgotten that, as etcd does that is given an earlier state.
+  if (answered?.id === requested) return undefined;
+  const event = toHealthEvent({ id: requested, nodeName: name, message: 'asked for by an annotation', force: false });
+  return { kind: 'drain', request: { id: requested, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };
+}
+
+/** How the drain ended that was asked for on the Node. */
+export interface Answer {
+  readonly id: string;
+  readonly status: string;
+  readonly message: string;
+  readonly left: readonly string[];
+}
+
+/** What the Node's annotation says of the drain that was last asked for on it; undefined for anything that Curfew does not write. */
+export function readAnswer(value: string | undefined): Answer | undefined {
+  const read = readJson(value);
+  if (!isJsonObject(read)) return undefined;
+  const { id, status, message, left = [] } = read;
+  if (typeof id !== 'string' || typeof status !== 'string' || typeof message !== 'string') return undefined;
+  return isTextList(left) ? { id, status, message, left } : undefined;
+}
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(each => typeof each === 'string');
+
+/** A node that is not cordoned is cordoned by the drain, also one that is quarantined by a taint: pods that tolerate that must not come. */
+export function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Hold {
+  return { quarantined: quarantine !== undefined, cordon: unschedulable && cordonMark !== id ? 'other' : 'own' };
+}
+
+export function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
+  if (active.hold === undefined || !node.watched || node.underWay !== describeUnderWay(active)) return false;
+  const state = node.labels[STATE_LABEL];
+  return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
+}
+
+/** A request for a drain in the shape of a HealthEvent, as templates know it. */
+export function toHealthEvent({ id, nodeName, message, force }: WantedDrain): HealthEvent {
+  return {
+    id,
+    nodeName,
+    version: 1,
+    agent: 'curfew',
+    componentClass: '',
+    checkName: 'DrainRequested',
+    isFatal: false,
+    isHealthy: false,
+    message,
+    recommendedAction: 0,
+    customRecommendedAction: '',
+    errorCode: [],
+    entitiesImpacted: [],
+    metadata: {},
+    generatedTimestamp: undefined,
+    quarantineOverrides: undefined,
+    drainOverrides: force ? { force, skip: false } : undefined,
+    processingStrategy: 1,
+  };
+}
+
+interface WantedDrain {
+  readonly id: string;
+  readonly nodeName: string;
+  readonly message: string;
+  readonly force: boolean;
+}

@@ -1,0 +1,136 @@
+/** What `decide` of a drain looks at: the message in hand, the node, its pods, the rules in force, and our record. */
+import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import type { DrainMode, DrainSettings } from '../../../shared/domain/drain-settings.ts';
+import type { HealthEvent } from '../../../shared/domain/health-event.ts';
+import type { GroupVersionKind, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
+import { seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { DrainRecord } from '../record.ts';
+import type { DrainRequest, Fault, Said } from '../request-record.ts';
+
+/** The configuration in force, with its patterns compiled. */
+export interface DrainRules {
+  readonly settings: DrainSettings;
+  readonly modeOf: (pod: Pick<PodView, 'namespace' | 'labels'>) => DrainMode | 'system' | undefined;
+  /** Whether the custom drain is there for a node with these labels. */
+  readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
+}
+
+/** `drained`: until it is opened. */
+export type ShownDrain = 'inProgress' | 'drained' | 'nothing';
+
+export interface DrainedNode {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly unschedulable: boolean;
+  /** Our mark beside a cordon: the id of the drain that cordoned. */
+  readonly cordonMark: string | undefined;
+  /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */
+  readonly quarantine: readonly string[] | 'unreadable' | undefined;
+  /** The faults that the annotation lists; read only where one is asked about. */
+  readonly quarantineFaults?: () => readonly Fault[];
+  /** A person took the quarantine back. */
+  readonly released: boolean;
+  /** A person asks for a drain with this id, by an annotation. */
+  readonly requested: string | undefined;
+  /** The request that the Node says was answered: that counts where the record is lost. */
+  readonly answered?: { readonly id: string } | undefined;
+  /** What the Node says of the drain under way; see `node-annotations.ts`. */
+  readonly underWay: string | undefined;
+  readonly uid: string;
+  /** Since when its kubelet does not answer. */
+  readonly kubeletSilentSince: EpochMs | undefined;
+  /** What its conditions that are ours say. */
+  readonly shown: ShownDrain;
+  /** Its pods are published for drains. */
+  readonly watched: boolean;
+}
+
+/** The other nodes of the pool. */
+export interface Neighbours {
+  /** Nodes of the pool, this one among them. */
+  readonly total: number;
+  /** Others that are drained, or take a place. */
+  readonly draining: number;
+  /** Others that wait. */
+  readonly waiting: readonly Waiter[];
+}
+
+export interface Waiter {
+  readonly uid: string;
+  /** From when the first of its requests counts: the oldest goes first. */
+  readonly since: EpochMs;
+}
+
+/** The most by which two clocks differ that write whole seconds. */
+export const CLOCKS_DIFFER = seconds(5);
+
+/** What a bus event means to the drains of its node. */
+export type Incoming =
+  /** `receivedTime`: first receipt, by which its age is judged; undefined: it has none. */
+  | {
+      readonly kind: 'drain';
+      readonly request: DrainRequest;
+      readonly receivedTime?: EpochMs | undefined;
+      /** A `DrainRequested`: who sent it waits for the answer. */
+      readonly isRequest?: true;
+    }
+  /** A monitor reports that a fault is over; nobody says that a quarantine is. */
+  | {
+      readonly kind: 'recovered';
+      readonly event: HealthEvent;
+      readonly said?: Said | undefined;
+      /** Somebody waits for the answer to it. */
+      readonly asked?: DrainRequest;
+    }
+  /** The quarantine of the whole node is over. */
+  | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Said | undefined }
+  /** A person took back the quarantine of this one event. */
+  | { readonly kind: 'cancelled'; readonly id: string }
+  /** A person took back the request on the Node. */
+  | { readonly kind: 'withdrawn'; readonly id: string };
+
+/** The custom resource as it was looked for. */
+export type FoundResource =
+  /** There is no custom drain. */
+  | { readonly kind: 'notAsked' }
+  /** Its CustomResourceDefinition is missing, or serves these versions, and not the one in which it is asked for. */
+  | { readonly kind: 'notServed'; readonly asked: GroupVersionKind; readonly versions: readonly string[] }
+  | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
+  | {
+      readonly kind: 'present';
+      readonly name: string;
+      readonly type: ResourceType;
+      readonly object: KubernetesObject;
+      /** Made for this drain. */
+      readonly ours: boolean;
+    };
+
+/** What `decide` looks at. */
+export interface DrainObservation {
+  readonly now: EpochMs;
+  readonly node: DrainedNode;
+  readonly record: DrainRecord;
+  /** The message in hand, until it is in the record. */
+  readonly incoming: Incoming | undefined;
+  /** Undefined: no configuration was ever valid. */
+  readonly rules: DrainRules | undefined;
+  /** Nothing begins for an older event. */
+  readonly maxEventAge: DurationMs;
+  /** The mode in which drains of the node's pool are decided. */
+  readonly mode: 'Enforce' | 'Observe';
+  /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
+  readonly unreadable: string | undefined;
+  /** Which kind is not served: what is in force for the node is not known. */
+  readonly outOfSight?: string | undefined;
+  /** What the policy says whose `drain` block is in force for the node's pool. */
+  readonly limits: LimitsInForce;
+  /** The other nodes of the pool, read while the drain waits in the queue. */
+  readonly neighbours: Neighbours | undefined;
+  /** All pods on the node. */
+  readonly pods: readonly PodView[];
+  readonly protection: ProtectionPolicy;
+  readonly protectionOverridden: boolean;
+  readonly resource: FoundResource;
+}

@@ -1,0 +1,32 @@
+/** What the phase of a drain says. Pure; part of `decide`. */
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { ActiveDrain, CustomProgress, DrainRecord, EndingPhase, OpenPhase } from '../record.ts';
+import type { DrainOutcome, DrainRequest } from '../request-record.ts';
+
+type InPhase = Pick<ActiveDrain, 'phase'>;
+
+/** Where the drain stands, or stood when its end was decided. */
+export const openPhaseOf = ({ phase }: InPhase): OpenPhase => (phase.kind === 'ending' ? phase.before : phase);
+
+export const isEnding = ({ phase }: InPhase): boolean => phase.kind === 'ending';
+
+/** It waits in the queue, or did until its end was decided. */
+export const isWaiting = (active: InPhase): boolean => openPhaseOf(active).kind === 'waiting';
+
+/** The custom resource that was noted down for the drain. */
+export function notedResource(active: InPhase): CustomProgress | undefined {
+  const phase = openPhaseOf(active);
+  return phase.kind === 'custom' ? phase.resource : undefined;
+}
+
+/** The requests of the drain under way. Once its end is decided, they end as it was decided. */
+export const openRequests = ({ active }: Pick<DrainRecord, 'active'>): readonly DrainRequest[] =>
+  active === undefined || isEnding(active) ? [] : active.requests;
+
+/** The phase of a drain whose end is decided now. */
+export const endingBy = (active: InPhase, outcome: DrainOutcome, time: EpochMs): EndingPhase => ({
+  kind: 'ending',
+  outcome: { ...outcome, time },
+  over: [],
+  before: openPhaseOf(active),
+});

@@ -1,0 +1,254 @@
+/**
+ * What the built-in modes do with the pods of a node now (I2), also with those that come back onto it because they tolerate the cordon or are
+ * bound past the scheduler. Each pod is looked at for itself: one that is blocked holds up no other. Pure: the API server's answers are the
+ * caller's.
+ */
+import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
+import { DEFAULT_GRACE_PERIOD } from '../../../shared/domain/drainable-pod.ts';
+import { forcedGraceSeconds, forceTime, isForced } from '../../../shared/domain/forced-deletion.ts';
+import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
+import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
+import {
+  isActive,
+  protectedWait,
+  protectionOf,
+  type Protection,
+  type ProtectionPolicy,
+} from '../../../shared/domain/protection.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  seconds,
+  minutes,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import { CLOCKS_DIFFER } from './observation.ts';
+import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
+import type { ActiveDrain, Return } from '../record.ts';
+
+export interface PlanSituation {
+  readonly now: EpochMs;
+  readonly pods: readonly PodView[];
+  readonly rules: DrainPodRules;
+  readonly protection: ProtectionPolicy;
+  /** The node's NodeClaim is past its forceful termination: protection does not count any more. */
+  readonly protectionOverridden: boolean;
+  /** Undefined: each pod's own grace period. */
+  readonly evictionGracePeriod: DurationMs | undefined;
+  /** When pods in mode `DeleteAfterTimeout` are deleted. */
+  readonly deleteTime: EpochMs;
+  /** UIDs of pods whose owners were warned of that. */
+  readonly warned: readonly string[];
+  /** The drain under way: pods that are made after its start have come back. */
+  readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
+  /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
+  readonly forcedBy: EpochMs | undefined;
+}
+
+export type PodAct =
+  | {
+      readonly kind: 'evict';
+      readonly pod: PodView;
+      readonly gracePeriodSeconds: number | undefined;
+      readonly overrides: Overridden;
+    }
+  | {
+      readonly kind: 'delete';
+      readonly pod: PodView;
+      readonly gracePeriodSeconds: number;
+      readonly overrides: Overridden;
+    }
+  /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later. */
+  | { readonly kind: 'warn'; readonly pod: PodView; readonly deleteTime: EpochMs };
+
+/** The protection that would hold the pod otherwise; the audit says so (I2). */
+type Overridden = Protection | undefined;
+
+export type PodWait = {
+  readonly pod: PodView;
+  /** When it ends by itself; undefined: only an event ends it. */
+  readonly until: EpochMs | undefined;
+} & (
+  | { readonly because: 'Protected' | 'Terminating' | 'Completion' | 'Deadline' | 'ComesBack' }
+  /** Nothing says whether it has to go. */
+  | { readonly because: 'Unknown'; readonly message: string }
+);
+
+export interface PodPlan {
+  readonly acts: readonly PodAct[];
+  /** Pods that nothing is done with now. */
+  readonly waits: readonly PodWait[];
+  /** Pods that should go and are not waited for. */
+  readonly left: readonly { readonly pod: PodView; readonly because: LeftBehind | 'ComesBack' }[];
+  /** Pods of `acts` that came back. */
+  readonly returned: readonly PodView[];
+  /** No pod is waited for. */
+  readonly drained: boolean;
+  /** The earliest instant at which this changes by time alone. */
+  readonly nextTime: EpochMs | undefined;
+}
+
+/** What is done with each pod of the node now, and when to look again. Pure. */
+export function planPods(situation: PlanSituation): PodPlan {
+  const { now, rules } = situation;
+  const acts: PodAct[] = [];
+  const waits: PodWait[] = [];
+  const left: { pod: PodView; because: LeftBehind | 'ComesBack' }[] = [];
+  const returned: PodView[] = [];
+  const returnOf = createReturns(situation.active, now);
+  let isLeft = false;
+  let nextTime: EpochMs | undefined;
+  for (const pod of inOrder(situation.pods)) {
+    const drainability = podDrainability(pod, rules, now);
+    if (drainability.kind === 'outOfScope') continue;
+    if (drainability.kind === 'unknown') {
+      waits.push({ pod, because: 'Unknown', until: undefined, message: drainability.message });
+      isLeft = true;
+      continue;
+    }
+    const planned = actsOn(pod, drainability.mode, situation);
+    const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
+    if (comesBack?.kind === 'ignored') {
+      left.push({ pod, because: 'ComesBack' });
+      continue;
+    }
+    const counts = drainability.kind === 'counts';
+    if (counts) {
+      isLeft = true;
+      // The instant after: a pod is left behind strictly later.
+      if (drainability.until !== undefined) nextTime = earliest(nextTime, addDuration(drainability.until, AN_INSTANT));
+    } else left.push({ pod, because: drainability.because });
+    const forced = counts ? forcedEnd(pod, situation) : undefined;
+    if (forced !== undefined) {
+      nextTime = earliest(nextTime, forced.next);
+      if (forced.act !== undefined) {
+        acts.push(forced.act);
+        continue;
+      }
+    }
+    if (isTerminating(pod)) {
+      if (counts) waits.push({ pod, because: 'Terminating', until: drainability.until });
+      continue;
+    }
+    if (comesBack?.kind === 'waits') {
+      if (counts) waits.push({ pod, because: 'ComesBack', until: comesBack.until });
+      nextTime = earliest(nextTime, comesBack.until);
+      continue;
+    }
+    if (comesBack?.kind === 'due') returned.push(pod);
+    for (const act of planned) {
+      if ('kind' in act) acts.push(act);
+      else if (counts) {
+        waits.push(act);
+        nextTime = earliest(nextTime, act.until);
+      }
+    }
+  }
+  return { acts, waits, left, returned, drained: !isLeft, nextTime };
+}
+
+const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 'warn';
+
+/** What the deadline does with a pod that no protection keeps, and when. */
+function forcedEnd(
+  pod: PodView,
+  { now, forcedBy, protection, protectionOverridden }: PlanSituation,
+): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
+  if (forcedBy === undefined) return undefined;
+  const own = protectionOf(pod, protection);
+  const overrides = isActive(own, now) ? own : undefined;
+  if (overrides !== undefined && !protectionOverridden) return undefined;
+  const time = forceTime(pod, forcedBy);
+  const next = time !== undefined && time > now ? time : undefined;
+  if (!isForced(pod, forcedBy, now)) return { act: undefined, next };
+  const gracePeriodSeconds = forcedGraceSeconds(pod, forcedBy, now);
+  return { act: { kind: 'delete', pod, gracePeriodSeconds, overrides }, next };
+}
+
+const AN_INSTANT = seconds(0.001);
+
+function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readonly (PodAct | PodWait)[] {
+  const { now, deleteTime, warned, evictionGracePeriod } = situation;
+  if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
+  const isWarned = warned.includes(pod.uid);
+  const warning: PodAct = { kind: 'warn', pod, deleteTime: deleteTime > now ? deleteTime : now };
+  if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) {
+    return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: deleteTime }];
+  }
+  const own = protectionOf(pod, situation.protection);
+  const overrides = isActive(own, now) ? own : undefined;
+  const wait = protectedWait(own, now);
+  if (wait !== undefined && !situation.protectionOverridden) return [{ pod, because: 'Protected', ...wait }];
+  if (mode === 'Immediate') {
+    const gracePeriodSeconds = evictionGracePeriod && wholeSeconds(evictionGracePeriod);
+    return [{ kind: 'evict', pod, gracePeriodSeconds, overrides }];
+  }
+  const grace = evictionGracePeriod ?? pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
+  return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overrides } : warning];
+}
+
+/** Never 0, which removes the object while its containers run on. */
+const wholeSeconds = (period: DurationMs): number => Math.max(Math.ceil(period / 1000), 1);
+
+/** Orders by namespace and name: the text stays the same while nothing changes. */
+function inOrder(pods: readonly PodView[]): readonly PodView[] {
+  return pods.toSorted((a, b) => (qualifiedName(a) < qualifiedName(b) ? -1 : 1));
+}
+
+/** From the third return on nobody waits for them: they count as the pods of a DaemonSet (I11). */
+const RETURNS_EVICTED = 2;
+/** How long after the return before, or after the pod's creation, they are evicted. */
+const DELAYS: readonly DurationMs[] = [seconds(10), minutes(1)];
+/** Pods of one controller that are evicted for one return. */
+const EVICTED_AT_ONCE = 10;
+/** The newest ones; a kubelet runs fewer pods. */
+const MAX_RETURNS = 250;
+
+type Known = Pick<PodView, 'uid' | 'name' | 'namespace' | 'ownerReferences' | 'creationTime'>;
+
+/** From its start the node takes no new pods; `tried`: UIDs of pods that it has set out to end. */
+type Drained = Pick<ActiveDrain, 'returns' | 'startTime' | 'tried'>;
+
+/** What tells pods that come back apart from others. */
+function returnKeyOf(pod: Known): string {
+  return pod.ownerReferences.find(({ controller }) => controller === true)?.uid ?? qualifiedName(pod);
+}
+
+export type ReturnState =
+  /** It was there when the drain began, or was evicted for this return and is still there. */
+  | { readonly kind: 'stays' }
+  | { readonly kind: 'waits'; readonly until: EpochMs }
+  | { readonly kind: 'due' }
+  /** It has come back too often. */
+  | { readonly kind: 'ignored' };
+
+/** How the pods of a node stand, that an act is planned for. */
+export function createReturns({ returns, startTime, tried }: Drained, now: EpochMs) {
+  const planned = new Map<string, number>();
+  return (pod: Known): ReturnState => {
+    const { creationTime } = pod;
+    // Shortly after the cordon the scheduler may not know of it yet.
+    const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCKS_DIFFER);
+    if (!isLate || tried.includes(pod.uid)) return { kind: 'stays' };
+    const key = returnKeyOf(pod);
+    const before = returns.find(({ of }) => of === key);
+    const times = before?.times ?? 0;
+    if (times >= RETURNS_EVICTED) return { kind: 'ignored' };
+    const until = addDuration(before?.time ?? creationTime, DELAYS[times] ?? minutes(1));
+    if (until > now) return { kind: 'waits', until };
+    const count = (planned.get(key) ?? 0) + 1;
+    planned.set(key, count);
+    return count <= EVICTED_AT_ONCE ? { kind: 'due' } : { kind: 'waits', until: addDuration(now, minutes(1)) };
+  };
+}
+
+/** The returns with those of these pods, which are about to be evicted for it. */
+export function withReturned(returns: readonly Return[], pods: readonly Known[], now: EpochMs): readonly Return[] {
+  if (pods.length === 0) return returns;
+  const keys = new Set(pods.map(returnKeyOf));
+  const others = returns.filter(({ of }) => !keys.has(of));
+  const next = [...keys].map(of => ({ of, times: (returns.find(each => each.of === of)?.times ?? 0) + 1, time: now }));
+  return [...others, ...next].slice(-MAX_RETURNS);
+}

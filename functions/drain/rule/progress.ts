@@ -1,0 +1,140 @@
+/**
+ * How far a drain is: the pods that went by it, its deadline, how long nothing has moved, and the time for which it was paused. Pure; part of
+ * `decide`.
+ */
+import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  seconds,
+  toDurationMs,
+  minutes,
+  durationBetween,
+  latest,
+  type EpochMs,
+  type DurationMs,
+} from '../../../shared/domain/time.ts';
+import { notedResource, openPhaseOf } from './phase.ts';
+import type { PodPlan } from './pod-plan.ts';
+import type { ActiveDrain, DrainRecord } from '../record.ts';
+import type { DrainOutcome, DrainRequest } from '../request-record.ts';
+
+/** The last pods that are deleted by force have one second of grace, and Kubernetes writes whole seconds. */
+const LAST_PODS_GO = seconds(2);
+/** Without a deadline: a drain that does not move for so long says what blocks it. */
+const STUCK_AFTER = hours(4);
+const STUCK_AGAIN = hours(24);
+
+/** When the drain must be over; undefined: no policy says so. */
+function deadlineOf({ startTime, pausedFor }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+  if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
+  return addDuration(addDuration(startTime, limits.deadline), pausedFor);
+}
+
+/** The instant by which unprotected pods are deleted; undefined: none is. Of a custom drain its controller alone decides. */
+export function forcedBy(active: ActiveDrain, limits: LimitsInForce, isCustom: boolean): EpochMs | undefined {
+  if (typeof limits === 'string' || limits.onDeadline !== 'Force' || isCustom) return undefined;
+  return deadlineOf(active, limits);
+}
+
+/** How a drain ends that is past its deadline, with the pods that are left; undefined: it goes on. */
+export function pastDeadline(
+  active: ActiveDrain,
+  { limits, now, isCustom }: { readonly limits: LimitsInForce; readonly now: EpochMs; readonly isCustom: boolean },
+  { acts, waits }: PodPlan,
+): DrainOutcome | undefined {
+  const deadline = deadlineOf(active, limits);
+  if (deadline === undefined || !isDue(now, deadline)) return undefined;
+  const forced = forcedBy(active, limits, isCustom);
+  const isGoing = acts.some(act => act.kind === 'delete') || waits.some(wait => wait.because === 'Terminating');
+  if (forced !== undefined && isGoing && !isDue(now, addDuration(deadline, LAST_PODS_GO))) return undefined;
+  const left = new Map([...acts, ...waits].map(each => [each.pod.uid, each]));
+  const names = [...left.values()].map(
+    each => `${each.pod.namespace}/${each.pod.name} (${'because' in each ? each.because : 'Running'})`,
+  );
+  const what = names.length === 1 ? '1 pod is' : `${names.length} pods are`;
+  const message = `not over within drain.deadline, ${what} left${forced === undefined ? '' : ' that must not be forced'}`;
+  return { status: 'Failed', reason: 'DeadlineExceeded', message, left: names };
+}
+
+/** The drain with the time of its last progress: fewer pods are left than ever before. */
+export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now: EpochMs): ActiveDrain {
+  const pods = new Set([...acts, ...waits].map(({ pod }) => pod.uid)).size;
+  const { progress } = active;
+  if (progress !== undefined && pods >= progress.pods) return active;
+  const { saidTime: _, ...rest } = progress ?? {};
+  return { ...active, progress: { ...rest, pods, time: progress === undefined ? active.startTime : now } };
+}
+
+/** When it is said that the drain does not move; undefined: never, for it has a deadline. */
+export function stuckTime(active: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+  if (deadlineOf(active, limits) !== undefined) return undefined;
+  const { progress, startTime } = active;
+  const moved = notedResource(active)?.seen?.since ?? progress?.time ?? startTime;
+  const said = progress?.saidTime;
+  return said !== undefined && said >= moved ? addDuration(said, STUCK_AGAIN) : addDuration(moved, STUCK_AFTER);
+}
+
+/** When the deadline changes anything next. */
+export function nextByDeadline(active: ActiveDrain, limits: LimitsInForce, now: EpochMs): EpochMs | undefined {
+  const deadline = deadlineOf(active, limits);
+  if (deadline === undefined) return stuckTime(active, limits);
+  return earliest(deadline > now ? deadline : undefined, addDuration(deadline, LAST_PODS_GO));
+}
+
+/** It waits so long, or as long as the time-out, if that is less. */
+const OVERDUE_WAITS = minutes(10);
+
+/** The request as it counts when its drain begins: where its deletion is overdue, so that `min(timeout, 10 min)` are left. */
+export function notOverdue(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
+  if (request.time === undefined || addDuration(request.time, timeout) > now) return request;
+  const left = Math.min(timeout, OVERDUE_WAITS);
+  return { ...request, time: addDuration(now, toDurationMs(left - timeout)) };
+}
+
+/**
+ * The record once nothing is held any more: nobody waited for the time-outs meanwhile, and owners are warned of the new instant. When it is
+ * held again, that is said again.
+ */
+export function withoutHold(record: DrainRecord, now: EpochMs): DrainRecord {
+  const { reported, heldSince, active, ...rest } = record;
+  if (reported === undefined && heldSince === undefined) return record;
+  const later = (request: DrainRequest): DrainRequest => ({ ...request, time: movedOn(request.time, heldSince, now) });
+  const requests = rest.requests.map(later);
+  if (active === undefined) return { ...rest, requests };
+  if (heldSince === undefined) return { ...rest, requests, active };
+  const phase = openPhaseOf(active);
+  const since = latest(heldSince, phase.kind === 'waiting' ? phase.since : active.startTime);
+  const pausedFor = toDurationMs(active.pausedFor + Math.max(0, now - since));
+  return { ...rest, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
+}
+
+/** Moves an instant on by as long as the drain was held. Older records do not say since when. */
+function movedOn(time: EpochMs | undefined, heldSince: EpochMs | undefined, now: EpochMs): EpochMs {
+  if (time === undefined || heldSince === undefined) return now;
+  return addDuration(time, durationBetween(latest(time, heldSince), now));
+}
+
+/** The pods that the drain has set out to evict or delete, those of this plan among them. */
+export function withTried({ tried }: ActiveDrain, { acts }: PodPlan): readonly string[] {
+  const known = new Set(tried);
+  const more = acts.filter(act => act.kind !== 'warn' && !known.has(act.pod.uid)).map(({ pod }) => pod.uid);
+  return more.length === 0 ? tried : [...tried, ...more];
+}
+
+/**
+ * Which of the pods that were tried are gone or about to go: whichever run it was. Records of before count by themselves. Of pods that are
+ * not there any more the number is kept, however many come after them.
+ */
+export function counted(active: ActiveDrain, pods: readonly PodView[]): ActiveDrain {
+  const terminating = new Map(pods.map(pod => [pod.uid, isTerminating(pod)]));
+  const isThere = (uid: string): boolean => terminating.has(uid);
+  const warned = active.warned.filter(isThere);
+  const tried = active.tried.filter(isThere);
+  const gone = active.gone + active.tried.length - tried.length;
+  const going = tried.filter(uid => terminating.get(uid)).length;
+  return { ...active, warned, tried, gone, drained: Math.max(active.drained, gone + going) };
+}

@@ -1,0 +1,132 @@
+/**
+ * Who may begin where a policy limits how many nodes of a pool are drained at once (`drain.maxConcurrent`). Pure; part of `decide`.
+ *
+ * There is no list of who drains: the mark `curfew.dev/drain` on each Node says it, and each look reads the Nodes of the pool. So that two
+ * looks at once never give one place away twice, a drain first marks its Node as taking a place, and then looks again. It begins if all
+ * marks that it sees then, its own among them, have room; else it takes the mark back. Of several that mark their Nodes, the last one to
+ * do so sees the marks of all the others.
+ */
+import {
+  placesOf,
+  WAIT_FOR_NOBODY,
+  type DrainLimits,
+  type LimitsInForce,
+} from '../../../shared/domain/drain-limits.ts';
+import {
+  addDuration,
+  isDue,
+  minutes,
+  seconds,
+  toDurationMs,
+  earliest,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import type { DrainDecision } from './decision.ts';
+import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
+import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
+import { notOverdue } from './progress.ts';
+import type { ActiveDrain, OpenPhase } from '../record.ts';
+import type { DrainOutcome, DrainRequest } from '../request-record.ts';
+
+/** Whether the drain of these requests waits until others are over. */
+export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): boolean {
+  return typeof limits !== 'string' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
+}
+
+/** A drain that repair, a termination or a person asks for begins at once. */
+export const waitsForNobody = ({ requestedBy }: Pick<DrainRequest, 'requestedBy'>): boolean =>
+  WAIT_FOR_NOBODY.includes(requestedBy);
+
+type Waiting = Extract<OpenPhase, { kind: 'waiting' }>;
+
+export type QueuePlace =
+  /** A place is free, and the Node is marked for it next. */
+  | { readonly kind: 'take' }
+  | { readonly kind: 'begin' }
+  /** Others were faster: the mark is taken back. */
+  | { readonly kind: 'giveBack' }
+  | { readonly kind: 'wait'; readonly until: EpochMs; readonly message: string };
+
+/** At the head of the queue: should nobody tell it that a place is free. */
+const ASKED_AGAIN_AFTER = minutes(1);
+/** For each one ahead: a thousand that wait read the pool a thousand times. */
+const LATER_FOR_EACH = seconds(5);
+
+/** Whether it may begin. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
+export function queuePlaceOf(
+  { uid, since, takes }: Waiter & { readonly takes: boolean },
+  neighbours: Neighbours,
+  maxConcurrent: NonNullable<DrainLimits['maxConcurrent']>,
+  now: EpochMs,
+): QueuePlace {
+  const places = placesOf(maxConcurrent, neighbours.total);
+  const free = Math.max(0, places - neighbours.draining);
+  if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
+  const ahead = neighbours.waiting.filter(each => isBefore(each, { uid, since })).length;
+  if (ahead < free) return { kind: 'take' };
+  const delay = toDurationMs(Math.max(ASKED_AGAIN_AFTER, (ahead - free) * LATER_FOR_EACH));
+  const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;
+  const message = `the node is cordoned and waits for its turn: drain.maxConcurrent allows ${most} of the pool's nodes to be drained at the same time`;
+  return { kind: 'wait', until: addDuration(now, delay), message };
+}
+
+/** Orders by age, and requests of the same age in one order for all. */
+function isBefore(one: Waiter, other: Waiter): boolean {
+  return one.since < other.since || (one.since === other.since && one.uid < other.uid);
+}
+
+/** Those that may begin now, the oldest first. @param waiting all that wait */
+export function nextOf(waiting: readonly Waiter[], draining: number, places: number): readonly Waiter[] {
+  const free = Math.max(0, places - draining);
+  return waiting.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, free);
+}
+
+/** When a drain that waits has waited as long as it may; undefined: there is no deadline. */
+function waitsUntil(since: EpochMs, { pausedFor }: ActiveDrain, limits: DrainLimits): EpochMs | undefined {
+  return limits.deadline && addDuration(addDuration(since, limits.deadline), pausedFor);
+}
+
+/** How a drain ends that never got a place. */
+const WAITED_TOO_LONG: DrainOutcome = {
+  status: 'Failed',
+  reason: 'DrainWaitedTooLong',
+  message: 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time',
+  left: [],
+};
+
+/** The drain waits, cordoned, until fewer nodes of its pool are drained. */
+export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
+  const { now, node, limits, neighbours, record, rules } = observation;
+  const timeout = rules?.settings.deleteAfterTimeout;
+  const requests = timeout ? active.requests.map(each => notOverdue(each, timeout, now)) : active.requests;
+  const begun: ActiveDrain = { ...active, phase: { kind: 'draining' }, requests, startTime: now };
+  const start: DrainDecision = { kind: 'start', record: { ...record, active: begun }, active: begun };
+  if (typeof limits === 'string' || limits.maxConcurrent === undefined || !mustWait(limits, active.requests))
+    return start;
+  const latestTime = waitsUntil(phase.since, active, limits);
+  if (latestTime !== undefined && isDue(now, latestTime))
+    return { kind: 'finish', active, outcome: WAITED_TOO_LONG, plan: undefined };
+  if (!isPrepared(observation, active, false)) {
+    const hold = active.hold ?? holdFor(active, node);
+    return { kind: 'prepare', active, hold, showDraining: false, plan: undefined };
+  }
+  if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
+  const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };
+  const place = queuePlaceOf(self, neighbours, limits.maxConcurrent, now);
+  switch (place.kind) {
+    case 'begin':
+      return start;
+    case 'take':
+    case 'giveBack':
+      return {
+        kind: 'note',
+        record: { ...record, active: { ...active, phase: { ...phase, takes: place.kind === 'take' } } },
+      };
+    case 'wait': {
+      const until = earliest(place.until, latestTime);
+      return { kind: 'queue', active, message: place.message, until };
+    }
+    default:
+      return place satisfies never;
+  }
+}

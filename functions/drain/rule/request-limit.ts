@@ -1,0 +1,127 @@
+/**
+ * Where as many requests wait on a node as its record holds. One that the drain under way or the next one covers needs no place: it is
+ * answered, and theirs stand for it. A wider or forced one is never refused: it takes the place of those that it covers, or of one with which it
+ * becomes one wider request. Pure; part of `admission`.
+ */
+import type { HealthEvent } from '../../../shared/domain/health-event.ts';
+import { isWaiting } from './phase.ts';
+import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
+import { waitsForNobody } from './queue.ts';
+import { bytesOf } from './record-size.ts';
+import type { ActiveDrain, DrainRecord } from '../record.ts';
+import type { DrainOutcome, DrainRequest } from '../request-record.ts';
+
+/** Requests of one node that wait at once: more than its monitors have checks. */
+const MAX_REQUESTS = 50;
+/** The most bytes of their JSON. A record holds 400 KB with everything in it. */
+const MAX_BYTES = 131_072;
+/** Characters of a message that are kept where room is short. */
+const KEPT_OF_MESSAGE = 256;
+
+/** Whether no further request has room. @param joins it joins the drain under way, else it follows */
+export function isFull({ active, requests }: DrainRecord, request: DrainRequest, joins: boolean): boolean {
+  const running = active?.requests ?? [];
+  if ((joins ? running : requests).length >= MAX_REQUESTS) return true;
+  const waiting = [...requests, ...running];
+  return waiting.length > 0 && bytesOf([...waiting, request]) > MAX_BYTES;
+}
+
+/** What requests ask for together. */
+interface Demand {
+  readonly scope: DrainScope;
+  readonly force: boolean;
+  readonly waitsForNobody: boolean;
+}
+
+export type Crowded =
+  | { readonly kind: 'covered'; readonly outcome: DrainOutcome }
+  | {
+      readonly kind: 'taken';
+      /** The record without those that gave their place up; the request is not in it yet. */
+      readonly record: DrainRecord;
+      readonly request: DrainRequest;
+      /** They end with this outcome. */
+      readonly replaced: readonly DrainRequest[];
+      readonly outcome: DrainOutcome;
+    };
+
+/** @param joins the request joins the drain under way, else it follows */
+export function crowded(
+  record: DrainRecord,
+  request: DrainRequest,
+  { joins, partialDrain }: { readonly joins: boolean; readonly partialDrain: boolean },
+): Crowded {
+  const { active, requests } = record;
+  const own = wantedOf([request], partialDrain);
+  const running = active === undefined || !joins ? undefined : wantedOfActive(active);
+  if (active !== undefined && running !== undefined && isCovered(own, running)) {
+    return { kind: 'covered', outcome: covered(`drain ${active.id}, which is under way,`) };
+  }
+  const [first] = requests;
+  if (first !== undefined && isCovered(own, wantedOf(requests, partialDrain))) {
+    return { kind: 'covered', outcome: covered(`drain ${first.id}, which is next,`) };
+  }
+  const others = joins && active !== undefined ? active.requests : requests;
+  const replaced = others.filter(each => isCovered(wantedOf([each], partialDrain), own));
+  const last = others.at(-1);
+  if (replaced.length > 0 || last === undefined) return taken(record, slim(request), replaced);
+  return taken(record, widened(slim(request), last, partialDrain), [last]);
+}
+
+const covered = (by: string): DrainOutcome => ({
+  status: 'Cancelled',
+  reason: 'Covered',
+  message: `${by} covers it, and so many requests of this node wait that it is not kept: the answer to that one stands for it`,
+  left: [],
+});
+
+function taken(record: DrainRecord, request: DrainRequest, replaced: readonly DrainRequest[]): Crowded {
+  const isKept = (each: DrainRequest): boolean => !replaced.includes(each);
+  const { active } = record;
+  const kept = {
+    ...record,
+    requests: record.requests.filter(isKept),
+    ...(active !== undefined && { active: { ...active, requests: active.requests.filter(isKept) } }),
+  };
+  return { kind: 'taken', record: kept, request, replaced, outcome: covered(`drain ${request.id}, which is wider,`) };
+}
+
+const isCovered = (one: Demand, by: Demand): boolean =>
+  covers(by.scope, one.scope) && (by.force || !one.force) && (by.waitsForNobody || !one.waitsForNobody);
+
+/** Without a usable entity, or while nobody knows how drains are limited to them, an event is about the whole node. */
+function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Demand {
+  const isWhole = requests.some(({ event }) => scopeOf(event, partialDrain).kind === 'unusable');
+  return {
+    scope: isWhole ? FULL : scopeOfAll(requests, partialDrain),
+    force: requests.some(({ event }) => event.drainOverrides?.force === true),
+    waitsForNobody: requests.some(waitsForNobody),
+  };
+}
+
+const wantedOfActive = (active: ActiveDrain): Demand => ({
+  scope: active.scope,
+  force: active.force,
+  waitsForNobody: !isWaiting(active) || active.requests.some(waitsForNobody),
+});
+
+/** What a template shows of it beside its fault is cut where room is short. */
+const slim = (request: DrainRequest): DrainRequest => ({
+  ...request,
+  event: { ...request.event, message: request.event.message.slice(0, KEPT_OF_MESSAGE), metadata: {} },
+});
+
+/** One request that asks for what both ask for. */
+function widened(request: DrainRequest, other: DrainRequest, partialDrain: boolean): DrainRequest {
+  const isWhole = [request, other].some(({ event }) => scopeOf(event, partialDrain).kind === 'full');
+  const { event } = request;
+  const force = event.drainOverrides?.force === true || other.event.drainOverrides?.force === true;
+  const wide: HealthEvent = {
+    ...event,
+    ...(isWhole &&
+      scopeOf(event, partialDrain).kind !== 'full' && { recommendedAction: other.event.recommendedAction }),
+    entitiesImpacted: [...event.entitiesImpacted, ...other.event.entitiesImpacted],
+    drainOverrides: force ? { force, skip: false } : event.drainOverrides,
+  };
+  return { ...request, requestedBy: waitsForNobody(other) ? other.requestedBy : request.requestedBy, event: wide };
+}

@@ -1,0 +1,69 @@
+/** The record of one termination within one turn: its value as it stands, what the turn sets out to do, and how it is written together with its timer. */
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import { withAnswers } from './hook-progress.ts';
+import { launchTimeOf } from './objects.ts';
+import { storedOrEmpty, type ObservedTermination } from './observe.ts';
+import type { TerminationRecord } from './record.ts';
+import type { TerminationContext } from './context.ts';
+
+export interface StateWriter {
+  /** As it was last read or written. */
+  value(): TerminationRecord;
+  /** While steps are at work: should this run die, the sweep brings the next one. */
+  saveForSweep(value: TerminationRecord): Promise<Saved>;
+  /** With the timer of what is waited for. */
+  save(value: TerminationRecord, wakeTime: EpochMs): Promise<Saved>;
+}
+
+/** A failed write leaves `value` as it was: the turn begins again. */
+export function openStateWriter(observed: ObservedTermination, tries: Tries): StateWriter {
+  let value = storedOrEmpty(observed);
+  let { nextWakeTime, hasOwnMessage } = observed;
+  /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
+  const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
+    const subject = subjectOf(observed.object);
+    const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
+    const { refusals: stored, ...rest } = next;
+    const refusals = tries.after(stored);
+    const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
+    // One that is the sweep's stays so: with a message, each look would bring one more run a minute later.
+    const isDirect = punctual || (wakeTime === nextWakeTime && hasOwnMessage);
+    const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
+    if (saved.written) {
+      value = tried;
+      nextWakeTime = wakeTime;
+      hasOwnMessage = isDirect;
+    }
+    return saved;
+  };
+  return {
+    value: () => value,
+    saveForSweep: next => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), false),
+    save: (next, wakeTime) => save(next, wakeTime, true),
+  };
+}
+
+const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
+  armed !== undefined && armed > now ? armed : undefined;
+
+/** The record with what this turn sets out to do. */
+export function withTurnIntent(before: TerminationRecord, context: TerminationContext): TerminationRecord {
+  const { observed, run, deadline, finalizerNames, settings } = context;
+  const launchTime = launchTimeOf(observed);
+  const nodes = Object.fromEntries(observed.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
+  return {
+    ...before,
+    waits: [],
+    finalizerNames: [...finalizerNames],
+    nodes: { ...before.nodes, ...nodes },
+    hooks: withAnswers(before.hooks, run.answers, observed.now),
+    ...(deadline !== undefined && { deadline }),
+    ...(observed.providerID !== undefined && { providerID: observed.providerID }),
+    ...(launchTime !== undefined && { launchTime }),
+    ...(settings !== undefined && { settings }),
+  };
+}

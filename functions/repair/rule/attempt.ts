@@ -1,0 +1,340 @@
+/** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
+import { GOES_ON_WITHIN } from './incident.ts';
+import { answerOf, keyOf } from './ladder.ts';
+import type { Act, Attempt, AttemptOf, DueCondition, NodeRecord, Ours, Replacement } from '../record.ts';
+import { replacementName } from './replacement.ts';
+import type { Candidate, LadderAction } from './verdict.ts';
+import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
+import {
+  NODE_POOL_LABEL,
+  type NodeClaimView,
+  TERMINATION_TIMESTAMP_ANNOTATION,
+} from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { DrainBound } from '../../../shared/domain/repair-policy.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import {
+  addDuration,
+  earliest,
+  type EpochMs,
+  isDue,
+  latest,
+  parseTimestamp,
+  toIsoText,
+  toTimestamp,
+} from '../../../shared/domain/time.ts';
+
+/** From when on an attempt without an outcome is judged by what is seen. */
+export function settledTime(attempt: Attempt): EpochMs {
+  const settled = addDuration(attempt.time, RUN_ENDS_WITHIN);
+  const askTime = attempt.action === 'Terminate' ? attempt.askTime : undefined;
+  return askTime === undefined ? settled : latest(settled, askTime);
+}
+
+/** The request of a drain or custom resource. */
+const requestOf = (attempt: Attempt | undefined): string | undefined =>
+  attempt?.action === 'Drain' || attempt?.action === 'CustomResource' ? attempt.requestId : undefined;
+
+/** The replacement that the attempt launches, or that takes the place of the node. */
+export const replacementOf = (attempt: Attempt | undefined): Replacement | undefined =>
+  attempt?.action === 'Replace' || attempt?.action === 'Terminate' ? attempt.replacement : undefined;
+
+/** The record once the act is accepted. */
+export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
+  const { key, action, dueCondition } = attempt;
+  const bootID = attempt.action === 'Reboot' ? attempt.bootID : undefined;
+  // A launch counts as taken once the replacement is ready.
+  if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
+  const { [key]: _, ...refusals } = record.refusals ?? {};
+  const { refusals: __, ours, ...rest } = record;
+  // A termination takes over the annotation that an earlier attempt had set.
+  const { annotation: ___, ...others } = ours ?? {};
+  const left = action === 'Terminate' ? others : ours;
+  const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
+  return {
+    ...rest,
+    ...(Object.keys(refusals).length > 0 && { refusals }),
+    ...(left && Object.keys(left).length > 0 && { ours: left }),
+    attempt: { ...attempt, phase: 'accepted' },
+    incident: {
+      ...record.incident,
+      type: dueCondition.conditionType,
+      taken: [...new Set([...(record.incident?.taken ?? []), key])],
+    },
+    acts: [...withAct(record, act, ladder)],
+    before: { type: dueCondition.conditionType, key, time: attempt.time },
+  };
+}
+
+/** The attempt is over; what it has made or set is still known as ours. */
+export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord {
+  const { attempt: _, ...record } = before;
+  const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
+  const annotation = attempt.phase === 'intended' && attempt.action === 'Terminate' ? annotationOf(attempt) : undefined;
+  if (annotation === undefined && drain === undefined) return record;
+  return {
+    ...record,
+    ours: { ...record.ours, ...(annotation && { annotation }), ...(drain !== undefined && { drain }) },
+  };
+}
+
+/** What a termination sets on its NodeClaim. */
+function annotationOf({
+  claim,
+  terminationTimestamp: set,
+  previousTimestamp: previous,
+}: AttemptOf<'Terminate'>): Ours['annotation'] {
+  return set !== undefined && claim !== undefined
+    ? { claim, set, ...(previous !== undefined && { previous }) }
+    : undefined;
+}
+
+/** The attempt is called off: not taken. */
+export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
+  const record = withoutAttempt(before, attempt);
+  if (record.incident === undefined) return record;
+  const taken = record.incident.taken.filter(each => each !== attempt.key);
+  return { ...record, incident: { ...record.incident, taken } };
+}
+
+/** An act under way in words: since when, and until when. */
+export function describe(attempt: Attempt): string {
+  const { action, claim, until, time } = attempt;
+  const answer = answerOf(attempt);
+  if (answer !== undefined) return `${action} is over: ${answer.message}`;
+  const since = `since ${toTimestamp(time)}`;
+  if (action === 'Replace')
+    return `NodeClaim ${attempt.replacement?.name ?? ''} is being launched ${since}, until ${toTimestamp(until)}`;
+  if (action !== 'Terminate') return `${action} is under way ${since}, until ${toTimestamp(until)}`;
+  return claim === undefined
+    ? `the instance was terminated in its Auto Scaling group, ${since}`
+    : `NodeClaim ${claim.name} is being terminated, ${since}`;
+}
+
+export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
+  const { finding, due, action, stale, replacement: ready } = candidate;
+  const { node, record } = finding;
+  const base = {
+    number: stale?.number ?? (record?.number ?? 0) + 1,
+    phase: 'intended' as const,
+    time: now,
+    ...(due.claim && { claim: { name: due.claim.name, uid: due.claim.uid } }),
+    dueCondition: due.dueCondition,
+    key: keyOf(action),
+    until: addDuration(now, action.timeout),
+  };
+  const { type } = action;
+  switch (type) {
+    case 'Reboot':
+      return { ...base, action: type, ...(node.bootID !== undefined && { bootID: node.bootID }) };
+    case 'Drain':
+    case 'CustomResource':
+      return { ...base, action: type, requestId: requestOf(stale) ?? `${node.uid}.${now}` };
+    case 'Replace': {
+      const pool = due.claim?.labels[NODE_POOL_LABEL];
+      if (due.claim === undefined || pool === undefined) return { ...base, action: type };
+      const launched = (record?.launched ?? 0) + 1;
+      const name = replacementOf(stale)?.name ?? replacementName(pool, due.claim.uid, launched);
+      return { ...base, action: type, replacement: { name } };
+    }
+    case 'Terminate':
+      return {
+        ...base,
+        action: type,
+        ...(ready && { replacement: ready }),
+        ...(due.claim && deadlineOf(candidate, due.claim, now)),
+      };
+  }
+}
+
+/** The annotation that a termination sets, and the value that it replaces. */
+function deadlineOf(
+  { finding: { record }, due, stale }: Candidate,
+  claim: NodeClaimView,
+  now: EpochMs,
+): Pick<AttemptOf<'Terminate'>, 'terminationTimestamp' | 'previousTimestamp' | 'podsUntil'> {
+  const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
+  const standing = set === undefined ? undefined : parseTimestamp(set);
+  // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
+  const before = stale ?? record?.attempt;
+  const known = [before?.action === 'Terminate' ? annotationOf(before) : undefined, record?.ours?.annotation];
+  const ours = set === undefined ? undefined : known.find(each => each?.set === set);
+  const previous = ours === undefined ? set : ours.previous;
+  const wanted = deadlineBy(due.terms.drainBound, claim, now);
+  const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
+  const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
+  const podsUntil = earliest(standing, wanted);
+  return {
+    ...(timestamp !== undefined && { terminationTimestamp: timestamp }),
+    ...(timestamp !== undefined && previous !== undefined && { previousTimestamp: previous }),
+    ...(podsUntil !== undefined && { podsUntil }),
+  };
+}
+
+/** When the remaining pods are ended; undefined: never, the termination waits for them. */
+function deadlineBy(
+  bound: DrainBound,
+  { terminationGracePeriod: own }: NodeClaimView,
+  now: EpochMs,
+): EpochMs | undefined {
+  const time = bound === 'Inherit' || (own !== undefined && own < bound) ? own : bound;
+  return time === undefined ? undefined : addDuration(now, time);
+}
+
+/** What an act does, when it begins. @param isObserved mode `Observe` leaves it out */
+export function describeAct(attempt: Attempt, isObserved = false): string {
+  const { action, claim } = attempt;
+  const until = toTimestamp(attempt.until);
+  const replacement = replacementOf(attempt);
+  const is = isObserved ? 'would be' : 'is';
+  const has = isObserved ? 'have' : 'has';
+  switch (action) {
+    case 'Replace':
+      return `a replacement, NodeClaim ${replacement?.name ?? ''}, ${is} launched, and ${has} time until ${until}`;
+    case 'Reboot':
+    case 'Drain':
+    case 'CustomResource':
+      return `${action} ${isObserved ? 'would begin' : 'has begun'}, and ${has} time until ${until}`;
+    case 'Terminate': {
+      if (claim === undefined)
+        return isObserved
+          ? 'the Auto Scaling group of the instance would replace it'
+          : 'the instance is terminated in its Auto Scaling group, which replaces it';
+      const place = replacement && !isObserved ? `; NodeClaim ${replacement.name} takes its place` : '';
+      return `NodeClaim ${claim.name} ${is} terminated${podsText(attempt)}${place}`;
+    }
+  }
+}
+
+/** What a termination means for the pods of the node. */
+function podsText({ time, podsUntil, terminationTimestamp }: AttemptOf<'Terminate'>): string {
+  if (podsUntil === undefined)
+    return terminationTimestamp === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
+  return podsUntil <= time ? ' forcefully' : `, and its pods have until ${toTimestamp(podsUntil)}`;
+}
+
+/** Pods have time until then; undefined: none, or no end. */
+export const graceEnd = (attempt: Attempt): EpochMs | undefined =>
+  attempt.action === 'Terminate' && attempt.podsUntil !== undefined && attempt.podsUntil > attempt.time
+    ? attempt.podsUntil
+    : undefined;
+
+/** The termination waits for its pods, however long that takes. */
+export const isUnbounded = (attempt: Attempt): boolean =>
+  attempt.action === 'Terminate' &&
+  attempt.claim !== undefined &&
+  attempt.podsUntil === undefined &&
+  attempt.terminationTimestamp === undefined;
+
+/** What is remembered of a node at first. */
+export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
+  name,
+  ...(pool !== undefined && { pool }),
+  clocks: {},
+  acts: [],
+  number: 0,
+  episodes: [],
+});
+
+/** Whether the NodeClaim has a deadline that is no later. Karpenter replaces one that does not parse. */
+export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
+  const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
+  return deadline !== undefined && isDue(time, deadline);
+}
+
+/** Adds an act, and drops those that no allowance counts any more. */
+function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]): readonly Act[] {
+  const longest = ladder.reduce((most, { within }) => Math.max(most, within), GOES_ON_WITHIN as number);
+  return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
+}
+
+/** Acts of several actions are remembered: an allowance of one names 20 at most. */
+const MAX_ACTS = 60;
+
+/** Our last reboot, on the Node, where it outlives the table. */
+export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
+
+interface LastReboot {
+  readonly time: EpochMs;
+  /** How many there were, this one among them. */
+  readonly count: number;
+  readonly bootID: string | undefined;
+}
+
+/** What stands in the annotation. */
+export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
+  JSON.stringify({
+    time: toIsoText(now),
+    ...(bootID !== undefined && { bootID }),
+    count: acts.filter(({ action }) => action === 'Reboot').length + 1,
+  });
+
+/** An allowance cannot name more. */
+const MAX_COUNT = 20;
+
+/** undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never throws. */
+export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
+  const read = readJson(annotations[LAST_REBOOT_ANNOTATION]);
+  if (!isJsonObject(read)) return undefined;
+  const { time: said, count, bootID } = read;
+  const time = typeof said === 'string' ? parseTimestamp(said) : undefined;
+  if (time === undefined) return undefined;
+  const isCount = typeof count === 'number' && Number.isInteger(count);
+  return {
+    time,
+    // An annotation with a time stands for one reboot at least.
+    count: isCount ? Math.min(Math.max(count, 1), MAX_COUNT) : 1,
+    bootID: typeof bootID === 'string' ? bootID : undefined,
+  };
+}
+
+/** Reboots by the annotation of a Node that the table does not know. They can only forbid another one. */
+export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
+  const read = readLastReboot(node);
+  if (read === undefined) return [];
+  const { time, count, bootID } = read;
+  const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
+  return Array.from({ length: count }, () => reboot);
+}
+
+/** A due condition in the details of an audit line. */
+export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({
+  conditionType: dueCondition.conditionType,
+  conditionStatus: dueCondition.conditionStatus,
+  dueTime: toIsoText(dueCondition.dueTime),
+  lastTransitionTime: toIsoText(dueCondition.lastTransitionTime),
+  ...(dueCondition.priority !== undefined && { priority: dueCondition.priority }),
+});
+
+/** The numbers that an act rests on, times in RFC 3339. */
+export function attemptDetails(attempt: Attempt): JsonObject {
+  const { number, claim, action, dueCondition, until } = attempt;
+  const replacement = replacementOf(attempt);
+  const podsUntil = action === 'Terminate' ? attempt.podsUntil : undefined;
+  return {
+    ...conditionDetails(dueCondition),
+    attempt: number,
+    action,
+    ...(claim && { nodeClaim: claim.name }),
+    ...(action !== 'Terminate' && { until: toIsoText(until) }),
+    ...(replacement !== undefined && { replacement: replacement.name }),
+    ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
+  };
+}
+
+/** What comes next, at the end of a message. */
+export const followedBy = (rest: readonly LadderAction[]): string =>
+  rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
+
+/** How a condition is named among the terminations. */
+export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>
+  `${dueCondition.conditionType}=${dueCondition.conditionStatus}`;
+
+/** What futility counts of it. */
+export const terminationOf = (node: string, { dueCondition, time, replacement }: AttemptOf<'Terminate'>) => ({
+  condition: failureOf(dueCondition),
+  time,
+  node,
+  ...(replacement && { isReplaced: true as const }),
+});

@@ -1,0 +1,105 @@
+/** How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster (`repairLimits`). Pure. */
+import { BLOCKED_CHECK, type Blocker, type Gate, type LimitsInForce, type ZonedNode } from './verdict.ts';
+import { ZONE_LABEL } from '../../../shared/domain/node.ts';
+import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';
+
+/** What holds a node back while its pool has as many repairs in flight as it may. */
+export function budgetBlocker(scope: string, inFlight: number, limit: number, now: EpochMs): Blocker {
+  return {
+    kind: 'budget',
+    reason: 'ConcurrencyBudget',
+    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
+    setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
+    until: addDuration(now, BLOCKED_CHECK),
+  };
+}
+
+export interface LimitsScope {
+  readonly limits: LimitsInForce;
+  /** All nodes of the cluster. */
+  readonly nodes: readonly ZonedNode[];
+}
+
+interface Limit {
+  readonly key: string;
+  readonly scope: string;
+  readonly most: number;
+  readonly said: string;
+  /** Absent: no policy says so. */
+  readonly setting?: { readonly source: string; readonly field: string };
+}
+
+const CLUSTER = 'cluster';
+
+const zoneKey = (zone: string): string => `zone/${zone}`;
+
+/** Counted from these reservations, and from what is taken here. */
+export function createGate(
+  { limits, nodes }: LimitsScope,
+  reservations: readonly { readonly zone?: string | undefined }[],
+  now: EpochMs,
+): Gate {
+  const taken = new Map<string, number>();
+  const add = (zone: string | undefined): void => {
+    for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)])
+      taken.set(key, (taken.get(key) ?? 0) + 1);
+  };
+  for (const { zone } of reservations) add(zone);
+  const known = new Map<string | undefined, readonly Limit[]>();
+  return {
+    take({ labels }) {
+      const zone = labels[ZONE_LABEL];
+      const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
+      known.set(zone, limitsThere);
+      for (const { key, scope, most, said, setting } of limitsThere) {
+        const count = taken.get(key) ?? 0;
+        if (count < most) continue;
+        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}`;
+        const until = addDuration(now, FULL_CHECK);
+        if (setting === undefined) return { kind: 'room', reason: 'ClusterConcurrencyBudget', message, until };
+        const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
+        const numbers = { underWay: count, allowed: most };
+        return { kind: 'budget', reason, message, setting: { ...setting, numbers }, until };
+      }
+      add(zone);
+      return undefined;
+    },
+  };
+}
+
+/** The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest. */
+function strictest(
+  { binding }: LimitsInForce,
+  zone: string | undefined,
+  nodes: readonly ZonedNode[],
+): readonly Limit[] {
+  const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
+  const found: Limit[] = [{ key: CLUSTER, scope: 'the cluster', most: MOST, said: 'so many are counted at most' }];
+  for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
+    if (zone !== undefined && perZone !== undefined) {
+      const most = resolveNodeCount(perZone, inZone);
+      const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
+      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
+      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, setting });
+    }
+    if (perCluster !== undefined) {
+      const most = resolveNodeCount(perCluster, nodes.length);
+      const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
+      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
+      found.push({ key: CLUSTER, scope: 'the cluster', most, said, setting });
+    }
+  }
+  const by = (key: string): readonly Limit[] =>
+    found
+      .filter(limit => limit.key === key)
+      .toSorted((a, b) => a.most - b.most)
+      .slice(0, 1);
+  return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
+}
+
+/** Who finds a limit full looks again after this long. */
+const FULL_CHECK = seconds(30);
+
+/** One record holds the reservations of all pools, and its size is limited. */
+const MOST = 1_000;

@@ -1,0 +1,138 @@
+/**
+ * The disruption budgets of a NodePool, counted as Karpenter 1.15 counts them for reason `Unhealthy`: percentages of the pool's initialized nodes,
+ * rounded up; the smallest one that is in force; what cannot be read allows none. Nodes that never were initialized are outside. Pure.
+ */
+import { type DisruptionBudget, isMarkedForDisruption, isRebooting } from './guards.ts';
+import { isTrue } from './replacement.ts';
+import type { Activity } from './pool-facts.ts';
+import { BLOCKED_CHECK, type NodeFinding } from './verdict.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/go-duration.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { type DisruptionBudgets, type NodeCount, resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+
+interface BudgetFacts {
+  readonly activity: Activity;
+  readonly pool: KubernetesObject | undefined;
+  readonly which: DisruptionBudgets;
+  readonly nodes: readonly NodeView[];
+  readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
+  readonly findings: readonly NodeFinding[];
+  readonly now: EpochMs;
+}
+
+/** Karpenter's, where a NodePool says nothing. */
+const DEFAULT_BUDGETS: readonly unknown[] = [{ nodes: '10%' }];
+
+const REASON = 'Unhealthy';
+
+/** undefined: none applies. */
+export function disruptionBudgetOf({
+  pool,
+  which,
+  nodes,
+  claimOf,
+  findings,
+  activity,
+  now,
+}: BudgetFacts): DisruptionBudget | undefined {
+  if (pool === undefined || which === 'Ignore') return undefined;
+  const counted = nodes.filter(node => isCounted(node, claimOf(node)));
+  const budgets = budgetsOf(pool).flatMap((budget, index) => {
+    const reasons = isJsonObject(budget) ? budget['reasons'] : undefined;
+    const applies = Array.isArray(reasons) ? reasons.includes(REASON) : which === 'All';
+    return applies ? [{ index, ...limitOf(budget, counted.length, { activity, now }) }] : [];
+  });
+  const [first, ...others] = budgets;
+  if (first === undefined) return undefined;
+  const { index, allowed, said } = others.reduce((least, each) => (each.allowed < least.allowed ? each : least), first);
+  const until = budgets.reduce<EpochMs | undefined>((time, { changes }) => earliest(time, changes), undefined);
+  const inside = new Set(counted.map(({ uid }) => uid));
+  const ours = new Map(findings.map(finding => [finding.node.uid, finding]));
+  const disrupted = counted.filter(node => isDisrupted(node, claimOf(node), ours.get(node.uid))).map(({ uid }) => uid);
+  const { name } = pool.metadata;
+  return {
+    disrupted: new Set(disrupted),
+    blockerOf(uid, all) {
+      const count = [...all].filter(each => each !== uid && inside.has(each)).length;
+      if (!inside.has(uid) || count < allowed) return undefined;
+      return {
+        kind: 'budget',
+        reason: 'DisruptionBudget',
+        message: `${count} ${count === 1 ? 'node' : 'nodes'} of NodePool ${name} ${count === 1 ? 'is' : 'are'} being disrupted, spec.disruption.budgets[${index}] allows ${allowed} of ${counted.length}${said}`,
+        setting: {
+          source: `NodePool ${name}`,
+          field: `spec.disruption.budgets[${index}]`,
+          numbers: { disrupted: count, allowed, of: counted.length },
+        },
+        until: earliest(until, addDuration(now, BLOCKED_CHECK)),
+      };
+    },
+  };
+}
+
+function budgetsOf({ spec }: KubernetesObject): readonly unknown[] {
+  const disruption = spec?.['disruption'];
+  const budgets = isJsonObject(disruption) ? disruption['budgets'] : undefined;
+  if (budgets === undefined || budgets === null) return DEFAULT_BUDGETS;
+  return Array.isArray(budgets) ? budgets : [budgets];
+}
+
+interface Limit {
+  /** Infinity while it is not in force. */
+  readonly allowed: number;
+  /** When it comes into force, or is not any more. */
+  readonly changes: EpochMs | undefined;
+  readonly said: string;
+}
+
+const UNREADABLE: Limit = { allowed: 0, changes: undefined, said: ', for it cannot be read' };
+
+function limitOf(budget: unknown, total: number, { activity, now }: Pick<BudgetFacts, 'activity' | 'now'>): Limit {
+  const { nodes, schedule, duration }: Readonly<Record<string, unknown>> = isJsonObject(budget) ? budget : {};
+  const count = readCount(nodes);
+  if (count === undefined) return UNREADABLE;
+  const allowed = resolveNodeCount(count, total);
+  if (schedule === undefined && duration === undefined) return { allowed, changes: undefined, said: '' };
+  const length = typeof duration === 'string' ? parseGoDuration(duration) : undefined;
+  if (typeof schedule !== 'string' || length?.ok !== true) return UNREADABLE;
+  const active = activity(schedule, nanosecondsToDuration(length.nanoseconds), now);
+  if (active === undefined) return UNREADABLE;
+  return {
+    allowed: active.isActive ? allowed : Infinity,
+    changes: active.changes,
+    said: ` (schedule ${JSON.stringify(schedule)}, for ${String(duration)})`,
+  };
+}
+
+function readCount(nodes: unknown): NodeCount | undefined {
+  const text = typeof nodes === 'number' ? String(nodes) : nodes;
+  if (typeof text !== 'string' || !/^((100|\d{1,2})%|\d{1,9})$/.test(text)) return undefined;
+  return text.endsWith('%') ? { percent: Number(text.slice(0, -1)) } : { count: Number(text) };
+}
+
+/** Initialized once, and its instance is not being ended. */
+function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
+  if (claim === undefined || isTrue(claim.conditions, 'InstanceTerminating')) return false;
+  return (
+    isTrue(claim.conditions, 'Initialized') ||
+    node.labels['karpenter.sh/initialized'] === 'true' ||
+    isRebooting(node, claim) !== undefined
+  );
+}
+
+/** A termination of ours that is stuck holds nobody any more, nor does what leaves the node in its place. */
+function isDisrupted(node: NodeView, claim: NodeClaimView | undefined, finding: NodeFinding | undefined): boolean {
+  if (finding?.verdict?.kind === 'stuck') return false;
+  const attempt = finding?.state === 'inFlight' ? finding.record?.attempt : undefined;
+  return (
+    claim?.deletionTime !== undefined ||
+    node.deletionTime !== undefined ||
+    isMarkedForDisruption(node, claim) !== undefined ||
+    isRebooting(node, claim) !== undefined ||
+    (attempt !== undefined && attempt.action !== 'CustomResource')
+  );
+}

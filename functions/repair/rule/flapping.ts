@@ -1,0 +1,120 @@
+/** How long a node was unhealthy in all: earlier unhealthy times count for a while. Pure. */
+import type { Episode } from '../record.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import {
+  matchStatements,
+  type RepairSettings,
+  statementsOf,
+  type UnhealthyMatch,
+} from '../../../shared/domain/repair-policy.ts';
+import {
+  addDuration,
+  type DurationMs,
+  type EpochMs,
+  isDue,
+  toDurationMs,
+  toEpochMs,
+} from '../../../shared/domain/time.ts';
+
+/** Since when at least one of these conditions holds; undefined when none says. */
+function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined {
+  const times = matches.flatMap(({ condition }) => condition.lastTransitionTime ?? []);
+  return times.length === 0 ? undefined : times.reduce((first, time) => (time < first ? time : first));
+}
+
+/**
+ * When the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is. While the node is unhealthy the sum never falls: each instant adds itself and drops at most one.
+ *
+ * @param episodes earlier ones; what they share with each other, or with the time since `since`, counts once
+ */
+export function cumulativeDueTime(
+  since: EpochMs,
+  episodes: readonly Episode[],
+  { window, unhealthyFor }: { readonly window: DurationMs; readonly unhealthyFor: DurationMs },
+): EpochMs | undefined {
+  const ended = withoutOverlaps(episodes, since);
+  const within = (time: number): number =>
+    ended.reduce((sum, { start, end }) => sum + Math.max(0, end - Math.max(start, time - window)), 0) +
+    Math.min(time - since, window);
+  // The sum bends where an old episode begins to leave the window, and where it has left.
+  const bends = ended.flatMap(({ start, end }) => [start + window, end + window]).filter(time => time > since);
+  let from: number = since;
+  for (const to of [...bends, Infinity]) {
+    const missing = unhealthyFor - within(from);
+    if (missing <= 0) return toEpochMs(from);
+    const isRising = within(from + 1) > within(from);
+    if (isRising && from + missing <= to) return addDuration(toEpochMs(from), toDurationMs(missing));
+    from = to;
+  }
+  return undefined;
+}
+
+/** The unhealthy times until `since`, in their order, none of them counted twice: a condition seen late may have begun before others ended. */
+function withoutOverlaps(episodes: readonly Episode[], since: EpochMs) {
+  const found: { readonly start: number; readonly end: number }[] = [];
+  let counted = -Infinity;
+  for (const { startTime, endTime = since } of episodes.toSorted((a, b) => a.startTime - b.startTime)) {
+    const start = Math.max(startTime, counted);
+    const end = Math.min(endTime, since);
+    if (end <= start) continue;
+    found.push({ start, end });
+    counted = end;
+  }
+  return found;
+}
+
+/** No more than so many are remembered: the newest. A condition flips by the minute, hardly more often. */
+const MAX_EPISODES = 100;
+
+/**
+ * What is remembered after a look at the node. A node is never charged for time in which it is known to have been well: where the
+ * condition that an episode began with came back in the same status without a look in between, the episode ended at an unknown time,
+ * and does not count.
+ */
+export function nextEpisodes(
+  node: Pick<NodeView, 'conditions'>,
+  settings: RepairSettings,
+  before: readonly Episode[],
+  now: EpochMs,
+): readonly Episode[] {
+  const rule = settings.flapping;
+  if (rule === undefined) return [];
+  const matches = matchStatements(node, statementsOf(settings));
+  const since = unhealthySince(matches);
+  const closed = before.map((episode): Episode => {
+    const { startTime, endTime } = episode;
+    if (endTime !== undefined || (since !== undefined && since <= startTime)) return episode;
+    return { startTime, endTime: episodeEnd(node, episode, { since, now }) };
+  });
+  const isOpen = closed.some(({ endTime }) => endTime === undefined);
+  const opened: readonly Episode[] =
+    since === undefined || isOpen ? closed : [...closed, { startTime: since, began: begun(matches, since) }];
+  return opened
+    .filter(
+      ({ startTime, endTime }) =>
+        endTime === undefined || (endTime > startTime && !isDue(now, addDuration(endTime, rule.window))),
+    )
+    .slice(-MAX_EPISODES);
+}
+
+const begun = (matches: readonly UnhealthyMatch[], since: EpochMs): Episode['began'] =>
+  matches
+    .filter(({ condition }) => condition.lastTransitionTime === since)
+    .map(({ condition: { type, status } }) => ({ type, status }));
+
+/** When the last of the conditions that it began with ended; its own beginning where nobody knows. */
+function episodeEnd(
+  { conditions }: Pick<NodeView, 'conditions'>,
+  { startTime, began }: Episode,
+  { since, now }: { readonly since: EpochMs | undefined; readonly now: EpochMs },
+): EpochMs {
+  const ends = (began ?? []).map(({ type, status }): EpochMs => {
+    const condition = conditions.find(each => each.type === type);
+    const time = condition?.lastTransitionTime ?? startTime;
+    if (condition !== undefined && condition.status !== status) return time;
+    // Taken away, or not counted any more without a transition of its own: until that is seen.
+    return time === startTime ? now : startTime;
+  });
+  const end = ends.reduce((last, time) => (time > last ? time : last), startTime);
+  return since !== undefined && since < end ? since : end;
+}

@@ -1,0 +1,35 @@
+/** Futility: replacements fail as the nodes before them did. Pure. */
+import type { Surroundings } from './guards.ts';
+import type { Blocker } from './verdict.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
+
+/**
+ * So many terminations for one reason within the window, and the node that fails for it now was made after them: another
+ * replacement would fail, too. It ends by itself when the window has passed.
+ */
+export function futility(
+  { settings: { futility: rule }, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
+  failure: string,
+  { creationTime }: Pick<NodeView, 'creationTime'>,
+  terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
+): Blocker | undefined {
+  if (rule === undefined || creationTime === undefined) return undefined;
+  const before = terminations
+    .filter(
+      ({ condition, time }) =>
+        condition === failure && time <= creationTime && !isDue(now, addDuration(time, rule.window)),
+    )
+    .toSorted((a, b) => a.time - b.time);
+  // When this one has left the window, too few are left in it.
+  const last = before.at(-rule.repairs);
+  if (last === undefined) return undefined;
+  const until = addDuration(last.time, rule.window);
+  return {
+    kind: 'futility',
+    reason: 'FutileRepairs',
+    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
+    setting: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
+    until,
+  };
+}

@@ -1,0 +1,251 @@
+/**
+ * When an incident starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own. The clock starts at the condition's
+ * transition, but never before the Node was made, and at the first look if that time cannot be right. The record keeps the clock: an agent
+ * may write a new time with each report. Pure.
+ */
+import { cumulativeDueTime } from './flapping.ts';
+import type { Clock, DueCondition, Episode, Incident, NodeRecord } from '../record.ts';
+import type { Blocker, DueNode, RepairRules, UnhealthyStatement } from './verdict.ts';
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import {
+  keyOfStatement,
+  matchStatements,
+  type RepairSettings,
+  statementsOf,
+  type UnhealthyMatch,
+} from '../../../shared/domain/repair-policy.ts';
+import {
+  addDuration,
+  type EpochMs,
+  isDue,
+  latest,
+  minutes,
+  seconds,
+  toTimestamp,
+} from '../../../shared/domain/time.ts';
+
+export const readableSettings = ({ settings }: RepairRules): RepairSettings | undefined =>
+  settings === undefined || 'invalid' in settings ? undefined : settings;
+
+/** An event comes within seconds of its change: a transition further back was written by a clock that is behind. */
+const LONGEST_LAG = minutes(10);
+
+/** A clock that is ahead by no more than this counts as right. */
+const CLOCK_SKEW = seconds(5);
+
+/** An incident is over when no rule has called the node unhealthy for this long. */
+export const HEALTHY_FOR = minutes(5);
+
+/** An incident of the same condition goes on in the ladder for this long after the last act. */
+export const GOES_ON_WITHIN = minutes(24 * 60);
+
+/** An event about a transition that is no older is about that very transition. */
+const FRESH = minutes(1);
+
+export interface ClockContext {
+  readonly now: EpochMs;
+  readonly settings: RepairSettings;
+  readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
+  /** When the forwarder saw the change that asked for this look; undefined: no change asked for it. */
+  readonly observedTime?: EpochMs | undefined;
+  /** The same, if this very node has changed. */
+  readonly ownTime?: EpochMs | undefined;
+}
+
+/** Every statement that holds for the node, with its clock. */
+export function unhealthyStatementsOf(
+  node: Pick<NodeView, 'conditions' | 'creationTime'>,
+  observed: ClockContext,
+): readonly UnhealthyStatement[] {
+  return matchStatements(node, statementsOf(observed.settings)).map((match): UnhealthyStatement => {
+    const key = keyOfStatement(match.statement);
+    const kept = observed.record?.clocks[key];
+    const { lastTransitionTime: stated } = match.condition;
+    if (kept !== undefined && stated !== undefined) {
+      const clock = clockAfter(kept, stated, observed);
+      if (clock !== undefined) return { ...match, key, start: clock.start, clock };
+    }
+    const { start, doubt } = startOf(match, node, observed);
+    const first = kept?.first ?? kept?.start;
+    const clock = start === undefined ? undefined : { start, stated, ...(first !== undefined && { first }) };
+    return { ...match, key, start, clock, doubt };
+  });
+}
+
+/**
+ * The clock of a statement that held at the last look. Its condition may get a new time although its status stayed; an event that comes at once
+ * proves that. Without such an event the node may have been healthy for a while (I3): undefined, the clock starts anew.
+ */
+function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: ClockContext): Clock | undefined {
+  const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
+  const { first } = kept;
+  if (kept.stated === undefined || stated <= kept.stated) {
+    if (isFresh && first !== undefined) return { start: first, stated };
+    return kept;
+  }
+  return isFresh ? { start: first ?? kept.start, stated } : undefined;
+}
+
+function startOf(
+  { statement, condition }: UnhealthyMatch,
+  { creationTime }: Pick<NodeView, 'creationTime'>,
+  { now, observedTime }: ClockContext,
+): Pick<UnhealthyStatement, 'start' | 'doubt'> {
+  const { lastTransitionTime: stated } = condition;
+  if (stated === undefined) return { start: undefined };
+  if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
+  if (observedTime !== undefined && observedTime - stated > LONGEST_LAG) return { start: now, doubt: 'behind' };
+  const start = creationTime === undefined ? stated : latest(stated, creationTime);
+  // The transition time is that of the status: nobody says since when the reason stands.
+  return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
+}
+
+export type Health =
+  | { readonly kind: 'healthy' }
+  | { readonly kind: 'noTransitionTime'; readonly message: string }
+  | {
+      readonly kind: 'unhealthy';
+      readonly dueCondition: DueCondition;
+      /** The condition and its due time in words. */
+      readonly message: string;
+      /** How many statements hold: how unhealthy the node is. */
+      readonly severity: number;
+      /** The statement that decides. */
+      readonly entry: UnhealthyStatement;
+      /** Since when any of them has been due. */
+      readonly dueSince: EpochMs;
+    };
+
+/** A statement with its clock, and when it is due. */
+interface Timed {
+  readonly entry: UnhealthyStatement;
+  readonly start: EpochMs;
+  readonly dueTime: EpochMs;
+}
+
+const priorityOf = ({ entry: { statement } }: Timed): number => statement.priority ?? 0;
+
+/**
+ * The entry that decides: of those that are due the one with the highest priority, then that which is due first, then the first listed.
+ *
+ * @param episodes looked at only with `flapping`
+ */
+export function judgeHealth(
+  unhealthy: readonly UnhealthyStatement[],
+  {
+    now,
+    settings,
+    episodes,
+  }: { readonly now: EpochMs; readonly settings: RepairSettings; readonly episodes: readonly Episode[] },
+): Health {
+  const [some] = unhealthy;
+  if (some === undefined) return { kind: 'healthy' };
+  const timed = unhealthy
+    .flatMap((entry): Timed[] => {
+      const { start, statement } = entry;
+      return start === undefined ? [] : [{ entry, start, dueTime: addDuration(start, statement.toleration) }];
+    })
+    .toSorted((a, b) => a.dueTime - b.dueTime);
+  const [earliest] = timed;
+  const [first = earliest] = timed
+    .filter(({ dueTime }) => isDue(now, dueTime))
+    .toSorted((a, b) => priorityOf(b) - priorityOf(a));
+  if (first === undefined || earliest === undefined) {
+    const { type, status } = some.condition;
+    const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
+    return { kind: 'noTransitionTime', message };
+  }
+  const { entry, start, dueTime } = first;
+  const starts = unhealthy.flatMap(each => each.start ?? []);
+  const since = starts.reduce((least, time) => (time < least ? time : least));
+  const flappingTime = settings.flapping && cumulativeDueTime(since, episodes, settings.flapping);
+  const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
+  const { statement, condition } = entry;
+  const field = isFlapping ? 'spec.repair.flapping' : statement.field;
+  const dueCondition: DueCondition = {
+    conditionType: condition.type,
+    conditionStatus: condition.status,
+    lastTransitionTime: start,
+    dueTime: isFlapping ? flappingTime : dueTime,
+    ...(field !== undefined && { field }),
+    ...(statement.priority !== undefined && statement.priority > 0 && { priority: statement.priority }),
+  };
+  const why =
+    isFlapping && settings.flapping !== undefined
+      ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
+      : `tolerated ${formatDuration(statement.toleration)}`;
+  const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(dueCondition)}`;
+  const dueSince = isFlapping && flappingTime < earliest.dueTime ? flappingTime : earliest.dueTime;
+  return { kind: 'unhealthy', dueCondition, message, severity: unhealthy.length, entry, dueSince };
+}
+
+/** When a repair is due, at the end of a message. */
+export const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string =>
+  `, repair is due at ${toTimestamp(dueTime)}`;
+
+/** Clocks that cannot be right, in words. */
+export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
+    doubt === undefined
+      ? []
+      : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
+  );
+
+/** What is remembered of the clocks after this look. */
+export const clocksOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['clocks'] =>
+  Object.fromEntries(unhealthy.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
+
+/** The incident as of now; undefined: it is over, or never began. */
+export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean, now: EpochMs): Incident | undefined {
+  if (incident === undefined) return undefined;
+  const { healthySince, ...rest } = incident;
+  if (healthySince !== undefined && isDue(now, addDuration(healthySince, HEALTHY_FOR))) return undefined;
+  if (isUnhealthy) return rest;
+  // An incident in which nothing was done needs no memory.
+  if (incident.taken.length === 0 && incident.settling === undefined) return undefined;
+  return healthySince === undefined ? { ...incident, healthySince: now } : incident;
+}
+
+/** Clocks whose conditions still have their status: all that can be said without settings. */
+export const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
+  Object.fromEntries(
+    Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
+  );
+
+export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
+  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
+  const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
+  return isOfAttempt || Object.keys(clocksStill(node, record)).length > 0;
+};
+
+/** What is remembered of an incident that is over. */
+export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'before'> | undefined {
+  const last = acts.at(-1);
+  const key = incident?.taken.at(-1);
+  if (incident === undefined || last === undefined || key === undefined) return undefined;
+  return { before: { type: incident.type, key, time: last.time } };
+}
+
+/** The word of EC2 that confirms a repair. */
+export const CONFIRMED = 'impaired';
+
+/** No event tells that EC2 says something else. */
+const CONFIRM_CHECK = minutes(1);
+
+/** Holds a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
+export function unconfirmed(
+  { terms: { confirm }, dueCondition: { field = '' } }: DueNode,
+  answer: string | undefined,
+  now: EpochMs,
+): Blocker | undefined {
+  if (confirm === undefined || answer === CONFIRMED) return undefined;
+  const says = answer ?? 'nothing';
+  return {
+    kind: 'entry',
+    reason: 'NotConfirmed',
+    message: `EC2 says ${says} of ${confirm}, and confirm waits for ${CONFIRMED}`,
+    setting: { field: `${field}.confirm`, numbers: { check: confirm, says } },
+    until: addDuration(now, CONFIRM_CHECK),
+  };
+}

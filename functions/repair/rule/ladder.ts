@@ -1,0 +1,346 @@
+/**
+ * The actions of `repair.actions`, and which one is next at a node: the first of the list that was not taken in this incident and has an
+ * allowance left. An action is taken once it was accepted. The record keeps nothing else of the place in the list, so no veto and no crash
+ * repeats an act. An action whose type, template or timeout was edited is a new one. Pure.
+ */
+import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
+import type { Act, ActionAnswer, Attempt, NodeRecord } from '../record.ts';
+import {
+  BLOCKED_CHECK,
+  type DueNode,
+  type DueTurn,
+  type Finding,
+  type JudgedNode,
+  type LadderAction,
+  type NodeDecision,
+  type NodeFinding,
+  QUIET,
+  type Verdict,
+} from './verdict.ts';
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { nextTry, SHORT_FAILURE, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
+import {
+  actionListsOf,
+  AWS_REPAIR_STATEMENTS,
+  DEFAULT_ACTIONS,
+  type DrainBound,
+  matchStatements,
+  type RepairAction,
+  type RepairSettings,
+} from '../../../shared/domain/repair-policy.ts';
+import {
+  addDuration,
+  doubledWait,
+  type DurationMs,
+  earliest,
+  type EpochMs,
+  hours,
+  isDue,
+  latest,
+  minutes,
+  seconds,
+  toDurationMs,
+  toTimestamp,
+} from '../../../shared/domain/time.ts';
+
+/** No message says that others have ended their work. */
+const OTHERS_CHECK = minutes(1);
+/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
+const FAULT_CHECK = minutes(60);
+/** Acts are remembered for so long. */
+const KEPT_FOR = hours(24);
+
+/** Judges a node at which nothing is under way, by its own state and by the ladder. @param stale an attempt that another run did not carry out */
+export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
+  const { decision, node, record, isOn } = judged;
+  const { now } = judged.context;
+  switch (decision.kind) {
+    case 'ignore':
+    case 'refuse': {
+      const finding = judgeUndue(judged, decision);
+      // While repair is off, what an attempt has set is taken back at once.
+      const isLeft = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
+      return { ...finding, takesBack: finding.takesBack || isLeft };
+    }
+    case 'tolerate':
+      return { ...QUIET, record, verdict: { ...decision, node }, time: decision.dueCondition.dueTime };
+    case 'unclaimed':
+    case 'blocked':
+    case 'vetoed':
+    case 'finishing': {
+      const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
+      const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
+      const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
+      return { ...QUIET, record, verdict: { ...decision, node }, time: earliest(ends, check) };
+    }
+    case 'due':
+      return judgeDue(judged, decision, stale);
+  }
+}
+
+/** Which action of its ladder a due node gets. */
+function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stale: Attempt | undefined): Finding {
+  const { now, launchesFrom } = context;
+  const { dueCondition, ladder, claim } = decision;
+  const { incident, acts, refusals } = record;
+  const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
+  const { passed } = incident ?? {};
+  const basis = context.basisOf(claim);
+  const hasClaim = claim !== undefined;
+  const turn = turnOf({ ladder, taken, acts, refusals, basis, passed, launchesFrom, hasClaim }, now);
+  switch (turn.kind) {
+    case 'next': {
+      const { action } = turn;
+      const rest = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
+      const same = stale?.key === keyOf(action) ? stale : undefined;
+      const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
+      return { ...QUIET, record: begun, verdict: { kind: 'due', decision, action, rest, stale: same } };
+    }
+    case 'refused': {
+      const message = `${decision.message}; refused: ${turn.message}; it is tried again at ${toTimestamp(turn.until)}`;
+      return { ...QUIET, record, verdict: { kind: 'retry', node, message }, time: turn.until };
+    }
+    case 'unavailable': {
+      const message = `${decision.message}; no replacement can be launched: it is tried again at ${toTimestamp(turn.until)}`;
+      const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
+      return { ...QUIET, record, verdict, time: turn.until };
+    }
+    case 'exhausted': {
+      const returns = turn.until === undefined ? '' : `; an allowance returns at ${toTimestamp(turn.until)}`;
+      const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
+      const message = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
+      const time = earliest(turn.until, addDuration(now, BLOCKED_CHECK));
+      return { ...QUIET, record, verdict: { kind: 'exhausted', node, message }, time };
+    }
+  }
+}
+
+/** A healthy node, or one that cannot be judged. */
+function judgeUndue(
+  { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: JudgedNode,
+  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
+): Finding {
+  const verdict = { ...decision, node };
+  const faulty = { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
+  if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime') return faulty;
+  const takesBack = record.ours !== undefined;
+  const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...QUIET, record, verdict, takesBack };
+  const window = readableSettings(rules)?.flapping?.window;
+  const last = record.episodes.at(-1)?.endTime;
+  const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
+  const kept = isKept(record, now) ? record : undefined;
+  return { ...QUIET, record: kept, ...(wasUnhealthy && { verdict }), time, takesBack };
+}
+
+/** Whether anything of a healthy node is worth remembering. */
+const isKept = ({ incident, acts, ours, episodes, clocks, attempt, said }: NodeRecord, now: EpochMs): boolean =>
+  [incident, ours, attempt].some(each => each !== undefined) ||
+  episodes.length + Object.keys(clocks).length > 0 ||
+  acts.some(({ time }) => !isDue(now, addDuration(time, KEPT_FOR))) ||
+  (said !== undefined && !isDue(now, addDuration(said.time, hours(1))));
+
+/** The action that the node is due for, before the pool has decided. */
+export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueTurn | undefined =>
+  verdict?.kind === 'due' ? verdict : undefined;
+
+/** What is decided of the node. */
+export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
+  verdict?.kind === 'due' ? undefined : verdict;
+
+/** The actions in their order. A reboot whose pods have time becomes a drain and the reboot. @param own the NodeClaim's terminationGracePeriod */
+export function ladderOf(
+  {
+    actions = DEFAULT_ACTIONS,
+    drainBound,
+  }: { readonly actions?: readonly RepairAction[] | undefined; readonly drainBound?: DrainBound | undefined },
+  own?: DurationMs,
+): readonly LadderAction[] {
+  return actions.flatMap((action: RepairAction): LadderAction[] => {
+    const { type, ...rest } = action;
+    if (type === 'ReplaceThenTerminate') return [{ ...rest, type: 'Replace' }];
+    if (type === 'Reboot') {
+      const bound = drainBound === 'Inherit' ? (own ?? rest.timeout) : (drainBound ?? NO_TIME);
+      const timeout = toDurationMs(Math.min(bound, own ?? bound));
+      const drain: LadderAction = { ...rest, type: 'Drain', timeout, key: `${DRAIN_BEFORE_REBOOT}|${rest.timeout}` };
+      return [...(timeout > 0 ? [drain] : []), { ...rest, type }];
+    }
+    if (type !== 'DrainThenTerminate') return [{ ...rest, type }];
+    return [
+      { ...rest, type: 'Drain' },
+      { ...rest, type: 'Terminate', timeout: STUCK_AFTER },
+    ];
+  });
+}
+
+const NO_TIME = minutes(0);
+
+const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
+
+/** Whether the drain is the first half of a reboot. */
+export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
+
+/** The actions of every entry. */
+export const allActionsOf = (settings: RepairSettings): readonly LadderAction[] =>
+  actionListsOf(settings).flatMap(actions => ladderOf({ actions }));
+
+/** A termination is stuck after this long, unless its action states a timeout. */
+const STUCK_AFTER = hours(1);
+
+/** Two actions with one key are the same action. */
+export const keyOf = ({
+  type,
+  template = '',
+  timeout,
+  key,
+}: Pick<LadderAction, 'type' | 'template' | 'timeout' | 'key'>): string => key ?? `${type}|${template}|${timeout}`;
+
+/** The termination that follows once a replacement is ready; undefined: the list no longer has that action. */
+export function terminationAfter(key: string, ladder: readonly LadderAction[]): LadderAction | undefined {
+  const action = ladder.find(each => keyOf(each) === key);
+  return action && { ...action, type: 'Terminate', timeout: STUCK_AFTER, key };
+}
+
+/** Acts of one kind count against one allowance, whatever their timeout. */
+const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
+
+/** When the action may be taken again; undefined: now. */
+function allowanceReturns(action: LadderAction, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
+  if (action.type === 'Terminate') return undefined;
+  const kind = kindOf(keyOf(action));
+  // A drain before a reboot has no use once no reboot may follow.
+  const kinds = kind === DRAIN_BEFORE_REBOOT ? [kind, 'Reboot|'] : [kind];
+  const times = kinds.flatMap(each => {
+    const counted = acts
+      .filter(({ key, time }) => kindOf(key) === each && !isDue(now, addDuration(time, action.within)))
+      .toSorted((a, b) => a.time - b.time);
+    const first = counted.at(-action.attempts);
+    return first === undefined ? [] : addDuration(first.time, action.within);
+  });
+  return times.reduce<EpochMs | undefined>((last, time) => (last === undefined ? time : latest(last, time)), undefined);
+}
+
+/** Actions that count as taken when an incident begins. Within a day of one of the same type it goes on in the ladder, after the actions before the last one. */
+export function takenBefore(
+  { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
+  type: string,
+  ladder: readonly LadderAction[],
+  now: EpochMs,
+): readonly string[] {
+  const last = before?.key;
+  if (before?.type !== type || last === undefined || isDue(now, addDuration(before.time, GOES_ON_WITHIN))) return [];
+  const index = ladder.findIndex(action => keyOf(action) === last);
+  const action = ladder[index];
+  if (action === undefined) return [];
+  const isLeft = action.type === 'Terminate' || allowanceReturns(action, acts, now) === undefined;
+  const previous = ladder[index - 1];
+  const first = previous !== undefined && isBeforeReboot({ key: keyOf(previous) }) ? index - 1 : index;
+  return ladder.slice(0, isLeft ? first : index + 1).map(keyOf);
+}
+
+export type NextAction =
+  | { readonly kind: 'next'; readonly action: LadderAction }
+  /** All that is left was refused, and is tried again then. */
+  | { readonly kind: 'refused'; readonly until: EpochMs; readonly message: string }
+  /** All that is left is to launch a replacement, which the pool does again then. */
+  | { readonly kind: 'unavailable'; readonly until: EpochMs }
+  /** Nothing is left. @param until an allowance returns */
+  | { readonly kind: 'exhausted'; readonly until: EpochMs | undefined };
+
+interface LadderState {
+  readonly ladder: readonly LadderAction[];
+  readonly taken: readonly string[];
+  readonly acts: readonly Act[];
+  readonly refusals: Refusals | undefined;
+  /** What a try rests on. A refusal with another basis counts no more. */
+  readonly basis: string;
+  /** Replacements that did not become ready in this incident. */
+  readonly passed?: readonly string[] | undefined;
+  /** When the pool launches replacements again; undefined: now. */
+  readonly launchesFrom?: EpochMs | undefined;
+  /** Without one there is nothing to replace. */
+  readonly hasClaim?: boolean;
+}
+
+/** Which action is next. */
+export function turnOf(state: LadderState, now: EpochMs): NextAction {
+  const { ladder, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = state;
+  const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
+  let launch: LadderAction | undefined;
+  let returns: EpochMs | undefined;
+  let again: { readonly until: EpochMs; readonly message: string } | undefined;
+  let isUndrained = false;
+  for (const action of ladder) {
+    const key = keyOf(action);
+    const isReboot = action.type === 'Reboot' && isUndrained;
+    isUndrained = false;
+    // Where the drain has no attempt left, its reboot would take the time of the pods away.
+    if (taken.includes(key) || isReboot) continue;
+    const allowed = allowanceReturns(action, acts, now);
+    if (allowed !== undefined) {
+      returns = earliest(returns, allowed);
+      isUndrained = isBeforeReboot({ key });
+      continue;
+    }
+    if (action.type === 'Replace' && !hasClaim) continue;
+    if (action.type === 'Replace' && (passed.includes(key) || !mayLaunch)) {
+      launch ??= action;
+      continue;
+    }
+    const refusal = refusals[key];
+    const until = refusal?.basis === basis ? tryTime(refusal, action) : undefined;
+    if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', action };
+    // A refusal that may pass keeps its turn.
+    if (mayPass(refusal, action)) return { kind: 'refused', until, message: refusal.message };
+    if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
+  }
+  if (again === undefined && launch !== undefined)
+    return mayLaunch ? { kind: 'next', action: launch } : { kind: 'unavailable', until: launchesFrom };
+  return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
+}
+
+const RESOURCE_CHECK = seconds(30);
+
+/** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
+const passesBy = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
+  addDuration(firstTime, type === 'CustomResource' ? timeout : SHORT_FAILURE);
+
+export const mayPass = (refusal: Refusal, action: LadderAction): boolean =>
+  refusal.cause === 'passing' && refusal.lastTime < passesBy(refusal, action);
+
+/** A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often. */
+function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
+  if (!mayPass(refusal, action)) return nextTry(refusal);
+  const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
+  const next = addDuration(refusal.lastTime, delay);
+  const last = passesBy(refusal, action);
+  return next < last ? next : last;
+}
+
+/** Until when a refused act waits; undefined: it may be tried. */
+export function refusedUntil(
+  { refusals, basis }: { readonly refusals: Refusals | undefined; readonly basis: string },
+  key: string,
+  action: LadderAction,
+  now: EpochMs,
+): EpochMs | undefined {
+  const refusal = refusals?.[key];
+  const until = refusal?.basis === basis ? tryTime(refusal, action) : undefined;
+  return until === undefined || isDue(now, until) ? undefined : until;
+}
+
+/** What came of what somebody else was asked for; undefined: nothing yet, or nobody was. */
+export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
+  attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.answer : undefined;
+
+/** Whether an accepted act still has time. */
+export const hasTime = (attempt: Attempt, now: EpochMs): boolean =>
+  answerOf(attempt) === undefined && !isDue(now, attempt.until);
+
+/** The machine was asked to reboot and has not done so: its condition may still be the old one. */
+export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>
+  attempt.action === 'Reboot' &&
+  attempt.bootID !== undefined &&
+  node.bootID === attempt.bootID &&
+  hasTime(attempt, now);

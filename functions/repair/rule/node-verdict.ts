@@ -1,0 +1,392 @@
+/**
+ * What a pass finds of each node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has lasted its toleration. From then on
+ * the node is due, unless its NodeClaim is not certain, somebody vetoes, or somebody else is at work on it. A judgement says what has to be
+ * read before anything is decided: what only due nodes need is not read while none is due. What a whole pool allows is `functions/repair/decide.ts`. Pure.
+ */
+import { actsOf, endsBy, newNode, replacementOf } from './attempt.ts';
+import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
+import { disruptionBudgetOf } from './disruption-budget.ts';
+import { nextEpisodes } from './flapping.ts';
+import { createGuards, isJustRebooted, isStopped, otherAtWork, type Surroundings, vetoOf } from './guards.ts';
+import {
+  clocksOf,
+  clocksStill,
+  doubtsOf,
+  endOf,
+  HEALTHY_FOR,
+  incidentAt,
+  isStillUnhealthy,
+  judgeHealth,
+  readableSettings,
+  unhealthyStatementsOf,
+} from './incident.ts';
+import { dueOf, judgeTurn, keyOf, ladderOf } from './ladder.ts';
+import type { Attempt, Episode, NodeRecord, PoolRecord } from '../record.ts';
+import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
+import { replacementNow, unmarkTime } from './replacement.ts';
+import {
+  type Finding,
+  type JudgeContext,
+  type JudgedNode,
+  type NodeDecision,
+  type NodeFinding,
+  type NodeName,
+  type PresentNode,
+  type RepairRules,
+  SAID,
+  type Terms,
+  type UnhealthyStatement,
+} from './verdict.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
+import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
+import { type Confirmation, statementsOf, termsOf } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, earliest, type EpochMs, isDue, seconds } from '../../../shared/domain/time.ts';
+
+/** What a pass finds of its nodes. */
+export interface JudgedPool {
+  readonly present: readonly PresentNode[];
+  readonly findings: readonly NodeFinding[];
+  readonly owners: OwnerIndex;
+  readonly asked: DueFacts['asked'];
+}
+
+const NOBODY: DueFacts['asked'] = new Map();
+
+/** @param before the judgement of the round before: a node is judged again only if what was read since is about it */
+export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
+  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
+  const { cluster, asked = NOBODY } = dueFacts ?? {};
+  const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
+    ...claims.values(),
+  ]);
+  const context: JudgeContext = {
+    now,
+    pool,
+    rules: rules.rules,
+    owners,
+    claims,
+    ...asks,
+    basisOf,
+    nodesByName: new Map(nodes.map(node => [node.name, node])),
+    launchesFrom: state.launchPause?.until,
+    asked,
+  };
+  const known = new Map(before?.present.map(finding => [finding.node.uid, finding]));
+  const isAsSaid = (node: NodeView): boolean =>
+    before !== undefined &&
+    asked.get(node.name) === before.asked.get(node.name) &&
+    isSameOwner(ownerOf(node, owners), ownerOf(node, before.owners));
+  const present = facts.concerned.map((node): PresentNode => {
+    const record = records.get(node.uid)?.value;
+    const last = known.get(node.uid);
+    const finding = last !== undefined && isAsSaid(node) ? last : judge(context, node, record);
+    // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
+    const isReplaced = stillThere.get(node.uid) === false;
+    return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
+  });
+  const gone = [...facts.gone].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
+  return { present, findings: [...present, ...gone], owners, asked };
+}
+
+const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
+const detailOf = (owner: Owner): NodeClaimView | string => (owner.kind === 'claim' ? owner.claim : owner.message);
+
+const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
+  const known = new Set(all.map(({ uid }) => uid));
+  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
+};
+
+/** What has to be read before anything is decided, by what was judged so far. */
+export type NextRead =
+  /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
+  | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
+  /** No NodeClaim seems to own these nodes, which is news: each may be another Node by now. */
+  | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
+
+/** Answers undefined once all is read. */
+export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
+  const { pool, rules, dueFacts, stillThere } = facts;
+  if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {
+    const { freeze, zoneOutage } = readableSettings(rules.rules) ?? {};
+    const counting = [freeze, zoneOutage, rules.rules.limits];
+    return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
+  }
+  const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
+  return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
+}
+
+const UNOWNED: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous];
+
+function isDoubtful({ verdict, record }: NodeFinding): boolean {
+  const isUnowned =
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
+  return isUnowned && !UNOWNED.includes(record?.said?.code);
+}
+
+/** What a pass finds of one node. @param before what is remembered of it */
+export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRecord | undefined): PresentNode {
+  const { now, rules, pool } = context;
+  const settings = readableSettings(rules);
+  const isOn = rules.gateOpen && settings !== undefined;
+  const ownTime = context.observedTimes.get(node.uid);
+  // A condition that gets the time it lacked has not changed.
+  const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
+  const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
+  const unhealthy =
+    settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime });
+  const known = before ?? newNode(node.name, pool);
+  const isFlapping = settings?.flapping !== undefined;
+  const forgotten = settings === undefined ? known.episodes : [];
+  const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : forgotten;
+  const owner = ownerOf(node, context.owners);
+  const asked = context.asked.get(node.name);
+  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, asked });
+  const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
+  const claim = owner.kind === 'claim' ? owner.claim : undefined;
+  const other = isUnhealthy ? otherAtWork(node, claim, asked, now) : undefined;
+  const since = other && (known.others?.what === other.what ? known.others.time : now);
+  const { incident: _, others: __, pool: ___, ours, ...rest } = known;
+  const incident = incidentAt(known.incident, isUnhealthy, now);
+  const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
+  const record: NodeRecord = {
+    ...rest,
+    name: node.name,
+    ...(pool !== undefined && { pool }),
+    ...(ours && { ours: replacement ? { ...ours, replacement } : ours }),
+    clocks: settings === undefined ? clocksStill(node, known) : clocksOf(unhealthy),
+    ...(incident && { incident }),
+    ...(known.incident !== undefined && incident === undefined && endOf(known)),
+    episodes: [...episodes],
+    acts: [...(before?.acts ?? actsOf(node))],
+    ...(other && since !== undefined && { others: { what: other.what, time: since } }),
+  };
+  const wasUnhealthy = Object.keys(known.clocks).length > 0;
+  const judged: JudgedNode = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
+  const finding = withEnds(
+    record.attempt === undefined ? judgeTurn(judged) : judgeAttempt(judged, record.attempt),
+    judged,
+  );
+  const ends = other && since !== undefined ? addDuration(since, other.countsFor) : undefined;
+  if (ends === undefined || isDue(now, ends)) return finding;
+  return { ...finding, state: isOn ? 'inFlight' : finding.state, time: earliest(finding.time, ends) };
+}
+
+/** Adds what ends by itself: an incident after a while, and the marks of a replacement. */
+function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: JudgedNode): PresentNode {
+  const { record } = finding;
+  const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
+  const wellEnds =
+    healthySince === undefined || record === undefined ? undefined : addDuration(healthySince, HEALTHY_FOR);
+  const isOver = wellEnds !== undefined && isDue(now, wellEnds);
+  const { replacement, annotation } = record?.ours ?? {};
+  const unmarks = replacement && unmarkTime(replacement);
+  const isMarked = unmarks !== undefined && isDue(now, unmarks);
+  const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
+  // A run that died has left this, and nothing begins now that would use it.
+  const isLeft = isUnused || (record?.attempt === undefined && annotation !== undefined);
+  return {
+    ...finding,
+    kind: 'present',
+    node,
+    takesBack: finding.takesBack || isMarked || (isLeft && dueOf(finding) === undefined),
+    state: finding.state === 'quiet' && replacement !== undefined ? 'followed' : finding.state,
+    time: earliest(isOver ? finding.time : earliest(finding.time, wellEnds), unmarks),
+  };
+}
+
+export interface NodeObservation {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly owner: Owner;
+  readonly rules: RepairRules;
+  /** The statements that hold, with their clocks; empty where the rules have no settings. */
+  readonly unhealthy: readonly UnhealthyStatement[];
+  /** What is remembered of earlier unhealthy times. */
+  readonly episodes: readonly Episode[];
+  /** A request for the node in another system. */
+  readonly asked?: string | undefined;
+}
+
+/** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
+export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked }: NodeObservation): NodeDecision {
+  const { gateOpen, settings } = rules;
+  if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
+  if (settings === undefined) {
+    return { kind: 'ignore', reason: 'NotConfigured', message: 'no repair block applies to the pool of this node' };
+  }
+  if ('invalid' in settings) return { kind: 'refuse', message: settings.invalid };
+
+  if (isReserved(node)) {
+    const message = 'the node is the replacement of another one, and not in use yet';
+    return { kind: 'ignore', reason: 'Healthy', message };
+  }
+  const health = judgeHealth(unhealthy, { now, settings, episodes });
+  if (health.kind === 'healthy') {
+    return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
+  }
+  if (health.kind === 'noTransitionTime') {
+    return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
+  }
+  const { message, severity, dueCondition, entry, dueSince } = health;
+  if (!isDue(now, dueCondition.dueTime))
+    return { kind: 'tolerate', dueCondition, doubts: doubtsOf(unhealthy), message };
+  const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
+  if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
+    return { kind: 'unclaimed', dueCondition, message: owner.message };
+  }
+  if (owner.kind === 'ambiguous') {
+    return { kind: 'blocked', reason: 'AmbiguousNodeClaim', dueCondition, message: owner.message };
+  }
+  const claim = owner.kind === 'claim' ? owner.claim : undefined;
+  if (claim !== undefined && isTerminatingForcefully(claim, now)) {
+    return { kind: 'finishing', dueCondition, message: `NodeClaim ${claim.name} is being terminated` };
+  }
+  if (isStopped(node)) {
+    return {
+      kind: 'ignore',
+      reason: 'InstanceStopped',
+      message: `${message}; its instance is stopped, as somebody wants it`,
+    };
+  }
+  const veto = vetoOf(node, claim, rules.poolVeto, now);
+  if (veto !== undefined) return { kind: 'vetoed', dueCondition, veto, message: `${message}; ${veto.message}` };
+  const other = otherAtWork(node, claim, asked, now);
+  if (other !== undefined) {
+    const why = `${message}; somebody else is at work on the node: ${other.what}`;
+    return { kind: 'blocked', reason: 'BeingDisrupted', dueCondition, message: why };
+  }
+  const { priority = 0 } = entry.statement;
+  const terms: Terms = { priority, ...termsOf(settings, entry) };
+  const ladder = ladderOf(terms, claim?.terminationGracePeriod);
+  return { kind: 'due', dueCondition, claim, severity, terms, ladder, dueSince, message };
+}
+
+/** What is seen once the intent of an act is recorded. */
+export interface SecondLook {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  readonly rules: RepairRules;
+  readonly asked: string | undefined;
+  /** The NodeClaim is as the pass has listed it. */
+  readonly isListed: boolean;
+  /** Its place is reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/** `readMore`: what was listed says no, and a read may say otherwise. `overtaken`: somebody else terminates the node forcefully by now. */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readMore';
+
+/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
+export function stillWanted(
+  {
+    attempt,
+    record,
+    confirm,
+  }: Pick<JudgedNode, 'record'> & {
+    readonly attempt: Pick<Attempt, 'key'>;
+    readonly confirm: Confirmation | undefined;
+  },
+  { now, node, claim, rules, asked, isListed, isCounted }: SecondLook,
+  decide = decideNode,
+): StillWanted {
+  const settings = readableSettings(rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
+  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
+  if (isListed && decision.kind !== 'due') return 'readMore';
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (decision.kind === 'finishing') return 'overtaken';
+  // The entry that decides by now may have another list, or ask EC2.
+  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.terms.confirm === confirm;
+  return isSame ? 'act' : 'calledOff';
+}
+
+/** Karpenter has nothing to do with this instance. A node of Karpenter's may only be waiting for its NodeClaim. */
+function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
+  return providerID !== undefined && labels[NODE_POOL_LABEL] === undefined && ownerClaim === undefined;
+}
+
+/** The NodeClaim is being deleted, and its deadline has passed. */
+function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
+  return claim.deletionTime !== undefined && endsBy(claim, now);
+}
+
+/** The pool of a node is that of its NodeClaim; its own label counts only while there is none for certain. */
+export function poolOf(node: NodeView, owner: Owner): string | undefined {
+  return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
+}
+
+interface CountedPool {
+  readonly pool: string | undefined;
+  readonly settings: Surroundings['settings'];
+  readonly own: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[];
+  readonly cluster: ClusterNodes | undefined;
+  readonly state: PoolRecord;
+  readonly now: EpochMs;
+  readonly nodePool: KubernetesObject | undefined;
+  readonly activity: Activity;
+  /** What a pass has found of its nodes. */
+  readonly findings: readonly NodeFinding[];
+}
+
+export function surroundingsOf(counted: CountedPool): Surroundings {
+  const { pool, settings, own, claims, cluster, state, now, nodePool, findings, activity } = counted;
+  const index = indexOwners(own, claims);
+  const statements = statementsOf(settings);
+  const mine = new Set(own.map(({ uid }) => uid));
+  const claimOf = (node: NodeView): NodeClaimView | undefined => {
+    const owner = ownerOf(node, index);
+    return owner.kind === 'claim' ? owner.claim : undefined;
+  };
+  const which = settings.disruptionBudgets;
+  return {
+    now,
+    settings,
+    scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
+    poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
+    claimOf,
+    isUnclaimed: node => ownerOf(node, index).kind === 'none',
+    budget:
+      // Most NodePools say nothing.
+      which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
+        ? undefined
+        : disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, findings, activity, now }),
+    isUnmanaged: pool === undefined,
+    nodes: cluster?.nodes,
+    statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
+    isActedUpon: node => state.inFlight[node.uid] !== undefined || isJustRebooted(node, now),
+  };
+}
+
+/** What the guards count; undefined: nothing may be repaired. */
+export function surroundingsIn(facts: PoolFacts, { present }: JudgedPool): Surroundings | undefined {
+  const { pool, rules, nodes, claims, dueFacts, state, now, activity } = facts;
+  const settings = readableSettings(rules.rules);
+  if (settings === undefined) return undefined;
+  const cluster = dueFacts?.cluster;
+  const counted = { pool, settings, own: nodes, claims: [...claims.values()], cluster, state, now, activity };
+  return surroundingsOf({ ...counted, nodePool: rules.pool, findings: present });
+}
+
+/** A node that EC2 is to confirm. */
+export interface Unconfirmed {
+  readonly node: NodeView;
+  readonly check: Confirmation;
+}
+
+/** Nodes that EC2 is asked about. Freeze, zone and threshold let them through: an outage asks nothing. */
+export function toBeConfirmed({ present }: JudgedPool, surroundings: Surroundings | undefined): readonly Unconfirmed[] {
+  const asking = present.flatMap((finding): Unconfirmed[] => {
+    const check = dueOf(finding)?.decision.terms.confirm;
+    return check === undefined ? [] : [{ node: finding.node, check }];
+  });
+  if (surroundings === undefined || asking.length === 0) return [];
+  const guards = createGuards(surroundings);
+  return asking.filter(({ node }) => guards.blockerOf(node) === undefined);
+}

@@ -1,0 +1,58 @@
+/** What was read of a pool, which its nodes are judged by. Types only. */
+import type { NodeRecord, PoolRecord, StoredNode } from '../record.ts';
+import type { JudgeContext, RepairRules } from './verdict.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { RepairStatement } from '../../../shared/domain/repair-policy.ts';
+import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
+
+/** All nodes of the cluster. */
+export interface ClusterNodes {
+  readonly nodes: readonly NodeView[];
+  /** By what a node of any pool is unhealthy: the statements of its own pool, or the provider's. */
+  readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
+  readonly pools: readonly string[];
+}
+
+/** Whether a schedule is in force, and when that changes; undefined: it cannot be read (`shared/contract/budget-schedule.ts`). */
+export type Activity = (
+  schedule: string,
+  duration: DurationMs,
+  now: EpochMs,
+) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
+
+/** What was read of a pool. */
+export interface PoolFacts {
+  readonly now: EpochMs;
+  readonly pool: string | undefined;
+  readonly rules: { readonly rules: RepairRules; readonly pool: KubernetesObject | undefined };
+  readonly state: PoolRecord;
+  /** Of the pool. */
+  readonly nodes: readonly NodeView[];
+  /** These and others that carry the pool's label. */
+  readonly labelled: readonly NodeView[];
+  /** Those of the pool that are unhealthy, remembered or asked for. */
+  readonly concerned: readonly NodeView[];
+  readonly claims: ReadonlyMap<string, NodeClaimView>;
+  /** What is remembered of nodes, by UID. */
+  readonly records: ReadonlyMap<string, StoredNode>;
+  /** The same of those whose Nodes are gone. */
+  readonly gone: ReadonlyMap<string, NodeRecord>;
+  readonly asks: Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'>;
+  /** What a refused act rests on, beside its NodeClaim. */
+  readonly basisOf: (claim: NodeClaimView | undefined) => string;
+  /** Whether a schedule of the NodePool's budgets is in force. */
+  readonly activity: Activity;
+  /** What only due nodes need; undefined: it was not read. */
+  readonly dueFacts: DueFacts | undefined;
+  /** Nodes that nobody seemed to own and that were looked at again, by UID: whether each is still there. */
+  readonly stillThere: ReadonlyMap<string, boolean>;
+}
+
+export interface DueFacts {
+  /** All nodes; undefined: no guard counts them. */
+  readonly cluster: ClusterNodes | undefined;
+  /** What stands for a node in other systems, by its name. */
+  readonly asked: ReadonlyMap<string, string>;
+}

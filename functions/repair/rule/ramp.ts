@@ -1,0 +1,57 @@
+/** The ramp: after a hold of freeze, zone or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure. */
+import type { PoolRecord, Ramp } from '../record.ts';
+import type { Blocker } from './verdict.ts';
+import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
+
+/** How long one step lasts. */
+const STEP = minutes(1);
+
+/** What nobody made use of for so long is over. */
+const KEPT_FOR = hours(24);
+
+/** The ramp of this pass; undefined: repairs are not slowed down. @param held guards that hold a due repair now */
+export function nextRamp(
+  { ramp, held: before }: Pick<PoolRecord, 'ramp' | 'held'>,
+  { held, isAnythingDue }: { readonly held: readonly string[]; readonly isAnythingDue: boolean },
+  now: EpochMs,
+): Ramp | undefined {
+  if (before.some(guard => !held.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
+  if (ramp === undefined || rampAt(ramp, now) === undefined) return undefined;
+  const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
+  if (!isStepOver) return ramp;
+  return isAnythingDue ? { step: ramp.step + 1, stepTime: now, granted: 0 } : undefined;
+}
+
+/** The ramp, as long as it is remembered, whether or not repair is on meanwhile. */
+export const rampAt = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =>
+  ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR)) ? undefined : ramp;
+
+/** When its step is over, else the ramp itself: a step that nobody follows, as while repair is off, asks for no pass. */
+export function rampTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
+  const stepEnd = addDuration(stepTime, STEP);
+  return granted > 0 && !isDue(now, stepEnd) ? stepEnd : addDuration(stepTime, KEPT_FOR);
+}
+
+/** Repairs that the ramp still allows in its step. */
+export const rampAllows = (ramp: Ramp | undefined): number =>
+  ramp === undefined ? Infinity : 2 ** Math.min(ramp.step, 30) - ramp.granted;
+
+/** The same after so many more repairs have begun. */
+export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
+  if (ramp === undefined || granted === 0) return ramp;
+  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
+}
+
+/** Without repairs of its step that were not carried out: they have shown nothing, and their places are free. */
+export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
+  ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
+
+export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
+  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, STEP);
+  return {
+    kind: 'ramp',
+    reason: 'RampUp',
+    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
+    until: next,
+  };
+}

@@ -1,0 +1,227 @@
+/**
+ * The replacement of an unhealthy node, a NodeClaim that Karpenter launches: of the NodePool's template, with the size of the unhealthy node and in
+ * its zone, capacity type and architecture. A taint reserves it until it is ready; the taint goes before the unhealthy NodeClaim does,
+ * and from then on it stays, whatever becomes of the unhealthy node. The NodePool must have room for it: its limits are not asked for a NodeClaim that
+ * somebody else makes. Pure.
+ */
+import type { LaunchPause, Replacement } from '../record.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type {
+  JsonObject,
+  JsonValue,
+  KubernetesManifest,
+  KubernetesObject,
+} from '../../../shared/domain/kubernetes-object.ts';
+import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import {
+  isReserved,
+  type NodeCondition,
+  type NodeView,
+  REPLACES_ANNOTATION,
+  RESERVED_TAINT,
+} from '../../../shared/domain/node.ts';
+import { DO_NOT_DISRUPT_ANNOTATION } from '../../../shared/domain/pod.ts';
+import { addDuration, doubledWait, type EpochMs, hours, isDue, minutes } from '../../../shared/domain/time.ts';
+
+const LONGEST_NAME = 63;
+
+/** @param attempt from 1 */
+export function replacementName(pool: string, claimUid: string, attempt: number): string {
+  const end = `-curfew-${claimUid.slice(0, 8)}${attempt === 1 ? '' : `-${attempt}`}`;
+  return `${pool.slice(0, LONGEST_NAME - end.length).replace(/[^a-z0-9]+$/, '')}${end}`;
+}
+
+/** `gone`: Karpenter has given it up, or somebody has deleted it. */
+export type ReplacementStatus =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'launching' }
+  /** @param isReleased its taint is off */
+  | { readonly kind: 'ready' | 'unready'; readonly node: NodeView; readonly isReleased: boolean };
+
+export interface PoolObjects {
+  readonly claims: ReadonlyMap<string, NodeClaimView>;
+  readonly nodesByName: ReadonlyMap<string, NodeView>;
+}
+
+export function replacementStatusOf(replacement: Replacement, { claims, nodesByName }: PoolObjects): ReplacementStatus {
+  const claim = claimOf(replacement, claims);
+  if (claim === undefined || claim.deletionTime !== undefined) return { kind: 'gone' };
+  const node = claim.nodeName === undefined ? undefined : nodesByName.get(claim.nodeName);
+  if (node === undefined || node.providerID !== claim.providerID) return { kind: 'launching' };
+  const isReleased = !isReserved(node);
+  const isReady =
+    isTrue(claim.conditions, 'Initialized') && isTrue(node.conditions, 'Ready') && !isStarting(node, claim);
+  return { kind: isReady ? 'ready' : 'unready', node, isReleased };
+}
+
+/** Whether one of the conditions says so. */
+export const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
+  list?.some(each => each.type === type && each.status === 'True') === true;
+
+/** Known by its UID once that is recorded, before by its name and mark. */
+const claimOf = ({ uid, name }: Replacement, claims: PoolObjects['claims']): NodeClaimView | undefined =>
+  uid === undefined
+    ? [...claims.values()].find(each => each.name === name && each.annotations[REPLACES_ANNOTATION] !== undefined)
+    : claims.get(uid);
+
+/** With what is seen of it: its UID, and when its taint was off for the first time. */
+export function replacementNow(replacement: Replacement, objects: PoolObjects, now: EpochMs): Replacement {
+  const uid = replacement.uid ?? claimOf(replacement, objects.claims)?.uid;
+  const status = replacementStatusOf(replacement, objects);
+  const isReleased = 'isReleased' in status && status.isReleased;
+  const releasedTime = replacement.releasedTime ?? (isReleased ? now : undefined);
+  return { ...replacement, ...(uid !== undefined && { uid }), ...(releasedTime !== undefined && { releasedTime }) };
+}
+
+/** A rule of node-readiness-controller, or a start-up taint of the pool, still keeps it closed. */
+const isStarting = ({ taints = [] }: NodeView, { startupTaints = [] }: NodeClaimView): boolean =>
+  taints.some(({ key }) => key.startsWith('readiness.k8s.io/') || startupTaints.includes(key));
+
+const MARKED_FOR = hours(1);
+
+/** From when on its marks are taken off although the unhealthy node is still there; undefined: its taint is still on. */
+export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
+  releasedTime && addDuration(releasedTime, MARKED_FOR);
+
+export function nextPause(pause: LaunchPause | undefined, now: EpochMs): LaunchPause {
+  const failures = (pause?.failures ?? 0) + 1;
+  return { failures, until: addDuration(now, doubledWait(minutes(5), failures, hours(1))) };
+}
+
+/** Forgotten once it was of no use for a day. */
+export const pauseAt = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>
+  isDue(now, addDuration(pause.until, hours(24))) ? undefined : pause;
+
+/** As the unhealthy node has them. */
+const KEPT_LABELS = ['topology.kubernetes.io/zone', 'karpenter.sh/capacity-type', 'kubernetes.io/arch'];
+
+const HOSTNAME = 'kubernetes.io/hostname';
+
+const HASHES = ['karpenter.sh/nodepool-hash', 'karpenter.sh/nodepool-hash-version'];
+
+/** Fields of the template. */
+const OF_TEMPLATE = ['nodeClassRef', 'expireAfter', 'terminationGracePeriod', 'startupTaints'] as const;
+
+interface NewClaim {
+  readonly name: string;
+  readonly pool: KubernetesObject;
+  /** The NodeClaim of the unhealthy node. */
+  readonly like: KubernetesObject;
+  readonly node: NodeView;
+}
+
+export function replacementClaim({ name, pool, like, node }: NewClaim): KubernetesManifest {
+  const template = objectIn(pool.spec, 'template');
+  const { metadata } = template;
+  const spec = objectIn(template, 'spec');
+  const stated = isJsonObject(metadata) ? metadata : {};
+  const kept = Object.fromEntries(
+    OF_TEMPLATE.flatMap(field => {
+      const value = spec[field] ?? (field === 'nodeClassRef' ? like.spec?.[field] : undefined);
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+  const hashes = Object.entries(like.metadata.annotations ?? {}).filter(([key]) => HASHES.includes(key));
+  const { apiVersion, kind } = pool;
+  return {
+    apiVersion: like.apiVersion,
+    kind: 'NodeClaim',
+    metadata: {
+      name,
+      labels: { ...textsIn(stated, 'labels'), [NODE_POOL_LABEL]: pool.metadata.name },
+      annotations: {
+        ...textsIn(stated, 'annotations'),
+        ...Object.fromEntries(hashes),
+        [DO_NOT_DISRUPT_ANNOTATION]: 'true',
+        [REPLACES_ANNOTATION]: node.uid,
+      },
+      ownerReferences: [{ apiVersion, kind, name: pool.metadata.name, uid: pool.metadata.uid }],
+    },
+    spec: {
+      ...kept,
+      taints: [...listIn(spec, 'taints'), { key: RESERVED_TAINT, effect: 'NoSchedule' }],
+      requirements: requirementsOf(like, node),
+      ...(like.spec?.['resources'] !== undefined && { resources: like.spec['resources'] }),
+    },
+  };
+}
+
+function requirementsOf(like: KubernetesObject, { labels }: NodeView): readonly JsonObject[] {
+  const pinned = KEPT_LABELS.flatMap((key): JsonObject[] => {
+    const value = labels[key];
+    return value === undefined ? [] : [{ key, operator: 'In', values: [value] }];
+  });
+  const keys = new Set([HOSTNAME, ...pinned.map(({ key }) => key)]);
+  const others = listIn(like.spec, 'requirements').flatMap((each): JsonObject[] =>
+    isJsonObject(each) && !(typeof each['key'] === 'string' && keys.has(each['key'])) ? [each] : [],
+  );
+  return [...others, ...pinned];
+}
+
+const listIn = (object: JsonObject | undefined, key: string): readonly JsonValue[] => {
+  const value = object?.[key];
+  return Array.isArray(value) ? value : [];
+};
+
+const textsIn = (object: JsonObject, key: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(objectIn(object, key)).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  );
+
+/** What would be launched, and how many replacements the NodePool's status does not know of yet. */
+interface Launching {
+  readonly like: KubernetesObject;
+  readonly unknown: number;
+  /** NodeClaims of the pool. */
+  readonly claims: number;
+}
+
+/** Why there is none; undefined: there is. */
+export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Launching): string | undefined {
+  const { replicas } = pool.spec ?? {};
+  if (typeof replicas === 'number' && claims >= replicas)
+    return `NodePool ${pool.metadata.name} is static, and has its ${replicas} nodes`;
+  const limits = objectIn(pool.spec, 'limits');
+  const used = objectIn(pool.status, 'resources');
+  const need: JsonObject = {
+    ...objectIn(objectIn(like.spec, 'resources'), 'requests'),
+    ...objectIn(like.status, 'capacity'),
+    nodes: 1,
+  };
+  for (const [name, value] of Object.entries(limits)) {
+    const limit = milli(value);
+    const one = milli(need[name]) ?? 0n;
+    if (limit === undefined) return `limit ${name} of NodePool ${pool.metadata.name} cannot be read`;
+    const after = (milli(used[name]) ?? 0n) + one * BigInt(unknown + 1);
+    if (after > limit)
+      return `limit ${name} of NodePool ${pool.metadata.name} is ${JSON.stringify(value)}: there is no room for one more`;
+  }
+  return undefined;
+}
+
+/** What stands there; nothing where that is no object. */
+const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
+  const value = object?.[key];
+  return isJsonObject(value) ? value : {};
+};
+
+const QUANTITY = /^(\d+)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE](\d{1,2}))?$/;
+
+const POWERS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+
+const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+
+/** Thousandths of a quantity, rounded up; undefined: it is none. */
+function milli(value: unknown): bigint | undefined {
+  const match = typeof value === 'string' || typeof value === 'number' ? QUANTITY.exec(String(value)) : null;
+  if (match === null) return undefined;
+  const [, whole = '', fraction = '', binary, decimal, exponent] = match;
+  const factor = binary === undefined ? 1n : 1024n ** BigInt(BINARY.indexOf(binary) + 1);
+  const power = (decimal === undefined ? Number(exponent ?? 0) : (POWERS[decimal] ?? 0)) + 3 - fraction.length;
+  const digits = BigInt(`${whole}${fraction}`) * factor;
+  if (power >= 0) return digits * 10n ** BigInt(power);
+  const by = 10n ** BigInt(-power);
+  return (digits + by - 1n) / by;
+}

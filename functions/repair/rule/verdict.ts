@@ -1,0 +1,352 @@
+/** What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what records say of it. */
+import type { ActionAnswer, ActionType, Attempt, DueCondition, NodeRecord, Replacement } from '../record.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type {
+  Confirmation,
+  DrainBound,
+  RepairAction,
+  RepairLimits,
+  RepairSettings,
+  UnhealthyMatch,
+} from '../../../shared/domain/repair-policy.ts';
+import { type DurationMs, type EpochMs, minutes } from '../../../shared/domain/time.ts';
+
+/** A node with something under way is looked at this often. */
+export const FOLLOW_CHECK = minutes(5);
+/** A blocked node is looked at again after this long, since no event may tell that the block has ended. */
+export const BLOCKED_CHECK = minutes(5);
+
+/** Codes in which records keep what was said of a node. Stored records have them, so they stay as they are. */
+export const SAID = {
+  noTransitionTime: 'ignore',
+  unclaimed: 'unclaimed',
+  ambiguous: 'blocked AmbiguousNodeClaim',
+} as const;
+
+/** Which repair block is in force for a pool. */
+export interface EffectiveRepair {
+  /** undefined: no block applies; `invalid`: one applies that cannot be read. */
+  readonly settings: RepairSettings | { readonly invalid: string } | undefined;
+  readonly mode: 'Enforce' | 'Observe';
+  /** Where the block stands, e.g. `NodePool default`. */
+  readonly source: string | undefined;
+  /** The `repairLimits` of policies; absent while no policy has any. */
+  readonly limits?: LimitsInForce | undefined;
+}
+
+/** What holds for the nodes of one pool. */
+export interface RepairRules extends EffectiveRepair {
+  readonly gateOpen: boolean;
+  /** The veto of the pool itself. */
+  readonly poolVeto: VetoCarrier | undefined;
+}
+
+/** What one policy says. */
+export interface StatedLimits extends RepairLimits {
+  /** `NodeLifecyclePolicy edge`. */
+  readonly source: string;
+}
+
+export interface LimitsInForce {
+  /**
+   * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and between two
+   * with this one, nothing was left uncounted.
+   */
+  readonly basis: string;
+  /** Those that bind the pool. */
+  readonly binding: readonly StatedLimits[];
+  /** A policy that selects the pool has limits that cannot be read: they might forbid what the others allow (I6). */
+  readonly fault?: string | undefined;
+}
+
+/** An object that may carry a person's veto against the repair of a node. */
+export interface VetoCarrier {
+  readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
+  readonly name: string;
+  readonly uid: string;
+  /** The value of `curfew.dev/do-not-repair`; undefined: no veto. */
+  readonly value: string | undefined;
+}
+
+export interface Veto {
+  /** When it ends; undefined: when somebody takes it away. */
+  readonly until: EpochMs | undefined;
+  readonly message: string;
+  /** The value says nothing that can be read; it holds nevertheless. */
+  readonly invalid: boolean;
+  readonly by: VetoCarrier;
+}
+
+/** Somebody else at work on the node. */
+export interface OtherWork {
+  /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
+  readonly what: string;
+  /** It counts as a repair in flight for this long after it was first seen. After that it holds its own node alone. */
+  readonly countsFor: DurationMs;
+}
+
+/** A statement that holds, and since when. */
+export interface UnhealthyStatement extends UnhealthyMatch {
+  readonly key: string;
+  /** undefined: its condition does not say. */
+  readonly start: EpochMs | undefined;
+  readonly clock: NodeRecord['clocks'][string] | undefined;
+  /** What is wrong with the time that the condition states. */
+  readonly doubt?: 'behind' | 'ahead' | undefined;
+}
+
+/** An action of the ladder with its time; `DrainThenTerminate` is two. */
+export interface LadderAction extends Omit<RepairAction, 'type'> {
+  readonly type: ActionType;
+  /** Set where a drain or termination is one half of an action. */
+  readonly key?: string | undefined;
+}
+
+/** What the entry that decides says of a repair. */
+export interface Terms {
+  readonly priority: number;
+  readonly actions: readonly RepairAction[];
+  readonly drainBound: DrainBound;
+  /** What EC2 must call impaired before the act. */
+  readonly confirm?: Confirmation | undefined;
+}
+
+/** A node that is due, with its NodeClaim. */
+export interface DueNode {
+  readonly kind: 'due';
+  readonly dueCondition: DueCondition;
+  /** Absent for a node that Karpenter does not manage, where the block covers those. */
+  readonly claim: NodeClaimView | undefined;
+  /** How many statements hold. */
+  readonly severity: number;
+  /** Of the entry that decides: its priority, and what is done. */
+  readonly terms: Terms;
+  /** The actions of that entry, in their order. */
+  readonly ladder: readonly LadderAction[];
+  /** Since when any entry has been due. */
+  readonly dueSince: EpochMs;
+  readonly message: string;
+}
+
+/** What becomes of a node that nothing is to be done about. */
+export type Undue = { readonly message: string } &
+  /** Nothing to do: the incident is over, or never was one. */
+  (
+    | {
+        readonly kind: 'ignore';
+        readonly reason: 'NoTransitionTime' | 'Healthy' | 'GateOff' | 'NotConfigured' | 'InstanceStopped';
+      }
+    /** The repair block is not valid: no repair on a guess. */
+    | { readonly kind: 'refuse' }
+    /** @property doubts of clocks of the machine */
+    | { readonly kind: 'tolerate'; readonly dueCondition: DueCondition; readonly doubts: readonly string[] }
+    /** Due, without a NodeClaim: looked at again when one comes. */
+    | { readonly kind: 'unclaimed'; readonly dueCondition: DueCondition }
+    | { readonly kind: 'blocked'; readonly reason: OwnReason; readonly dueCondition: DueCondition }
+    | { readonly kind: 'vetoed'; readonly dueCondition: DueCondition; readonly veto: Veto }
+    /** Its NodeClaim or its instance is going away. */
+    | { readonly kind: 'finishing'; readonly dueCondition: DueCondition }
+  );
+
+/** What becomes of a node by itself. */
+export type NodeDecision = Undue | DueNode;
+
+/** What holds a node by itself. */
+type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
+
+/** What a guard rests on. */
+export interface GuardSetting {
+  /** Where the setting stands, e.g. `NodeLifecyclePolicy limits`; undefined: where the repair block stands. */
+  readonly source?: string;
+  /** Dotted, from the top of the object: `spec.repair.zoneOutage`. */
+  readonly field: string;
+  readonly numbers: Readonly<Record<string, number | string>>;
+}
+
+/** How a node that is due stands among those of its pool. */
+export interface Rank {
+  /** 1: it comes first. */
+  readonly place: number;
+  readonly of: number;
+  /** The dense rank of its priority, and its waiting. */
+  readonly score: number;
+}
+
+/** Why a node that is due is not repaired now. */
+export type Blocker = {
+  readonly message: string;
+  /** When to look again if nothing changes before. */
+  readonly until: EpochMs;
+} &
+  /** Freeze, a zone or the threshold, whose end is followed by a ramp. */
+  (
+    | {
+        readonly kind: 'guard';
+        readonly reason: 'ClusterFreeze' | 'ZoneOutage' | 'UnhealthyThreshold';
+        readonly setting: GuardSetting;
+        /** As the pool's record names it. */
+        readonly guard: string;
+      }
+    /** The same, counted with nodes that have just come back. */
+    | { readonly kind: 'settling'; readonly reason: 'Settling'; readonly setting: GuardSetting }
+    | { readonly kind: 'futility'; readonly reason: 'FutileRepairs'; readonly setting: GuardSetting }
+    /** The entry that decides waits for EC2. */
+    | { readonly kind: 'entry'; readonly reason: 'NotConfirmed'; readonly setting: GuardSetting }
+    | {
+        readonly kind: 'budget';
+        readonly reason:
+          'ConcurrencyBudget' | 'DisruptionBudget' | 'ZoneConcurrencyBudget' | 'ClusterConcurrencyBudget';
+        readonly setting: GuardSetting;
+      }
+    /** The record of the reservations is full. */
+    | { readonly kind: 'room'; readonly reason: 'ClusterConcurrencyBudget' }
+    | { readonly kind: 'ramp'; readonly reason: 'RampUp' }
+  );
+
+/** What is said of freeze, zones and thresholds. */
+export type GuardBlocker = Extract<Blocker, { kind: 'guard' }>;
+
+/** A Node, or what is remembered of one that is gone. */
+export type NodeName = Pick<NodeView, 'name' | 'uid'>;
+
+/** What is said of a node. */
+export type Verdict = { readonly node: NodeName; readonly message: string } & (
+  | Undue
+  /** Due, and held by what the pool allows. */
+  | {
+      readonly kind: 'held';
+      readonly blocker: Blocker;
+      readonly dueCondition: DueCondition;
+      readonly rank: Rank;
+    }
+  /** Its act was accepted and has not ended yet. */
+  | { readonly kind: 'underWay' }
+  /** Everything was tried, and the node is still unhealthy. */
+  | { readonly kind: 'exhausted' }
+  /** What is left was refused, and is tried again. */
+  | { readonly kind: 'retry' }
+  /** Its termination takes longer than it may. @property claim the Node is gone, its NodeClaim is not */
+  | { readonly kind: 'stuck'; readonly attempt: Attempt; readonly claim?: NodeName }
+  /** Well again after an act that left the node in place. */
+  | { readonly kind: 'recovered'; readonly attempt: Attempt }
+  /** The attempt of another run has no known outcome yet. */
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'repair'; readonly attempt: Attempt }
+  /** Mode is Observe. */
+  | { readonly kind: 'wouldRepair'; readonly attempt: Attempt; readonly rest: readonly LadderAction[] }
+  | { readonly kind: 'gone' }
+);
+
+/** The action that a node is due for. */
+interface TurnAction {
+  readonly action: LadderAction;
+  /** What follows it. */
+  readonly rest: readonly LadderAction[];
+  /** An attempt that another run did not carry out, at the same action. */
+  readonly stale: Attempt | undefined;
+  /** It is ready, and opened before the node goes. */
+  readonly replacement?: Replacement | undefined;
+}
+
+/** A node that is due, and whose turn it is. */
+export interface Candidate extends TurnAction {
+  readonly finding: PresentNode;
+  readonly due: DueNode;
+}
+
+/** The node itself may be acted on: the pool decides. */
+export interface DueTurn extends TurnAction {
+  readonly kind: 'due';
+  readonly decision: DueNode;
+}
+
+/** What happened and no run has reported. */
+export type Unsaid =
+  /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
+  | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
+  /** The same, and the Node is gone: nothing else will report it. */
+  | { readonly kind: 'lost'; readonly attempt: Attempt }
+  /** Its replacement did not become ready. */
+  | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
+
+/** What a pass finds of a node, whether or not the Node is there. */
+export interface Finding {
+  /** As it is to be remembered; undefined: not at all. */
+  readonly record: NodeRecord | undefined;
+  /** What is decided of it, or that it is due and the pool decides; undefined: nothing that is to be said. */
+  readonly verdict: Verdict | DueTurn | undefined;
+  /** When to look again; undefined: when something changes. */
+  readonly time: EpochMs | undefined;
+  /**
+   * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`: something is still to be
+   * followed, though it holds nobody.
+   */
+  readonly state: 'quiet' | 'followed' | 'inFlight';
+  /** What the repair made is to be taken back. */
+  readonly takesBack: boolean;
+  /** In the order in which it is said. */
+  readonly unsaid: readonly Unsaid[];
+}
+
+export interface PresentNode extends Finding {
+  readonly kind: 'present';
+  readonly node: NodeView;
+}
+
+/** What is remembered of a Node that is gone. */
+export interface GoneNode extends Finding {
+  readonly kind: 'gone';
+  readonly node: NodeName;
+}
+
+export type NodeFinding = PresentNode | GoneNode;
+
+/** Nothing is under way at the node, and nothing is to be reported. */
+export const QUIET = { verdict: undefined, time: undefined, state: 'quiet', takesBack: false, unsaid: [] } as const;
+/** Its repair is under way. */
+export const IN_FLIGHT = { ...QUIET, state: 'inFlight' } as const;
+
+/** What nodes are judged by. */
+export interface JudgeContext {
+  readonly now: EpochMs;
+  readonly pool: string | undefined;
+  readonly rules: RepairRules;
+  readonly owners: OwnerIndex;
+  readonly claims: ReadonlyMap<string, NodeClaimView>;
+  /** By UID: when the forwarder saw the change of the node that this pass is for. */
+  readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The same for every node, where the pass is for changes alone. */
+  readonly changesTime: EpochMs | undefined;
+  /** By UID: how a drain that was asked for ended. */
+  readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: ActionAnswer }>;
+  readonly nodesByName: ReadonlyMap<string, NodeView>;
+  /** When the pool launches replacements again; undefined: now. */
+  readonly launchesFrom?: EpochMs | undefined;
+  /** What stands for a node in other systems, by its name. */
+  readonly asked: ReadonlyMap<string, string>;
+  /** What a refused act rests on, beside its NodeClaim. */
+  readonly basisOf: (claim: NodeClaimView | undefined) => string;
+}
+
+/** One node, while it is judged. */
+export interface JudgedNode {
+  readonly context: JudgeContext;
+  readonly node: NodeView;
+  readonly record: NodeRecord;
+  /** A statement held at the last look. */
+  readonly wasUnhealthy: boolean;
+  readonly decision: NodeDecision;
+  readonly isUnhealthy: boolean;
+  /** Something may be repaired. */
+  readonly isOn: boolean;
+}
+
+/** Whether a limit lets one more repair begin. */
+export interface Gate {
+  /** undefined: it may begin, and takes its place. */
+  take(node: ZonedNode): Blocker | undefined;
+}
+
+export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;

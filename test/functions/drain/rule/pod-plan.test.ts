@@ -1,0 +1,54 @@
+/** Pods that come back onto a node that is drained. */
+import { expect, it } from 'vitest';
+import type { Return } from '../../../../functions/drain/record.ts';
+import { createReturns, withReturned } from '../../../../functions/drain/rule/pod-plan.ts';
+import { addDuration, minutes, seconds, toTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
+import { NOW, pod } from '../observations.ts';
+
+const made = (name: string, time: EpochMs, owner?: string) =>
+  pod(name, {
+    creationTimestamp: toTimestamp(time),
+    ...(owner !== undefined && {
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller: true }],
+    }),
+  });
+const at = (count: number): EpochMs => addDuration(NOW, seconds(count));
+const returnState = (
+  name: string,
+  time: EpochMs,
+  now: EpochMs,
+  returns: readonly Return[] = [],
+  tried: string[] = [],
+) => createReturns({ startTime: NOW, returns, tried }, now)(made(name, time, 'rs'));
+
+it('leaves pods alone that were there, or came before the scheduler knew of the cordon', () => {
+  expect(returnState('a', at(-60), at(0))).toEqual({ kind: 'stays' });
+  expect(returnState('a', at(5), at(6))).toEqual({ kind: 'stays' });
+});
+
+it('evicts the first return after ten seconds, the second after a minute, and waits for no third', () => {
+  expect(returnState('a', at(20), at(20))).toEqual({ kind: 'waits', until: at(30) });
+  expect(returnState('a', at(20), at(30))).toEqual({ kind: 'due' });
+  const once = withReturned([], [made('a', at(20), 'rs')], at(30));
+  expect(once).toEqual([{ of: 'rs', times: 1, time: at(30) }]);
+  // What was evicted for it, and is blocked by a budget, is tried on.
+  expect(returnState('a', at(20), at(31), once, ['uid-a'])).toEqual({ kind: 'stays' });
+  expect(returnState('b', at(40), at(40), once)).toEqual({ kind: 'waits', until: at(90) });
+  expect(returnState('b', at(40), at(90), once)).toEqual({ kind: 'due' });
+  const twice = withReturned(once, [made('b', at(40), 'rs')], at(90));
+  expect(returnState('c', at(100), at(100), twice)).toEqual({ kind: 'ignored' });
+});
+
+it('knows a pod without a controller by its name', () => {
+  const web = made('web-0', at(20));
+  expect(withReturned([], [web], at(30))).toEqual([{ of: 'ml/web-0', times: 1, time: at(30) }]);
+});
+
+it('evicts ten pods of one controller for one return', () => {
+  const of = createReturns({ startTime: NOW, returns: [], tried: [] }, at(60));
+  const kinds = Array.from({ length: 12 }, (_, index) => of(made(`p${index}`, at(20), 'rs')).kind);
+  expect(kinds).toEqual([...Array.from({ length: 10 }, () => 'due'), 'waits', 'waits']);
+  const other = createReturns({ startTime: NOW, returns: [], tried: [] }, at(60));
+  expect([other(made('a', at(20), 'one')).kind, other(made('b', at(20), 'two')).kind]).toEqual(['due', 'due']);
+  expect(addDuration(at(60), minutes(1))).toBe(at(120));
+});

@@ -1,0 +1,209 @@
+/** What is remembered for `flapping`: never time in which the node is known to have been well, and none of the other times lost. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
+import { judgeHealth, unhealthyStatementsOf } from '../../../../functions/repair/rule/incident.ts';
+import type { Episode } from '../../../../functions/repair/record.ts';
+import type { NodeCondition } from '../../../../shared/domain/node.ts';
+import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
+import { addDuration, type EpochMs, minutes } from '../../../../shared/domain/time.ts';
+import { someSettings } from '../../../builders/repair.ts';
+
+const START = Date.UTC(2024, 10, 1, 15) as EpochMs;
+const at = (minute: number): EpochMs => addDuration(START, minutes(minute));
+const settings: RepairSettings = someSettings({ flapping: { window: '1h', unhealthyFor: '20m' } });
+
+type Conditions = Readonly<Record<string, readonly [status: string, since: number]>>;
+const nodeWith = (conditions: Conditions): { readonly conditions: readonly NodeCondition[] } => ({
+  conditions: Object.entries(conditions).map(([type, [status, since]]) => ({
+    type,
+    status,
+    reason: '',
+    message: '',
+    lastTransitionTime: at(since),
+  })),
+});
+
+/** By a look long after its transitions. */
+const healthOf = (node: ReturnType<typeof nodeWith>, rules: RepairSettings, episodes: readonly Episode[]) =>
+  judgeHealth(
+    unhealthyStatementsOf({ ...node, creationTime: undefined }, { now: at(60), settings: rules, record: undefined }),
+    {
+      now: at(60),
+      settings: rules,
+      episodes,
+    },
+  );
+
+/** What is remembered of a node that was looked at in these minutes. */
+function remember(findings: readonly (readonly [minute: number, conditions: Conditions])[]): readonly Episode[] {
+  return findings.reduce<readonly Episode[]>(
+    (before, [minute, conditions]) => nextEpisodes(nodeWith(conditions), settings, before, at(minute)),
+    [],
+  );
+}
+
+const minutesOf = (episodes: readonly Episode[]): readonly (readonly (number | undefined)[])[] =>
+  episodes.map(({ startTime, endTime }) =>
+    [startTime, endTime].map(time => (time === undefined ? undefined : (time - START) / 60_000)),
+  );
+
+describe('unhealthy times', () => {
+  it.each<[string, [number, Conditions][], (number | undefined)[][]]>([
+    [
+      'a recovery ends one',
+      [
+        [0, { Ready: ['False', 0] }],
+        [10, { Ready: ['True', 10] }],
+      ],
+      [[0, 10]],
+    ],
+    [
+      'the transition of another condition does not',
+      [
+        [0, { Ready: ['False', 0], DiskPressure: ['False', -60] }],
+        [10, { Ready: ['True', 10], DiskPressure: ['True', 5] }],
+      ],
+      [[0, 10]],
+    ],
+    [
+      'another status of the condition begins the next one where it ends',
+      [
+        [0, { Ready: ['Unknown', 0] }],
+        [10, { Ready: ['False', 10] }],
+      ],
+      [
+        [0, 10],
+        [10, undefined],
+      ],
+    ],
+    [
+      'so does another condition',
+      [
+        [0, { Ready: ['False', 0] }],
+        [10, { Ready: ['True', 10], NetworkUnavailable: ['True', 10] }],
+      ],
+      [
+        [0, 10],
+        [10, undefined],
+      ],
+    ],
+    [
+      'overlapping ones count once',
+      [
+        [0, { Ready: ['False', 0] }],
+        [5, { Ready: ['False', 0], NetworkUnavailable: ['True', 5] }],
+        [12, { Ready: ['True', 12], NetworkUnavailable: ['True', 5] }],
+        [15, { Ready: ['True', 12], NetworkUnavailable: ['False', 15] }],
+      ],
+      [
+        [0, 5],
+        [5, 15],
+      ],
+    ],
+    [
+      'a condition that came back unseen: nobody knows when the first one ended',
+      [
+        [0, { Ready: ['False', 0] }],
+        [30, { Ready: ['False', 29] }],
+      ],
+      [[29, undefined]],
+    ],
+    [
+      'a condition that is taken away counts until that is seen',
+      [
+        [0, { NetworkUnavailable: ['True', 0] }],
+        [10, {}],
+      ],
+      [[0, 10]],
+    ],
+  ])('%s', (_, findings, expected) => {
+    expect(minutesOf(remember(findings))).toEqual(expected);
+  });
+
+  it('that nobody saw end do not count for a node that has come back since it was remembered', () => {
+    const episodes = remember([[0, { Ready: ['False', 0] }]]);
+    const node = nodeWith({ Ready: ['False', 19] });
+    const health = healthOf(node, settings, nextEpisodes(node, settings, episodes, at(20)));
+    expect(health).toMatchObject({ dueCondition: { dueTime: at(39) } });
+  });
+});
+
+describe('with flapping, a node', () => {
+  const spans = (episodes: readonly (readonly [start: number, end: number])[]): readonly Episode[] =>
+    episodes.map(([start, end]) => ({ startTime: at(start), endTime: at(end) }));
+
+  /** Minutes of the last `window` minutes in which it was unhealthy, counted one by one. */
+  function unhealthyWithin(episodes: readonly (readonly [number, number])[], since: number, time: number): number {
+    let counted = 0;
+    for (let minute = time - 60; minute < time; minute++) {
+      if (minute >= since || episodes.some(([start, end]) => start <= minute && minute < end)) counted += 1;
+    }
+    return counted;
+  }
+
+  it('property: is due in the first minute in which it was unhealthy for so long within the window, and not before', () => {
+    const startAndLength = fc.tuple(fc.integer({ min: -90, max: 30 }), fc.integer({ min: 1, max: 25 }));
+    fc.assert(
+      fc.property(
+        fc.array(startAndLength, { maxLength: 6 }),
+        fc.integer({ min: 1, max: 60 }),
+        (history, unhealthyFor) => {
+          const since = 0;
+          const episodes = history.map(([start, length]) => [start, start + length] as const);
+          let due = since;
+          while (unhealthyWithin(episodes, since, due) < unhealthyFor) due += 1;
+          const rule = { flapping: { window: '1h', unhealthyFor: `${unhealthyFor}m` } };
+          const patient = someSettings({ defaultTolerationDuration: '24h', ...rule });
+          const health = healthOf(nodeWith({ Ready: ['False', since] }), patient, spans(episodes));
+          expect(health).toMatchObject({ dueCondition: { dueTime: at(due) } });
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is not charged twice for minutes that two of its unhealthy times share', () => {
+    // The second one is seen late: its transition lies before the first one.
+    const findings: [number, Conditions][] = [
+      [0, { Ready: ['False', 0] }],
+      [10, { Ready: ['True', 10] }],
+      [12, { Ready: ['True', 10], NetworkUnavailable: ['True', -5] }],
+      [13, { Ready: ['True', 10], NetworkUnavailable: ['False', 13] }],
+    ];
+    expect(minutesOf(remember(findings))).toEqual([
+      [0, 10],
+      [-5, 13],
+    ]);
+    expect(healthOf(nodeWith({ Ready: ['False', 30] }), settings, remember(findings))).toMatchObject({
+      dueCondition: { dueTime: at(32) },
+    });
+  });
+
+  it.each<Conditions>([
+    { NetworkUnavailable: ['True', 15], Ready: ['False', 5] },
+    { NetworkUnavailable: ['True', 5], Ready: ['False', 15] },
+  ])('is unhealthy since the first of its conditions', conditions => {
+    const node = nodeWith(conditions);
+    const patient = someSettings({
+      defaultTolerationDuration: '24h',
+      flapping: { window: '1h', unhealthyFor: '20m' },
+    });
+    expect(healthOf(node, patient, [])).toMatchObject({ dueCondition: { dueTime: at(25) } });
+  });
+
+  it('whose toleration ends sooner is due by that, and its message says by which', () => {
+    const node = nodeWith({ NetworkUnavailable: ['True', 20] });
+    const rules = (toleration: string): RepairSettings =>
+      someSettings({ defaultTolerationDuration: toleration, flapping: { window: '1h', unhealthyFor: '20m' } });
+    const by = (toleration: string) => healthOf(node, rules(toleration), spans([[0, 10]]));
+    expect(by('5m')).toMatchObject({
+      dueCondition: { dueTime: at(25) },
+      message: expect.stringContaining('tolerated 5m'),
+    });
+    expect(by('1h')).toMatchObject({
+      dueCondition: { dueTime: at(30) },
+      message: expect.stringContaining('unhealthy for 20m0s in all within 1h0m0s'),
+    });
+  });
+});

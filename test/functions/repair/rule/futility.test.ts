@@ -1,0 +1,54 @@
+/** Replacements that fail as those before them are left alone. */
+import { describe, expect, it } from 'vitest';
+import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/record.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import { addDuration, minutes } from '../../../../shared/domain/time.ts';
+import { aDecision, aPoolNode, SICK, someRules, T, verdictsOf } from '../../../builders/repair.ts';
+
+const block = { maxUnhealthy: '100%', futility: { repairs: 2, window: '6h' } };
+const rules = someRules(block);
+const terminated = (condition: string, ...times: readonly number[]): PoolRecord => ({
+  ...NEW_POOL,
+  terminations: times.map(time => ({ condition, time: addDuration(T, minutes(time)) })),
+});
+const bornAt = (time: number): readonly NodeView[] => [
+  aPoolNode('n1', SICK, { creationTime: addDuration(T, minutes(time)) }),
+];
+
+describe('futility', () => {
+  it('leaves a replacement alone that fails as those before it, until the window has passed', () => {
+    const given = { rules, state: terminated('Ready=False', -60, -30) };
+    const decision = aDecision(bornAt(-10), given);
+    expect(verdictsOf(decision)).toEqual(['blocked n1 FutileRepairs']);
+    expect(decision.findings.map(({ time }) => time)).toEqual([addDuration(T, minutes(300))]);
+    const early = aDecision(bornAt(-10), { ...given, now: addDuration(T, minutes(299)) });
+    expect(verdictsOf(early)).toEqual(['blocked n1 FutileRepairs']);
+    const late = aDecision(bornAt(-10), { ...given, now: addDuration(T, minutes(300)) });
+    expect(verdictsOf(late)).toEqual(['repair n1']);
+  });
+
+  it.each<[string, number, PoolRecord]>([
+    ['terminations after the node was made', -40, terminated('Ready=False', -60, -30)],
+    ['those for another reason', -10, terminated('Disk=True', -60, -30)],
+    ['fewer', -10, terminated('Ready=False', -60)],
+  ])('does not count %s', (_, born, state) => {
+    expect(verdictsOf(aDecision(bornAt(born), { rules, state }))).toEqual(['repair n1']);
+  });
+
+  it('holds a termination, and no action that leaves the node in place', () => {
+    const ladder = someRules({ ...block, actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] });
+    const state = terminated('Ready=False', -60, -30);
+    expect(verdictsOf(aDecision(bornAt(-10), { rules: ladder, state }))).toEqual(['repair n1']);
+  });
+
+  it('is remembered while the block cannot be read, the gate is closed or mode is Observe', () => {
+    const state = terminated('Ready=False', -60, -30);
+    for (const other of [
+      someRules({}, { settings: { invalid: 'a typo' } }),
+      someRules({}, { gateOpen: false }),
+      someRules(block, { mode: 'Observe' }),
+    ]) {
+      expect(aDecision(bornAt(-10), { rules: other, state }).state.terminations).toEqual(state.terminations);
+    }
+  });
+});

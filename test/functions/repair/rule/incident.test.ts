@@ -1,0 +1,181 @@
+/** When an incident starts, by which entry, and when it ends. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type ClockContext,
+  clocksOf,
+  incidentAt,
+  unhealthyStatementsOf,
+} from '../../../../functions/repair/rule/incident.ts';
+import type { Clock, Incident } from '../../../../functions/repair/record.ts';
+import type { NodeCondition } from '../../../../shared/domain/node.ts';
+import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
+import { aCondition, aNode, someSettings, T } from '../../../builders/repair.ts';
+
+/** Minutes after T. */
+const at = (minute: number): EpochMs => addDuration(T, toDurationMs(minute * 60_000));
+const minutesOf = (time: EpochMs | undefined): number | undefined =>
+  time === undefined ? undefined : (time - T) / 60_000;
+const PLAIN = someSettings();
+const OF_REASON = someSettings({ conditions: [{ type: 'Disk', status: 'True', reason: 'Ssd', toleration: '20m' }] });
+
+interface Given {
+  readonly condition?: NodeCondition;
+  readonly creation?: number;
+  readonly now: number;
+  /** Of the clock that is kept: start, stated, first. */
+  readonly kept?: readonly [start: number, stated: number, first?: number];
+  /** When the forwarder saw the change of this very node. */
+  readonly own?: number;
+  readonly settings?: ClockContext['settings'];
+}
+
+const ready = (since: number): NodeCondition => aCondition('Ready', 'False', at(since));
+const disk = (since: number): NodeCondition => ({ ...aCondition('Disk', 'True', at(since)), reason: 'SsdSlow' });
+
+function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings = PLAIN }: Given) {
+  const [start, stated, first] = kept ?? [];
+  const clock: Clock | undefined =
+    start === undefined || stated === undefined
+      ? undefined
+      : { start: at(start), stated: at(stated), ...(first !== undefined && { first: at(first) }) };
+  const key = condition.type === 'Disk' ? 'Disk=True~Ssd' : 'Ready=False';
+  const node = aNode([condition], creation === undefined ? {} : { creationTime: at(creation) });
+  const observed = own === undefined ? undefined : at(own);
+  const [unhealthy] = unhealthyStatementsOf(node, {
+    now: at(now),
+    settings,
+    record: { clocks: clock === undefined ? {} : { [key]: clock }, episodes: [] },
+    observedTime: clock === undefined ? observed : undefined,
+    ownTime: observed,
+  });
+  return { start: minutesOf(unhealthy?.start), doubt: unhealthy?.doubt };
+}
+
+describe('an incident starts', () => {
+  it.each<[string, Given, number, ('behind' | 'ahead')?]>([
+    ['at its transition', { now: 3 }, 0],
+    ['(a) never before the Node was made', { now: 30, condition: ready(-60), creation: 10 }, 10],
+    [
+      '(b) at the first look where the change is told of more than 10 min after it',
+      { now: 11, own: 10.1 },
+      11,
+      'behind',
+    ],
+    ['(b) at its transition where it is told of 10 min after it', { now: 11, own: 10 }, 0],
+    ['(b) at its transition where nobody told of a change', { now: 600 }, 0],
+    [
+      '(c) where it did while its time moves and the change is told of at once',
+      { now: 20, kept: [0, 0], condition: ready(20), own: 20 },
+      0,
+    ],
+    ['(c) where it did when its time moves back', { now: 20, kept: [10, 10], condition: ready(0) }, 10],
+    [
+      '(c) anew where its time moved unseen: it may have been well',
+      { now: 20, kept: [0, 0], condition: ready(15) },
+      15,
+    ],
+    [
+      '(c) where it did once such a move is told of after all',
+      { now: 20.5, kept: [20, 20, 0], condition: ready(20), own: 20.1 },
+      0,
+    ],
+    ['(d) at the first look where its time lies in the future', { now: 0, condition: ready(60) }, 0, 'ahead'],
+    ['(d) at its transition where the clocks differ by 5 s', { now: 0, condition: ready(5 / 60) }, 5 / 60],
+    ['(d) where it did, when that future is past', { now: 70, kept: [0, 60], condition: ready(60) }, 0],
+    ['(e) when its reason was first seen', { now: 40, condition: disk(0), settings: OF_REASON }, 40],
+    ['(e) where it did, at a later look', { now: 50, kept: [40, 0], condition: disk(0), settings: OF_REASON }, 40],
+    [
+      '(e) at its transition where that is told of within a second',
+      { now: 1 / 60, condition: disk(0), settings: OF_REASON },
+      0,
+    ],
+  ])('%s', (_, given, start, doubt) => {
+    expect(unhealthyAt(given)).toEqual({ start, doubt });
+  });
+
+  it('at no time that anybody knows where its condition has none', () => {
+    const condition = { ...ready(0), lastTransitionTime: undefined };
+    expect(unhealthyAt({ condition, now: 60 })).toEqual({ start: undefined, doubt: undefined });
+  });
+
+  it('for each statement by itself, and anew each time that it begins to hold', () => {
+    const node = aNode([ready(0), disk(0)]);
+    const settings = OF_REASON;
+    const first = clocksOf(unhealthyStatementsOf(node, { now: at(0), settings, record: undefined }));
+    const other = { ...disk(0), reason: 'Firmware' };
+    const between = unhealthyStatementsOf(aNode([ready(0), other]), {
+      now: at(10),
+      settings,
+      record: { clocks: first, episodes: [] },
+    });
+    const clocks = clocksOf(between);
+    expect(Object.keys(clocks)).toEqual(['Ready=False']);
+    const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { clocks, episodes: [] } });
+    expect(again.map(({ key, start }) => [key, minutesOf(start)])).toEqual([
+      ['Ready=False', 0],
+      ['Disk=True~Ssd', 15],
+    ]);
+  });
+
+  const numbers = fc.integer({ min: 0, max: 120 });
+  const drawn = fc.record({
+    since: numbers,
+    creation: fc.option(numbers, { nil: undefined }),
+    findings: fc.array(numbers, { minLength: 1, maxLength: 6 }).map(list => list.toSorted((a, b) => a - b)),
+    own: fc.option(numbers, { nil: undefined }),
+    reason: fc.boolean(),
+  });
+
+  it('property: I3 never before the transition, the Node, nor what was remembered, and looks that see the same change nothing', () => {
+    fc.assert(
+      fc.property(drawn, ({ since, creation = 0, findings, own, reason }) => {
+        const [firstLook = 0] = findings;
+        // Nothing is told, and nothing made, after it was seen.
+        fc.pre(creation <= firstLook && (own ?? 0) <= firstLook);
+        const settings = reason ? OF_REASON : PLAIN;
+        const node = aNode([reason ? disk(since) : ready(since)], { creationTime: at(creation) });
+        let clocks: Readonly<Record<string, Clock>> = {};
+        const starts = findings.map((look, index) => {
+          const observedTime = own === undefined || index > 0 ? undefined : at(own);
+          const [unhealthy] = unhealthyStatementsOf(node, {
+            now: at(look),
+            settings,
+            record: { clocks, episodes: [] },
+            observedTime,
+          });
+          clocks = clocksOf(unhealthy === undefined ? [] : [unhealthy]);
+          return unhealthy?.start ?? at(-1);
+        });
+        const [first = at(-1)] = starts;
+        expect(new Set(starts).size).toBe(1);
+        expect(first).toBeLessThanOrEqual(at(firstLook));
+        if (since <= firstLook) expect(first).toBeGreaterThanOrEqual(Math.max(at(since), at(creation)));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe('an incident', () => {
+  const incident: Incident = { type: 'Ready', taken: ['Reboot||600000'] };
+  const well: Incident = { ...incident, healthySince: at(0) };
+
+  it('ends when no rule has been unhealthy for five minutes', () => {
+    expect(incidentAt(incident, false, at(0))).toEqual(well);
+    expect(incidentAt(well, false, addDuration(at(5), seconds(-1)))).toEqual(well);
+    expect(incidentAt(well, false, at(5))).toBeUndefined();
+    // Unhealthy again by then: it is another one.
+    expect(incidentAt(well, true, at(5))).toBeUndefined();
+  });
+
+  it('goes on where it comes back sooner', () => {
+    expect(incidentAt(well, true, at(4))).toEqual(incident);
+  });
+
+  it('of which nothing was done leaves nothing; one that others have held for a while does', () => {
+    expect(incidentAt({ type: 'Ready', taken: [] }, false, at(0))).toBeUndefined();
+    const settled: Incident = { type: 'Ready', taken: [], settling: { totalMs: minutes(3) } };
+    expect(incidentAt(settled, false, at(0))).toEqual({ ...settled, healthySince: at(0) });
+  });
+});

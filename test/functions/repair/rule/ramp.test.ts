@@ -1,0 +1,111 @@
+/** How repairs begin again after a hold: 1, 2, 4 … a minute, from the first act on. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  advanceRamp,
+  nextRamp,
+  rampAllows,
+  rampAt,
+  rampTime,
+  withoutUndone,
+} from '../../../../functions/repair/rule/ramp.ts';
+import type { Ramp } from '../../../../functions/repair/record.ts';
+import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
+import { T } from '../../../builders/repair.ts';
+
+const at = (minute: number): EpochMs => addDuration(T, toDurationMs(minute * 60_000));
+const ramp = (step: number, minute: number, granted: number): Ramp => ({ step, stepTime: at(minute), granted });
+const FIRST = ramp(0, 0, 0);
+
+describe('a ramp', () => {
+  const due = { held: [], isAnythingDue: true };
+  it.each<[string, Parameters<typeof nextRamp>, Ramp | undefined]>([
+    ['begins when a guard ends that held a due repair', [{ held: ['threshold'] }, due, at(0)], FIRST],
+    [
+      'begins with each of several guards',
+      [{ held: ['cluster', 'zone/a'] }, { ...due, held: ['cluster'] }, at(0)],
+      FIRST,
+    ],
+    [
+      'begins although nothing is due at the end',
+      [{ held: ['zone/a'] }, { ...due, isAnythingDue: false }, at(0)],
+      FIRST,
+    ],
+    ['does not begin while they hold', [{ held: ['cluster'] }, { ...due, held: ['cluster'] }, at(0)], undefined],
+    ['does not begin where nothing was held', [{ held: [] }, due, at(0)], undefined],
+    ['begins anew when a guard ends in it', [{ held: ['cluster'], ramp: ramp(3, 0, 8) }, due, at(5)], ramp(0, 5, 0)],
+    ['waits for its first act, however long that takes', [{ held: [], ramp: FIRST }, due, at(300)], FIRST],
+    [
+      'stays for a minute after it',
+      [{ held: [], ramp: ramp(0, 0, 1) }, due, addDuration(at(1), seconds(-1))],
+      ramp(0, 0, 1),
+    ],
+    ['allows twice as many after that', [{ held: [], ramp: ramp(0, 0, 1) }, due, at(1)], ramp(1, 1, 0)],
+    [
+      'ends when nothing is due any more',
+      [{ held: [], ramp: ramp(1, 0, 2) }, { ...due, isAnythingDue: false }, at(1)],
+      undefined,
+    ],
+    ['that nobody made use of is over after a day', [{ held: [], ramp: FIRST }, due, at(1440)], undefined],
+  ])('%s', (_, given, expected) => {
+    expect(nextRamp(...given)).toEqual(expected);
+  });
+
+  it('begins its first minute with its first act, and gives back what was not carried out', () => {
+    const acted = advanceRamp(FIRST, 1, at(7));
+    expect(acted).toEqual(ramp(0, 7, 1));
+    expect(rampAllows(acted)).toBe(0);
+    expect(rampAllows(withoutUndone(acted, 1))).toBe(1);
+    expect(advanceRamp(FIRST, 0, at(7))).toEqual(FIRST);
+    expect(rampAllows(undefined)).toBe(Infinity);
+  });
+
+  it('is looked at when its step, or it itself, is over', () => {
+    expect(rampTime(ramp(0, 0, 1), T)).toBe(addDuration(T, minutes(1)));
+    expect(rampTime(FIRST, T)).toBe(addDuration(T, hours(24)));
+  });
+
+  it('asks for no pass when its step has ended while repair was off, and is over after a day', () => {
+    expect(rampTime(ramp(0, 0, 1), addDuration(T, minutes(1)))).toBe(addDuration(T, hours(24)));
+    expect(rampAt(ramp(0, 0, 1), addDuration(T, minutes(60)))).toEqual(ramp(0, 0, 1));
+    expect(rampAt(ramp(0, 0, 1), addDuration(T, hours(24)))).toBeUndefined();
+  });
+});
+
+it('property: in the n-th minute of a ramp no more than 2^n begin, and within one minute never more than the last two steps allow', () => {
+  const findings = fc.array(
+    fc.record({ seconds: fc.integer({ min: 1, max: 90 }), due: fc.integer({ min: 0, max: 20 }) }),
+    {
+      maxLength: 40,
+    },
+  );
+  fc.assert(
+    fc.property(findings, story => {
+      let now = T;
+      let current: Ramp | undefined = FIRST;
+      const begun: { time: EpochMs; step: number }[] = [];
+      for (const look of story) {
+        now = addDuration(now, seconds(look.seconds));
+        current = nextRamp(
+          { held: [], ...(current && { ramp: current }) },
+          { held: [], isAnythingDue: look.due > 0 },
+          now,
+        );
+        if (current === undefined) return;
+        const { step }: Ramp = current;
+        const granted = Math.min(look.due, rampAllows(current));
+        for (let index = 0; index < granted; index++) begun.push({ time: now, step });
+        current = advanceRamp(current, granted, now);
+      }
+      for (const [step, list] of Map.groupBy(begun, each => each.step)) {
+        expect(list.length).toBeLessThanOrEqual(2 ** step);
+        const [first] = list;
+        const within = begun.filter(
+          ({ time }) => first !== undefined && time >= first.time && time < first.time + minutes(1),
+        );
+        expect(within.length).toBeLessThanOrEqual(2 ** step);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
