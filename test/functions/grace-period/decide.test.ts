@@ -318,8 +318,8 @@ describe('a block in mode Observe', () => {
   });
 
   it('may take a protection away altogether, and may have no name', () => {
-    const observed = { policy: aPolicy({ compatibility: 'Karpenter' }), source: undefined };
-    const { announcements } = kept({ observed, pods: [aPod('4d')] });
+    const observedProtection = { policy: aPolicy({ compatibility: 'Karpenter' }), source: undefined };
+    const { announcements } = kept({ observedProtection, pods: [aPod('4d')] });
     expect(announcements.filter(({ topic }) => topic === 'observed').map(({ message }) => message)).toEqual([
       'karpenter.sh/do-not-disrupt: "4d" protects without end; in mode Enforce the policy would make that not at all',
     ]);

@@ -90,7 +90,7 @@ describe('while they live, by what is in force', () => {
     ...custom,
     settings: { ...custom.settings, finalizerName, scope },
   });
-  const held = object('NodeClaim', { finalizers: [OURS, KARPENTER], mark: OURS });
+  const held = object('NodeClaim', { finalizers: [OURS, KARPENTER], finalizerMark: OURS });
   /** What becomes of a NodeClaim alone. */
   const changed = (
     finalizers: readonly string[],
@@ -99,9 +99,11 @@ describe('while they live, by what is in force', () => {
     storedNames: readonly string[] = [],
   ) => {
     const decision = decide(
-      seen({ claim: object('NodeClaim', { finalizers, mark }), nodes: [], settings, storedNames }),
+      seen({ claim: object('NodeClaim', { finalizers, finalizerMark: mark }), nodes: [], settings, storedNames }),
     );
-    return decision.kind === 'prepare' ? decision.changes.map(change => [change.finalizers, change.mark]) : decision;
+    return decision.kind === 'prepare'
+      ? decision.changes.map(change => [change.finalizers, change.finalizerMark])
+      : decision;
   };
 
   it.each([
@@ -162,13 +164,13 @@ describe('a deletion', () => {
   it('waits while what it has to do cannot be read, until it has begun or its deadline is there (I6)', () => {
     const unread = seen({ claim: deleted, settings: INVALID, storedNames: [OURS] });
     expect(decide(unread)).toEqual({ kind: 'awaitSettings', message: 'no block', deadline });
-    expect(decide({ ...unread, hasBegun: true })).toMatchObject({ kind: 'terminate', forced: false });
-    expect(decide({ ...unread, now: deadline.time })).toMatchObject({ kind: 'terminate', forced: true });
+    expect(decide({ ...unread, hasBegun: true })).toMatchObject({ kind: 'terminate', isForced: false });
+    expect(decide({ ...unread, now: deadline.time })).toMatchObject({ kind: 'terminate', isForced: true });
   });
 
   it('knows our finalizer by the name in force, the mark, the default and the names of before', () => {
     const names = (settings: TerminationObservation['settings'], mark?: string): unknown =>
-      decide(seen({ claim: { ...deleted, mark }, settings, storedNames: [OURS] }));
+      decide(seen({ claim: { ...deleted, finalizerMark: mark }, settings, storedNames: [OURS] }));
     expect(names(NONE)).toMatchObject({ finalizerNames: ['curfew.dev/termination', OURS] });
     expect(names(custom, 'b/marked')).toMatchObject({
       finalizerNames: ['b/marked', 'curfew.dev/termination', OURS],
@@ -188,7 +190,7 @@ describe('a deletion', () => {
   });
 
   it('of a Node whose NodeClaim lives counts, registered or not', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS], mark: OURS });
+    const claim = object('NodeClaim', { finalizers: [OURS], finalizerMark: OURS });
     const node = object('Node', { deletionTime: NOW });
     for (const isRegistered of [true, false])
       expect(decide(seen({ claim, nodes: [node], isRegistered })).kind).toBe('terminate');
