@@ -151,6 +151,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     name: 'deadline-waits-for-a-taint',
     mistake: 'ends no instance past its deadline while its Node cannot be changed',
     breaks: ['I5', 'I8'],
+    seed: 5,
     scenario: `${ONE_FAILURE}#a-deadline-waits-for-no-taint`,
     mutation: withKubernetes('finalizer', api => ({
       patch: (ref, patch, options) => api.patch(ref, patch, options).catch(goesUp(isA('Node', ref))),
@@ -160,6 +161,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     name: 'deadline-waits-for-attachments',
     mistake: 'ends no instance past its deadline before it has read which volumes are attached',
     breaks: ['I5', 'I8'],
+    seed: 15,
     scenario: `${ONE_FAILURE}#a-deadline-ends-what-fails`,
     mutation: withKubernetes('finalizer', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(goesUp(isA('VolumeAttachment', type))),

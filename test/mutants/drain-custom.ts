@@ -87,6 +87,7 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
     name: 'drain-waits-for-ever',
     mistake: 'does not enforce the time-out of a custom drain',
     breaks: ['I5'],
+    seed: 26,
     scenario: 'drain-custom-ends.yaml#drain-custom-fails-out-of-time',
     mutation: withRules(rules => {
       const { customDrain } = rules.settings;

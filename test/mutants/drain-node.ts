@@ -76,6 +76,7 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
     name: 'drain-without-a-cordon',
     mistake: 'does not cordon the node',
     breaks: ['I7'],
+    seed: 54,
     scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node',
     mutation: deciding(decision => {
       if (decision.kind === 'prepare') return uncordoned(decision);
@@ -86,6 +87,7 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
     name: 'drain-despite-a-hand',
     mistake: 'goes on although somebody has uncordoned the node',
     breaks: ['I7'],
+    seed: 108,
     scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-hand',
     mutation: seeing(seen =>
       seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },

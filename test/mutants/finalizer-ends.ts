@@ -200,6 +200,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     name: 'deadline-waits-for-settings',
     mistake: 'waits past the deadline until NodePool and policies can be read',
     breaks: ['I5', 'I8', 'I9'],
+    seed: 15,
     scenario: 'finalizer-deadline.yaml#settings-that-cannot-be-read-put-no-deadline-off',
     mutation: withKubernetes('finalizer', api => ({
       list: (type, query, options) =>
@@ -240,6 +241,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     name: 'forced-deletion-without-disruption-target',
     mistake: 'deletes a pod by force without the condition that says so',
     breaks: ['I8'],
+    seed: 15,
     scenario: `${THERE}#a-pod-that-is-deleted-by-force-says-why`,
     mutation: withListed('finalizer', 'Pod', object => ({
       ...object,

@@ -74,6 +74,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-deadline-moves-away',
     mistake: 'counts the grace period from now on instead of from the deletion',
     breaks: ['I5'],
+    seed: 15,
     scenario: 'finalizer-deadline-sources.yaml#then-the-node-pools',
     mutation: withFinalizerRules({
       decide: seen =>
@@ -98,6 +99,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-never-forces',
     mistake: 'forgets the deadline',
     breaks: ['I5'],
+    seed: 15,
     scenario: 'finalizer-deadline-sources.yaml#the-node-claims-own-comes-first',
     mutation: deciding(decision =>
       decision.kind === 'terminate' ? { ...decision, isForced: false, deadline: undefined } : decision,
@@ -114,6 +116,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-releases-the-shutting-down',
     mistake: 'takes an instance that is shutting down for one that is gone',
     breaks: ['I1'],
+    seed: 5,
     scenario: 'finalizer-instance.yaml#the-end-of-an-instance-is-seen-within-seconds',
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
@@ -149,6 +152,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I1', 'I6'],
+    seed: 15,
     scenario: 'finalizer-volumes.yaml#volumes-are-waited-for',
     fault: () => firstListsFail('finalizer', 'VolumeAttachment', 4),
     mutation: takingErrorsForNothing,

@@ -20,6 +20,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     name: 'illness-older-than-its-node',
     mistake: 'counts an incident from before the Node was made',
     breaks: ['I3'],
+    seed: 59,
     scenario: `${STARTS}#repair-illness-starts-after-creation`,
     mutation: withRepairRules(rules => ({
       ...rules,

@@ -19,6 +19,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     name: 'repair-above-threshold',
     mistake: 'forgets the unhealthy threshold',
     breaks: ['I3'],
+    seed: 115,
     scenario: 'repair-counts-the-cluster-without-a-pool.yaml#repair-counts-the-cluster-without-a-pool',
     mutation: withThreshold(() => Infinity),
   },
@@ -26,6 +27,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     name: 'repair-threshold-rounds-down',
     mistake: 'rounds the threshold down instead of up',
     breaks: ['I5'],
+    seed: 115,
     scenario: 'repair-asks-by-custom-resource.yaml#repair-custom-resource-fails',
     mutation: withThreshold(({ maxUnhealthy }, nodes) =>
       'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
@@ -49,6 +51,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     name: 'repair-above-budget',
     mistake: 'forgets maxConcurrentRepairs',
     breaks: ['I3'],
+    seed: 79,
     scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ maxConcurrentRepairs: undefined })) }),
   },

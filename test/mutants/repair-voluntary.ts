@@ -280,6 +280,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     name: 'replacement-doubled',
     mistake: 'launches a second replacement while the first is on its way',
     breaks: ['I10'],
+    seed: 61,
     scenario: `${REPLACES}#repair-replace-then-terminate`,
     mutation: remembering((held, now) =>
       held.attempt?.action === 'Replace' &&

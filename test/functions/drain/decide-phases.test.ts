@@ -1,7 +1,8 @@
 /** What `decide` of a drain makes of each phase: of a node that nothing is drained on, of a custom drain, of its fallback, and of an end. */
 import { describe, expect, it } from 'vitest';
 import { decide, podRules } from '../../../functions/drain/decide.ts';
-import type { FoundResource } from '../../../functions/drain/rule/observation.ts';
+import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
+import { endingBy, isWaiting, notedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
 import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import {
@@ -105,6 +106,17 @@ describe('a custom drain', () => {
     expect(on(present(), { limits: later })).toMatchObject({ until: addDuration(NOW, minutes(30)) });
   });
 
+  it('that is not over by the deadline of the pool fails, unless its resource says how it ended', () => {
+    const late = { limits: { ...NO_DRAIN_LIMITS, deadline: minutes(10) }, now: addDuration(NOW, minutes(10)) };
+    expect(on(present(), late)).toMatchObject({ kind: 'finish', outcome: { reason: 'DeadlineExceeded' } });
+    expect(on(present(COMPLETE), late)).toMatchObject({ outcome: { status: 'Succeeded' } });
+  });
+
+  it('has its resource noted down before it is made', () => {
+    const { name, type } = present() as Extract<FoundResource, { kind: 'present' }>;
+    expect(on({ kind: 'absent', name, type })).toMatchObject({ kind: 'noteResource', resource: { recreated: 1 } });
+  });
+
   it('ends as its resource says, and falls back to nothing that was not asked for', () => {
     expect(on(present(COMPLETE))).toMatchObject({ kind: 'finish', outcome: { status: 'Succeeded' } });
     expect(on(present(FAILED))).toMatchObject({ kind: 'finish', outcome: { reason: 'CustomDrainFailed' } });
@@ -177,6 +189,34 @@ describe('a drain under way', () => {
         left: names.map(name => expect.stringContaining(`ml/${name} (`)),
       },
     });
+  });
+
+  it('shows nothing on a node without pods, which is prepared all the same', () => {
+    const node = { ...prepared(drain), watched: false };
+    expect(on({ node })).toMatchObject({ kind: 'prepare', showDraining: false, plan: { drained: true } });
+    expect(on({ node, pods: [pod('a')] })).toMatchObject({ showDraining: true });
+  });
+
+  it('stands, while its end is on its way, where it stood when that was decided', () => {
+    const outcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] } as const;
+    const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
+    const ending = { phase: endingBy(waiting, outcome, NOW) };
+    expect(openPhaseOf(ending)).toEqual(waiting.phase);
+    expect([isWaiting(ending), isWaiting(drain)]).toEqual([true, false]);
+    const custom = active({ phase: { kind: 'custom', resource: RESOURCE } });
+    expect([notedResource(custom), notedResource(waiting)]).toEqual([RESOURCE, undefined]);
+    expect(notedResource({ phase: endingBy(custom, outcome, NOW) })).toEqual(RESOURCE);
+  });
+
+  it('answers a recovery that somebody asks about, also where it ends nothing', () => {
+    const { event } = request('e5', { isHealthy: true });
+    const recovered = { kind: 'recovered', event } as const;
+    const idle = (incoming: DrainObservation['incoming']): unknown => decide(observation({ incoming }));
+    expect(idle({ ...recovered, asked: request('e5', { isHealthy: true }) })).toMatchObject({
+      kind: 'answer',
+      answer: { id: 'e5', reason: 'Recovered' },
+    });
+    expect(idle(recovered)).toMatchObject({ kind: 'rest' });
   });
 
   it('that a person has opened takes back the requests that wait, too', () => {

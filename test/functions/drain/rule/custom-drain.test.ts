@@ -167,7 +167,61 @@ describe('a custom drain', () => {
   it('is made again once when somebody removes it', () => {
     const decision = on(ABSENT);
     expect(decision).toMatchObject({ kind: 'noteResource', resource: { recreated: 1 } });
-    expect(decision).not.toHaveProperty('custom.uid');
+    expect(decision).not.toHaveProperty('resource.uid');
+  });
+
+  it('says in words what it waits for, and why it ends', () => {
+    const name = 'DrainRequest.nvsentinel.nvidia.com drain-n1-e1';
+    const outcome = (...given: Parameters<typeof on>): unknown => {
+      const decision = on(...given);
+      return decision.kind === 'finish' ? decision.outcome : decision;
+    };
+    const failed = (reason: string, message: string): unknown => ({ status: 'Failed', reason, message, left: [] });
+    expect(on(seen())).toMatchObject({
+      isStuck: false,
+      message: `waiting for DrainComplete=True of ${name}`,
+      active: { phase: { kind: 'custom' } },
+    });
+    expect(outcome(seen(), { after: 30 })).toEqual(failed('TimedOut', 'not complete within 1800 s'));
+    expect(outcome(seen([], false))).toEqual(
+      failed('ForeignResource', `${name} was made by somebody else, and has the name of this drain's`),
+    );
+    expect(outcome(ABSENT, { custom: { ...RESOURCE, recreated: 1 } })).toEqual(
+      failed('ResourceRemoved', `${name} was removed again`),
+    );
+    const quiet = { ...RESOURCE, seen: { resourceVersion: '5', since: NOW } };
+    expect(outcome(seen(), { toml: 'heartbeat = "5m"', after: 6, custom: quiet })).toEqual(
+      failed('HeartbeatMissed', `${name} has not changed for 300 s`),
+    );
+    const short = [{ type: 'DrainFailed', status: 'True', reason: 'Because', message: '' }];
+    expect(outcome(seen(short))).toEqual(failed('CustomDrainFailed', 'DrainFailed is True: Because'));
+    const complete = condition('DrainComplete', 'True');
+    expect(outcome(seen(complete))).toEqual({
+      status: 'Succeeded',
+      reason: 'CustomDrainComplete',
+      message: 'the custom drain is complete',
+      left: [],
+    });
+    const plan = { ...EMPTY, waits: [{ pod: pod('a'), because: 'Completion' as const, until: undefined }] };
+    expect(outcome(seen(complete), { plan })).toMatchObject({
+      message: 'the custom drain is complete, and 1 of its pods still run',
+    });
+  });
+
+  it('knows since when its resource is as it is, and another one from now', () => {
+    const since = (custom: CustomProgress): unknown => {
+      const decision = on(seen(), { custom });
+      const phase = decision.kind === 'awaitResource' ? decision.active.phase : undefined;
+      return phase?.kind === 'custom' ? phase.resource.seen?.since : undefined;
+    };
+    const known = { ...RESOURCE, seen: { resourceVersion: '5', since: NOW } };
+    expect(since(known)).toBe(NOW);
+    expect(since({ ...known, uid: 'another' })).toBe(addDuration(NOW, minutes(1)));
+    expect(since(RESOURCE)).toBe(addDuration(NOW, minutes(1)));
+  });
+
+  it('cannot be decided where nobody asks for one', () => {
+    expect(() => on({ kind: 'notAsked' })).toThrow('there is no custom drain');
   });
 
   it('waits for the next heartbeat, which any change is', () => {
