@@ -80,6 +80,7 @@ export const WORD_MUTANTS: readonly Mutant[] = [
     name: 'says-that-it-lets-a-node-go',
     mistake: 'says that the last protection on a node has ended, and leaves its annotation on',
     breaks: ['I9'],
+    seed: 1,
     scenario: 'do-not-disrupt-clock.yaml#do-not-disrupt-clock-of-the-design',
     mutation: believingPatches(
       'grace-period',
@@ -91,6 +92,7 @@ export const WORD_MUTANTS: readonly Mutant[] = [
     name: 'says-that-it-holds-a-node',
     mistake: 'says that it holds a node for its protected pods, and has not put its annotation on',
     breaks: ['I9'],
+    seed: 1,
     scenario: 'do-not-disrupt-clock.yaml#do-not-disrupt-clock-of-the-design',
     mutation: believingPatches(
       'grace-period',
