@@ -109,9 +109,9 @@ export function roomIn(pool: KubernetesObject | undefined, reason: string, membe
   const list: readonly JsonValue[] = Array.isArray(budgets) ? budgets : [];
   const allowed = list.map(budget => {
     if (!isObject(budget)) return 0;
-    const { reasons, nodes } = budget;
+    const { reasons } = budget;
     if (Array.isArray(reasons) && !reasons.includes(reason)) return Infinity;
-    const [, number = '', percent] = /^(\d+)(%?)$/.exec(String(nodes)) ?? [];
+    const [, number = '', percent] = /^(\d+)(%?)$/.exec(textAt(budget, 'nodes') ?? '') ?? [];
     if (number === '') return 0;
     return percent === '%' ? Math.ceil((Number(number) * counted.length) / 100) : Number(number);
   });
