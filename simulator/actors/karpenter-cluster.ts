@@ -70,7 +70,7 @@ export function followCluster(core: ActorApi): KarpenterCluster {
   };
 }
 
-export const isOfDaemon = ({ metadata }: KubernetesObject): boolean =>
+const isOfDaemon = ({ metadata }: KubernetesObject): boolean =>
   metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') === true;
 
 export const says = (object: KubernetesObject, type: string): boolean =>
