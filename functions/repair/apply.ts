@@ -25,7 +25,8 @@ import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report
 import { loadRules, type PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, type NodeFinding } from './rule/verdict.ts';
-import { nodeSubject, PASS_SPACING, poolSubject, readLiveClaim, readLiveNode } from './wake-ups.ts';
+import { readLiveClaim, readLiveNode } from './live-reads.ts';
+import { nodeSubject, PASS_SPACING, poolSubject } from './wake-ups.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { toJson } from '../../shared/domain/json.ts';

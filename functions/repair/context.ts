@@ -1,5 +1,6 @@
 /** What a pass works with, and what came of an act. Types only. */
 import type { Made } from './action.ts';
+import type { PassAsk } from './asks.ts';
 import type { decide, Granted } from './decide.ts';
 import type { decideNode, judgeNode } from './rule/node-verdict.ts';
 import type { Attempt, NodeRecord } from './record.ts';
@@ -27,7 +28,7 @@ export type PassDeps = Ports &
     /** The number of held or running repairs has changed; `zero`: to or from zero. */
     readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;
     /** Asks for a pass of another pool. */
-    readonly ask: (pool: string | undefined, what: string) => Promise<void>;
+    readonly ask: (pool: string | undefined, ask: PassAsk) => Promise<void>;
   };
 
 /** What came of an act. */

@@ -1,6 +1,7 @@
 /** Which pool a node is of: nodes that went, or that belong to another pool by now. */
 import type { NodeRecord, StoredNode } from './record.ts';
-import { type Asked, nodeAsk, readLiveNode } from './wake-ups.ts';
+import { type Asked, forNode, type PassAsk } from './asks.ts';
+import { readLiveNode } from './live-reads.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -14,7 +15,7 @@ type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 /** A pass that another pool is to be asked for: the node is that pool's. */
 export interface PoolAsk {
   readonly pool: string | undefined;
-  readonly ask: string;
+  readonly ask: PassAsk;
 }
 
 /** Nodes that are remembered, and are not among those of the pool. */
@@ -36,7 +37,7 @@ export async function readMissing(
     const node = await readLiveNode(deps, value.name);
     if (node?.uid !== uid) return void gone.set(uid, value);
     const other = await poolNow(deps, node);
-    if (other !== pool) elsewhere.push({ pool: other, ask: nodeAsk(uid) });
+    if (other !== pool) elsewhere.push({ pool: other, ask: forNode(uid) });
   });
   return { gone, elsewhere };
 }
@@ -63,7 +64,7 @@ export async function readOtherPools(
     const claim = claims.find(({ status }) => status?.['nodeName'] === name && status['providerID'] === providerID);
     const other = claim && poolOfClaim(claim);
     if (claim !== undefined && other !== pool)
-      others.set(uid, { pool: other, ask: nodeAsk(uid, observedTimes.get(uid)) });
+      others.set(uid, { pool: other, ask: forNode(uid, observedTimes.get(uid)) });
   }
   return others;
 }

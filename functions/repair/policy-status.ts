@@ -33,6 +33,7 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 import { type Coalescer, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
+import { ALL } from '../../shared/lifecycle/next-round.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { orRefused, type TurnedAway, warn } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -86,7 +87,7 @@ const CHECK = hours(1);
 
 /** A policy was added, edited or removed. */
 export async function policyChanged(deps: Deps): Promise<void> {
-  await looksOf(deps).request('all');
+  await looksOf(deps).request(ALL);
 }
 
 /** Pools, nodes, repairs or the gate changed. @param urgency `count`: only numbers did */

@@ -7,7 +7,7 @@ import type { ObservedPool } from './observe.ts';
 import type { NodeRecord } from './record.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeFinding } from './rule/verdict.ts';
-import { readLiveClaim } from './wake-ups.ts';
+import { readLiveClaim } from './live-reads.ts';
 import { noteRefusal, type Refusals, textOfRefusal } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
 
