@@ -1,12 +1,13 @@
 /**
- * The status of the NodeLifecyclePolicies: when it is looked at, and how it is written. Looks are apart from each other, one at a time for
- * all policies; only what differs is written. One record says when the last look was. Without a policy there is no record and no look.
+ * The status of the NodeLifecyclePolicies: when it is looked at, and how it is written. Looks are apart from each
+ * other, one at a time for all policies; only what differs is written. One record says when the last look was. Without
+ * a policy there is no record and no look.
  */
 import { poolOf } from './rule/node-verdict.ts';
 import { type ClusterFacts, type PolicySummary, type PoolStanding, summarize } from './policy-summary.ts';
-import { OWNER, poolCodec } from './record.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
 import { faultOf, loadInForce } from './settings.ts';
-import { isTimerOf, poolRecordId } from './wake-ups.ts';
+import { isTimerOf } from './wake-ups.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
@@ -250,8 +251,8 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
 }
 
 /**
- * What Karpenter's finalizer makes of the policy's terminations is said when the status comes to say it. Said first: a run that dies in
- * between says it again (I9).
+ * What Karpenter's finalizer makes of the policy's terminations is said when the status comes to say it. Said first:
+ * a run that dies in between says it again (I9).
  */
 async function sayNew(
   { reporter }: Pick<Deps, 'reporter'>,

@@ -1,11 +1,10 @@
 /**
- * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes: observe, decide, apply. Reservations,
- * statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are listed.
+ * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes: observe,
+ * decide, apply. Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no
+ * nodes are listed.
  */
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
-import { readAsks } from './asks.ts';
-import { readLiveNode } from './live-reads.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
 import { decide } from './decide.ts';
 import { checkReservations, openReservations, isReservations } from './reservations.ts';
@@ -18,7 +17,7 @@ import {
   surroundingsIn,
   toBeConfirmed,
 } from './rule/node-verdict.ts';
-import { askEc2, observe, type ObservedPool, readOn } from './observe.ts';
+import { askEc2, observe, type ObservedPool, readLiveNode, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
 import { reportNodePool, reportPolicy } from './settings.ts';
@@ -30,6 +29,7 @@ import {
   createPasses,
   PASS_SPACING,
   type Passes,
+  readAsks,
   settingsRounds,
 } from './wake-ups.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
@@ -138,7 +138,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   const startTime = deps.clock.now();
   const found = await observe(deps, pool, readAsks(asks));
   if (found.kind === 'newer') return PASS_SPACING;
-  for (const { pool: other, ask } of found.observation.elsewhere) await deps.ask(other, ask);
+  for (const { pool: other, ...node } of found.observation.elsewhere) await deps.ask(other, { kind: 'node', ...node });
   const { observed, judged } = await judgeInRounds(deps, found.observation);
   // The pool has neither rules nor anything that is remembered.
   const isNothing = !observed.isKnown && judged.findings.length === 0;

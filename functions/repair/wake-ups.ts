@@ -1,12 +1,12 @@
 /**
- * Which timers, events and rounds ask for a pass, and for what. A pool has one pass at a time; requests meanwhile share the next one, and the
- * coalescer keeps them (`shared/lifecycle/coalesce.ts`).
+ * Which timers, events and rounds ask for a pass, and for what. A pool has one pass at a time; requests meanwhile
+ * share the next one, and the coalescer keeps them (`shared/lifecycle/coalesce.ts`).
  */
-import { FOR_POOL, forNode, type PassAsk, toAsk } from './asks.ts';
-import type { PassDeps } from './context.ts';
-import { readLiveClaim, readLiveNode } from './live-reads.ts';
+import type { PassAsk, PassDeps } from './context.ts';
+import { readLiveClaim, readLiveNode } from './observe.ts';
+import type { Asked } from './rule/pool-facts.ts';
 import { poolOf } from './rule/node-verdict.ts';
-import { nodeCodec, OWNER, poolCodec } from './record.ts';
+import { answer, type EndedDrain, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
@@ -15,10 +15,12 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
+import * as z from '../../shared/contract/zod.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { readJson } from '../../shared/domain/json.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
-import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
+import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask, Scopes } from '../../shared/lifecycle/next-round.ts';
 import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
@@ -29,16 +31,10 @@ import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.t
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 
-/** The record of one node, by UID (I10). */
-export const nodeRecordId = (uid: string): string => `node/${uid}`;
-
 export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
 /** Stands for the nodes without a NodePool: no NodePool can have this name. */
 const NO_POOL = KARPENTER.nodePoolLabel;
-
-/** The record of one pool. undefined: of the nodes without a NodePool. */
-export const poolRecordId = (name: string | undefined): string => (name === undefined ? 'cluster' : `pool/${name}`);
 
 /** What a wake-up for a pass is about. */
 export const poolSubject = (name: string | undefined): Subject => ({
@@ -49,6 +45,73 @@ export const poolSubject = (name: string | undefined): Subject => ({
 
 /** The pool that a wake-up for a pass is about. */
 const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (name === NO_POOL ? undefined : name);
+
+export const FOR_POOL: PassAsk = { kind: 'pool' };
+
+export const forNode = (uid: string, observedTime?: EpochMs): PassAsk => ({ kind: 'node', uid, observedTime });
+
+const POOL_NAME = 'due';
+
+export function toAsk(ask: PassAsk): Ask {
+  switch (ask.kind) {
+    case 'pool':
+      return { kind: 'scope', name: POOL_NAME };
+    case 'node': {
+      const { uid, observedTime } = ask;
+      return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
+    }
+    case 'drainEnd':
+      return { kind: 'message', text: JSON.stringify({ uid: ask.uid, ...ask.end }) };
+  }
+}
+
+const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
+
+function ofAsk(ask: Ask): PassAsk {
+  switch (ask.kind) {
+    case 'all':
+      return FOR_POOL;
+    case 'scope': {
+      if (ask.name === POOL_NAME) return FOR_POOL;
+      const [uid = '', time] = ask.name.split('@');
+      return forNode(uid, time === undefined ? undefined : toEpochMs(Number(time)));
+    }
+    case 'message': {
+      const { data } = drainEnd.safeParse(readJson(ask.text));
+      // Another version wrote it: it may be about any node.
+      if (data === undefined) return FOR_POOL;
+      const { uid, ...end } = data;
+      return { kind: 'drainEnd', uid, end };
+    }
+  }
+}
+
+/** All that a pass is asked for. */
+export function readAsks(asks: readonly Ask[]): Asked {
+  const uids = new Set<string>();
+  const observedTimes = new Map<string, EpochMs>();
+  const drainEnds = new Map<string, EndedDrain>();
+  let isOfPool = false;
+  for (const ask of asks.map(ofAsk)) {
+    if (ask.kind !== 'pool') uids.add(ask.uid);
+    switch (ask.kind) {
+      case 'pool':
+        isOfPool = true;
+        break;
+      case 'node': {
+        const { uid, observedTime: time } = ask;
+        // By the first of several changes the node became unhealthy.
+        if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
+        break;
+      }
+      case 'drainEnd':
+        drainEnds.set(ask.uid, ask.end);
+    }
+  }
+  const isOfChanges = !isOfPool && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
+  const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
+  return { uids, observedTimes, changesTime, drainEnds };
+}
 
 /** The shortest time between two passes of one pool. */
 export const PASS_SPACING = seconds(1);
@@ -61,8 +124,8 @@ export interface Passes {
 }
 
 /**
- * Whether the wake-up is of the timer that the record has now, or that one is due. Each run sets it anew: a wake-up of an earlier setting
- * would start one more chain of runs, for good.
+ * Whether the wake-up is of the timer that the record has now, or that one is due. Each run sets it anew: a wake-up
+ * of an earlier setting would start one more chain of runs, for good.
  */
 export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeUp, now: EpochMs): boolean {
   const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
@@ -139,7 +202,10 @@ async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>)
   });
 }
 
-/** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. @param what of a message that nobody repeats */
+/**
+ * Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it.
+ * @param what of a message that nobody repeats
+ */
 export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassAsk): Promise<boolean> {
   if (uid === undefined) return false;
   const stored = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();

@@ -157,16 +157,10 @@ function asksOf(texts: z.output<typeof stored>): readonly Ask[] {
   });
 }
 
-const storedAsk = (ask: Ask): string => {
-  switch (ask.kind) {
-    case 'all':
-      return STORED_ALL;
-    case 'scope':
-      return ask.name;
-    case 'message':
-      return `${STORED_MESSAGE}${ask.text}`;
-  }
-};
+function storedAsk(ask: Ask): string {
+  if (ask.kind === 'all') return STORED_ALL;
+  return ask.kind === 'scope' ? ask.name : `${STORED_MESSAGE}${ask.text}`;
+}
 
 const storedAsks = (asks: readonly Ask[]): z.output<typeof stored> =>
   asks.length === 1 && asks[0]?.kind === 'all' ? 'all' : asks.map(storedAsk);

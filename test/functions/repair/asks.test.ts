@@ -1,6 +1,7 @@
 /** What a pass is asked for, as it stands in the record of the requests that wait for it. */
 import { describe, expect, it } from 'vitest';
-import { FOR_POOL, forNode, type PassAsk, readAsks, toAsk } from '../../../functions/repair/asks.ts';
+import type { PassAsk } from '../../../functions/repair/context.ts';
+import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/wake-ups.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const ended = { requestId: 'n1.1', answer: { kind: 'succeeded', message: 'drain Succeeded: ' } } as const;
