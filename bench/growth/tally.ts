@@ -45,7 +45,7 @@ export function createTally(from: EpochMs): { readonly tally: Tally; readonly re
         const answer = await proceed();
         const listed = method === 'list' ? objectsIn(answer) : [];
         count('requests to the API server', Math.max(1, Math.ceil(listed.length / PAGE)));
-        for (const object of listed) count('bytes listed', bytesOf(object));
+        for (const object of listed) count('bytes listed', bytesListed(object));
         return answer;
       }),
       records: aroundCalls(deps.records, async ({ method, args, proceed }) => {
@@ -88,7 +88,16 @@ export function createTally(from: EpochMs): { readonly tally: Tally; readonly re
 
 const bytesOf = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length);
 
-function objectsIn(answer: unknown): readonly unknown[] {
+/** Objects that are listed do not change, and are listed again and again. */
+const listedBytes = new WeakMap<object, number>();
+
+function bytesListed(object: object): number {
+  const bytes = listedBytes.get(object) ?? bytesOf(object);
+  listedBytes.set(object, bytes);
+  return bytes;
+}
+
+function objectsIn(answer: unknown): readonly object[] {
   if (typeof answer !== 'object' || answer === null || !('objects' in answer)) return [];
-  return Array.isArray(answer.objects) ? answer.objects : [];
+  return Array.isArray(answer.objects) ? (answer.objects as readonly object[]) : [];
 }

@@ -1,24 +1,28 @@
-/** Whether a series stays where it is: its last quarter against its second. The first is left out, in which everything fills up. Pure. */
+/**
+ * Whether a series stays where it is: its last quarter against the one before. In the first half everything fills up: Events live for an hour.
+ * Pure.
+ */
 import { percentile } from '../measure/statistics.ts';
 import { atMost, numberRow, type Row, type Unit } from '../report/row.ts';
 
 export interface Quarters {
-  readonly second: readonly number[];
+  readonly third: readonly number[];
   readonly last: readonly number[];
 }
 
 export function quartersOf(series: readonly number[]): Quarters {
   const length = Math.floor(series.length / 4);
-  return { second: series.slice(length, 2 * length), last: series.slice(series.length - length) };
+  const start = series.length - length;
+  return { third: series.slice(start - length, start), last: series.slice(start) };
 }
 
 /**
- * How many times the second quarter's median the last one's is; the line through both, not a single peak. Of nothing it is 1, and
+ * How many times the third quarter's median the last one's is; the line through both, not a single peak. Of nothing it is 1, and
  * infinitely many times nothing is something. Throws a RangeError for fewer than four samples.
  */
 export function growthOf(series: readonly number[]): number {
-  const { second, last } = quartersOf(series);
-  const [before, after] = [percentile(second, 50), percentile(last, 50)];
+  const { third, last } = quartersOf(series);
+  const [before, after] = [percentile(third, 50), percentile(last, 50)];
   return before === after ? 1 : after / before;
 }
 
@@ -30,12 +34,12 @@ export function flatRow(row: {
   readonly limit?: number | undefined;
 }): Row {
   const { name, unit, series, limit } = row;
-  const { second, last } = quartersOf(series);
+  const { third, last } = quartersOf(series);
   const { ours } = numberRow({ name, unit, ours: last });
-  const { ours: reference } = numberRow({ name, unit, ours: second });
+  const { ours: reference } = numberRow({ name, unit, ours: third });
   const judged = { unit: '1', median: growthOf(series) } as const;
   return {
-    name: `${name}, last quarter against second`,
+    name: `${name}, last quarter against the one before`,
     ours,
     reference,
     judged,

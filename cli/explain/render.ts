@@ -2,7 +2,7 @@
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
 import { onOneLine } from '../../shared/domain/printable.ts';
-import { shown } from '../../functions/grace-period/explain.ts';
+import { quotedValue } from '../../functions/grace-period/explain.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { LifecycleExplanation } from './lifecycle.ts';
 import { instant } from './instant.ts';
@@ -79,7 +79,7 @@ function describeAnnotation({ annotation, pods }: NodeExplanation): string {
       return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, ${annotation.until === 'indefinite' ? 'without end' : `until ${annotation.until}`}`;
     case 'theirs': {
       const effect = annotation.value === 'true' ? 'Karpenter leaves the node alone' : 'it has no effect';
-      return `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
+      return `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
     }
     case 'none':
       return `Curfew holds no do-not-disrupt on the node${holdable ? NOT_HELD : ''}`;
@@ -91,7 +91,7 @@ const NOT_HELD = ', although pods are protected: the grace-period function is la
 /** Protected or not, by what, until when. */
 function describePod({ value, protection, protected: active }: PodExplanation, node: NodeExplanation): string {
   if (value === undefined) return 'not annotated';
-  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
+  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(value)}`;
   switch (protection.kind) {
     case 'none':
       return `${annotation} has no effect: ${NO_EFFECT[protection.reason]}`;

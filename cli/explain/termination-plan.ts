@@ -1,7 +1,7 @@
 /** What the termination of a node does with each of its pods: when, and what is in its way. By the rules of `functions/finalizer`. Pure. */
 import { type PodStep, planDrain } from '../../functions/finalizer/explain.ts';
 import { forceTime } from '../../shared/domain/forced-deletion.ts';
-import type { PassedOver } from '../../shared/domain/drainable-pod.ts';
+import type { SkipReason } from '../../shared/domain/drainable-pod.ts';
 import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { PlannedPod } from '../drain/plan.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
@@ -13,10 +13,10 @@ export function planTermination(
   deadline: EpochMs | undefined,
   now: EpochMs,
 ): readonly PlannedPod[] {
-  const { steps, passedOver } = planDrain({ now, pods, deadline, protection: protection.policy });
+  const { steps, skippedPods } = planDrain({ now, pods, deadline, protection: protection.policy });
   const planned = [
     ...steps.map(step => planStep(step, budgets, deadline)),
-    ...passedOver.map(({ pod: { namespace, name }, because }): PlannedPod => {
+    ...skippedPods.map(({ pod: { namespace, name }, because }): PlannedPod => {
       const action = because === 'StuckTerminating' ? 'ignore' : 'leave';
       return { namespace, name, action, because: PASSED_OVER[because], time: undefined, blockers: [] };
     }),
@@ -60,7 +60,7 @@ function planStep(step: PodStep, budgets: NodeObservation['budgets'], deadline: 
   }
 }
 
-const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
+const PASSED_OVER: Readonly<Record<SkipReason, string>> = {
   Finished: 'stays: it has ended',
   Static: 'stays: its kubelet runs it from a file',
   ToleratesDisruption: 'stays: it tolerates the taint karpenter.sh/disrupted',

@@ -45,8 +45,8 @@ export async function readTermination(
   for (const id of ids) {
     const held = readRecord(TERMINATION_CODEC, await records.get({ owner: TERMINATION_CODEC.owner, id }));
     if (held.kind !== 'known' || !hasBegun(held.value)) continue;
-    const { deadline, settings, hooks, keyUid } = held.value;
-    const uid = keyUid ?? id.slice(id.indexOf('/') + 1);
+    const { deadline, settings, hooks, hookKeyUid } = held.value;
+    const uid = hookKeyUid ?? id.slice(id.indexOf('/') + 1);
     const atWork = (settings?.hooks ?? []).flatMap(hook => {
       const progress = Object.hasOwn(hooks, hook.name) ? hooks[hook.name] : undefined;
       return progress !== undefined && isAtWork(progress) ? [hookAtWork(hook, progress, uid)] : [];

@@ -12,7 +12,7 @@ import { ofKind, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../..
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
-import { TERMINATION } from './termination/settings.ts';
+import { TERMINATION_BLOCK } from './termination/settings.ts';
 import { createClaimHints } from './termination/claim-hints.ts';
 import { decide } from './termination/decide.ts';
 import { reportTerminationFaults } from './faults.ts';
@@ -22,7 +22,7 @@ import { forgetOrphan } from './orphans/forget-request.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { targetOfNode } from './termination/observe.ts';
-import { isKnownPool, keepPool } from './termination/known-pools.ts';
+import { isKnownPool, updateKnownPool } from './termination/known-pools.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
 import { takeSlot } from './objects/call-queue.ts';
 import { decide as decideObject } from './objects/decide.ts';
@@ -37,7 +37,7 @@ import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 const OWNER = 'finalizer';
 /** What a termination goes by. */
-const KEEPER = { owner: OWNER, readers: [TERMINATION, PROTECTION] } as const;
+const KEEPER = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
 export interface Rules {
   readonly decide: typeof decide;
@@ -71,7 +71,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
     context.terminations,
     context.rules,
     { takes: isOrphanCheck, timerDue: () => checkForOrphans(deps) },
-    { takes: isKnownPool, timerDue: wakeUp => keepPool(deps, wakeUp.subject.name, wakeUp) },
+    { takes: isKnownPool, timerDue: wakeUp => updateKnownPool(deps, wakeUp.subject.name, wakeUp) },
     { takes: isInstance, timerDue: wakeUp => reconcileInstance(context, wakeUp.subject.name, { wakeUp }) },
     ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
     ofKind('NodeClaim', wakeUp => {
@@ -123,7 +123,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: ClusterEv
     case 'Node':
       if (change === 'Deleted') return reconcileGoneNode(context, subject);
       return reconcileNode(context, name, {
-        onlyIfGoing: change === 'Modified' && changedOnly(changed, OF_GOING_NODES),
+        onlyIfTerminating: change === 'Modified' && changedOnly(changed, PARTS_OF_TERMINATION),
       });
     case 'Pod':
     case 'VolumeAttachment':
@@ -131,11 +131,11 @@ async function reconcileClusterEvent(context: ReconcileContext, event: ClusterEv
     case 'PodDisruptionBudget':
       return context.terminations.request(undefined);
     case 'FinalizerRule':
-      await reconcileRule(context, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
+      await reconcileRule(context, name, { watch, affectsObjects: !isRepeated && !isOwnFinalizer(changed) });
       return isRepeated ? undefined : reconcileOtherRules(context, name);
     case 'NodePool':
       await reportTerminationFaults(context, subject, isRepeated);
-      await keepPool(context.deps, name);
+      await updateKnownPool(context.deps, name);
       return context.settings.changed(event);
     case 'NodeLifecyclePolicy':
       await keepPolicy(context.deps, KEEPER, subject);
@@ -147,7 +147,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: ClusterEv
 }
 
 /** Parts of a Node that matter to its termination alone: neither our finalizer nor what is in force depends on them. */
-const OF_GOING_NODES: ReadonlySet<string> = new Set([
+const PARTS_OF_TERMINATION: ReadonlySet<string> = new Set([
   'bootID',
   'conditions',
   'drain',
@@ -162,7 +162,7 @@ const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length =
 interface NodeCause {
   readonly wakeUp?: SubjectWakeUp;
   /** What changed of the Node matters to a termination alone. */
-  readonly onlyIfGoing?: boolean;
+  readonly onlyIfTerminating?: boolean;
 }
 
 /** @param missing UID of the NodeClaim that an earlier look took it for, and that was not there */
@@ -172,8 +172,8 @@ async function reconcileNode(
   cause: NodeCause = {},
   missing?: string,
 ): Promise<void> {
-  const { wakeUp, onlyIfGoing = false } = cause;
-  const target = await targetOfNode(context.deps, context.hints, { name, onlyIfGoing });
+  const { wakeUp, onlyIfTerminating = false } = cause;
+  const target = await targetOfNode(context.deps, context.hints, { name, onlyIfTerminating });
   const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
   const isKnown = target === undefined || (await reconcileTarget(context, target, isOwn ? wakeUp : undefined));
   // Its NodeClaim went since it was found: the Node is a subject of its own from now on.

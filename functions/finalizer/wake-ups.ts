@@ -16,19 +16,19 @@ import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './termination/decide.ts';
-import { isRegistered, toTerminated } from './termination/objects.ts';
+import { isRegistered, toTerminatedObject } from './termination/objects.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
-import { effectiveTermination, TERMINATION, type EffectiveTermination } from './termination/settings.ts';
+import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } from './termination/settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 const OWNER = 'finalizer';
 /** What is out of sight looks again by its own timer. */
-const UNSEEN = { notServed: 'none' } as const;
+const NONE_IF_NOT_SERVED = { notServed: 'none' } as const;
 
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
-  return createSettingsRounds(deps, OWNER, scopes => concernedBySettings(deps, scopes));
+  return createSettingsRounds(deps, OWNER, scopes => affectedBySettings(deps, scopes));
 }
 
 /** Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. They have no scopes. */
@@ -38,7 +38,7 @@ export function terminationRounds(deps: Deps): Rounds {
     name: 'terminations',
     spacing: seconds(1),
     async concerned() {
-      const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);
+      const [claims, nodes] = await inParallel([listNodeClaims(deps, NONE_IF_NOT_SERVED), listNodes(deps)]);
       return [...claims, ...nodes].filter(isTerminating).map(subjectOf);
     },
   });
@@ -47,8 +47,8 @@ export function terminationRounds(deps: Deps): Rounds {
 const isTerminating = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
 const poolOf = ({ metadata }: KubernetesObject): string | undefined => metadata.labels?.[KARPENTER.nodePoolLabel];
 /** Those for which the rule asks for something under the settings as they are, and those that are terminating. */
-async function concernedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
-  const [claims, nodes] = await inParallel([listNodeClaims(deps, UNSEEN), listNodes(deps)]);
+async function affectedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
+  const [claims, nodes] = await inParallel([listNodeClaims(deps, NONE_IF_NOT_SERVED), listNodes(deps)]);
   const targets = toTargets(claims, nodes).filter(
     ({ pool }) => scopes === 'all' || (pool !== undefined && scopes.includes(pool)),
   );
@@ -56,7 +56,7 @@ async function concernedBySettings(deps: Deps, scopes: Scopes): Promise<readonly
   const now = deps.clock.now();
   return targets.flatMap(target => {
     const termination = settings.get(target.pool);
-    return termination !== undefined && isConcerned(target, termination, now) ? subjectsOf(target) : [];
+    return termination !== undefined && isAffected(target, termination, now) ? subjectsOf(target) : [];
   });
 }
 
@@ -80,19 +80,19 @@ function toTargets(claims: readonly KubernetesObject[], nodes: readonly Kubernet
   return [...ofClaims, ...lone.map(node => ({ claim: undefined, nodes: [node], pool: poolOf(node) }))];
 }
 
-function isConcerned({ claim, nodes }: JudgedTarget, settings: EffectiveTermination, now: EpochMs): boolean {
+function isAffected({ claim, nodes }: JudgedTarget, settings: EffectiveTermination, now: EpochMs): boolean {
   const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
   if (objects.some(isTerminating)) return true;
   const decision = decide({
     now,
-    claim: claim && toTerminated(claim),
+    claim: claim && toTerminatedObject(claim),
     isRegistered: claim !== undefined && isRegistered(claim),
     claimGracePeriod: undefined,
     terminationTimestamp: undefined,
-    nodes: nodes.map(toTerminated),
+    nodes: nodes.map(toTerminatedObject),
     settings,
     storedDeadline: undefined,
-    takesBackDeadline: false,
+    isDeadlineTakenBack: false,
     hasBegun: false,
     storedNames: [],
   });
@@ -111,7 +111,7 @@ async function loadSettings(
   deps: Deps,
   pools: ReadonlySet<string | undefined>,
 ): Promise<ReadonlyMap<string | undefined, EffectiveTermination>> {
-  const [policies] = await loadPolicySets(deps, OWNER, [TERMINATION]);
+  const [policies] = await loadPolicySets(deps, OWNER, [TERMINATION_BLOCK]);
   const found = new Map<string | undefined, EffectiveTermination>();
   for (const pool of pools) found.set(pool, effectiveTermination(await loadPool(deps, pool), policies));
   return found;

@@ -18,11 +18,11 @@ import { reconcileObject } from './objects/reconcile.ts';
 export async function reconcileHook(context: TargetContext, key: string): Promise<void> {
   const [uid = ''] = key.split('/');
   const nothing = new Map<string, HookAnswer>();
-  if (!(await reconcileOwn(context, uid, nothing))) await reconcileLeftNodes(context, uid, nothing);
+  if (!(await reconcileTermination(context, uid, nothing))) await reconcileLeftNodes(context, uid, nothing);
 }
 
 /** Looks at the termination of this object. False: there is none. */
-async function reconcileOwn(
+async function reconcileTermination(
   context: TargetContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
@@ -60,7 +60,7 @@ async function leftNodesOf(
     if (metadata.deletionTimestamp === undefined) continue;
     const stored = await openNodeRecord(deps, metadata.uid).load();
     const loaded = isOnlyCopy ? ofThisVersion(stored, `Node ${metadata.name}`) : stored;
-    if (loaded.kind !== 'known' || loaded.value.keyUid !== uid) continue;
+    if (loaded.kind !== 'known' || loaded.value.hookKeyUid !== uid) continue;
     nodes.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
   }
   return nodes;
@@ -69,10 +69,10 @@ async function leftNodesOf(
 /** In whose termination the hooks are called: the subject of the record, or the NodeClaim that goes on with the calls of its Node. */
 async function callerOf(
   { deps }: Pick<TargetContext, 'deps'>,
-  { hooksOf }: TerminationRecord,
+  { hookOwnerUid }: TerminationRecord,
   target: TerminationSubject,
 ): Promise<TerminationSubject> {
-  const claim = hooksOf === undefined ? undefined : await claimUnderWay(deps, hooksOf);
+  const claim = hookOwnerUid === undefined ? undefined : await claimUnderWay(deps, hookOwnerUid);
   return claim === undefined ? target : { kind: 'NodeClaim', name: claim.name, uid: claim.uid };
 }
 
@@ -93,7 +93,7 @@ export async function reconcileAnswer(
   }
   const answer = hookAnswerOf(detail, 'the worker');
   const answers = new Map([[name, answer]]);
-  if (await reconcileOwn(context, uid, answers)) return;
+  if (await reconcileTermination(context, uid, answers)) return;
   const loaded = ofThisVersion(await openRecord(context.deps, LEDGER_CODEC, `object/${uid}`).load(), `object ${uid}`);
   if (loaded.kind === 'known') {
     return reconcileObject(context, loaded.stored.subject, undefined, { ...answer, rule: name });

@@ -9,7 +9,6 @@ import {
   isActive,
   parseDoNotDisrupt,
   protectionOf,
-  type Compatibility,
   type Protection,
   type ProtectionPolicy,
 } from '../../shared/domain/protection.ts';
@@ -70,14 +69,14 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
     message,
     about: { kind: 'Pod', namespace, name, uid },
   });
-  const observed = observedEnd(annotated, rules);
+  const observed = endIfEnforced(annotated, rules);
   const said: Announcement[] = observed === undefined ? [] : [say('observed', observed.key, observed.message)];
-  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
+  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(value)}`;
 
-  const problem = problemOf(value, policy.compatibility);
+  const problem = problemOf(value);
   if (problem !== undefined) {
     const explanation = `is neither "true" nor a positive Go duration such as "4h" or "1h30m" (${problem})`;
-    said.push(say('invalid', shown(value), `${annotation} ${explanation}; ${effectOf(protection)}`));
+    said.push(say('invalid', quotedValue(value), `${annotation} ${explanation}; ${effectOf(protection)}`));
   }
   if (protection.kind !== 'until') return said;
 
@@ -102,7 +101,7 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
 }
 
 /** What the pod's protection would be under the block that is only observed; undefined: the same, or none is active. */
-function observedEnd(
+function endIfEnforced(
   { pod, value, protection }: AnnotatedPod,
   { observed, now }: Rules,
 ): { readonly key: string; readonly message: string } | undefined {
@@ -110,7 +109,7 @@ function observedEnd(
   const key = spanOf(protectionOf(pod, observed.policy));
   const span = spanOf(protection);
   if (key === span) return undefined;
-  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
+  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(value)}`;
   const source = observed.source ?? 'the policy';
   return { key, message: `${annotation} protects ${span}; in mode Enforce ${source} would make that ${key}` };
 }
@@ -132,8 +131,8 @@ function warnTimeOf(expiry: EpochMs, { warnBefore }: ProtectionPolicy): EpochMs 
 }
 
 /** Why the value is not valid; undefined when it is. Both rule sets agree on that. */
-function problemOf(value: string, compatibility: Compatibility | 'Unknown'): string | undefined {
-  const asked = parseDoNotDisrupt(value, compatibility === 'Unknown' ? 'Design' : compatibility);
+function problemOf(value: string): string | undefined {
+  const asked = parseDoNotDisrupt(value, 'Design');
   return asked.kind === 'invalid' ? asked.problem : undefined;
 }
 
@@ -151,4 +150,4 @@ function effectOf(protection: Protection): string {
 const SHOWN_CHARS = 64;
 
 /** A value as it stands in messages: quoted, and cut when it is long. */
-export const shown = (value: string): string => quoteCut(value, SHOWN_CHARS);
+export const quotedValue = (value: string): string => quoteCut(value, SHOWN_CHARS);

@@ -13,11 +13,11 @@ import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
-import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
-import { effortAfter, type MadeChange, type NodeChange } from './node-change.ts';
-import { restsOn, type ObservedNode } from './observe.ts';
+import type { Counts, GracePeriodDecision, RecordWrite } from './decide.ts';
+import { effortAfter, type NodeWrite, type NodeChange } from './node-change.ts';
+import { basisValues, type ObservedNode } from './observe.ts';
 import type { GracePeriodRecord } from './record.ts';
-import { announce, countProtected, reportChange, reportGone, reportRefused } from './report.ts';
+import { announce, countProtectedPods, reportChange, reportGone, reportRefusal } from './report.ts';
 
 export async function apply(
   context: GracePeriodContext,
@@ -26,44 +26,44 @@ export async function apply(
 ): Promise<Turn> {
   switch (decision.kind) {
     case 'close':
-      return close(context, decision, observed);
+      return closeRecord(context, decision, observed);
     case 'keep':
-      return keep(context, decision, observed);
+      return keepRecord(context, decision, observed);
   }
 }
 
-async function close(
+async function closeRecord(
   context: GracePeriodContext,
   decision: Extract<GracePeriodDecision, { kind: 'close' }>,
   observed: ObservedNode,
 ): Promise<Turn> {
-  const record = { announced: observed.stored?.announced ?? {} };
+  const record = { announcedKeys: observed.stored?.announcedKeys ?? {} };
   const changed = await changeNode(context, observed, decision, { record, wakeTime: undefined });
   if (changed.kind === 'again') return changed;
   const turn = afterChange(decision.node);
   return turn.kind === 'again' ? turn : observed.record.release();
 }
 
-async function keep(
+async function keepRecord(
   context: GracePeriodContext,
   { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
   observed: ObservedNode,
 ): Promise<Turn> {
   const { record } = observed;
-  const intended = await record.save({ ...wanted(observed, intent), punctual: !isUnsaid(intent, observed) });
+  const intended = await record.save({ ...recordToSave(observed, intent), punctual: !hasUnreported(intent, observed) });
   if (intended.kind === 'again') return intended;
 
   const changed = await changeNode(context, observed, { node, counts }, intent);
   if (changed.kind === 'again') return changed;
 
   await announce(context, announcements);
-  context.announced = [...context.announced, ...announcements];
-  countProtected(context.deps, counts);
+  context.announcements = [...context.announcements, ...announcements];
+  countProtectedPods(context.deps, counts);
   const isNews = announcements.length > 0 || changed.memory !== undefined;
   const after = { ...outcome, record: withMemory(outcome.record, changed.memory) };
-  const done: Turn = isNews ? await record.save(wanted(observed, after)) : DONE;
+  const done: Turn = isNews ? await record.save(recordToSave(observed, after)) : DONE;
   // The wake-up for what is unsaid looks once more, too.
-  return done.kind === 'done' && !isUnsaid(outcome, observed) ? afterChange(node) : done;
+  return done.kind === 'done' && !hasUnreported(outcome, observed) ? afterChange(node) : done;
 }
 
 /** Looks once more after a release: a pod may have come meanwhile, and its own run still found the node held. */
@@ -83,15 +83,15 @@ export async function closeGone(
 type AnnotateOutcome = { readonly kind: 'ok' | 'changed' };
 
 /** What is remembered of changes of the Node. */
-type Memory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
+type ChangeMemory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
 
-/** As `Remembered`; without `wakeTime` the record was to be closed. */
-type Intent = Pick<Remembered, 'record'> & { readonly wakeTime: EpochMs | undefined };
+/** As `RecordWrite`; without `wakeTime` the record was to be closed. */
+type Intent = Pick<RecordWrite, 'record'> & { readonly wakeTime: EpochMs | undefined };
 
-type Changed =
+type NodeChangeOutcome =
   | Extract<Turn, { kind: 'again' }>
   /** `memory`: where it changes. */
-  | { readonly kind: 'ok'; readonly memory: Memory | undefined };
+  | { readonly kind: 'ok'; readonly memory: ChangeMemory | undefined };
 
 /** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
 async function changeNode(
@@ -99,13 +99,13 @@ async function changeNode(
   observed: ObservedNode,
   { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
   before: Intent,
-): Promise<Changed> {
-  const { effort, refusals: stored }: Memory = observed.stored ?? {};
+): Promise<NodeChangeOutcome> {
+  const { effort, refusals: stored }: ChangeMemory = observed.stored ?? {};
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
-  const made: MadeChange = node;
+  const made: NodeWrite = node;
   const { deps, reporter, tries } = context;
-  const say = (text: string, isRepeated: boolean): Promise<void> => reportRefused(reporter, observed, text, isRepeated);
-  const change = { key: made.kind, stored, restsOn: restsOn(observed), say };
+  const say = (text: string, isRepeated: boolean): Promise<void> => reportRefusal(reporter, observed, text, isRepeated);
+  const change = { key: made.kind, stored, restsOn: basisValues(observed), say };
   const outcome = await tries.make(change, () => annotate(deps, observed.object, made));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   if (!isRefusal(outcome)) {
@@ -115,62 +115,65 @@ async function changeNode(
     const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
     return { kind: 'ok', memory };
   }
-  return rememberRefused(context, observed, before, outcome);
+  return rememberRefusal(context, observed, before, outcome);
 }
 
 /** Remembers the refusal, so that the next look waits with this change and does the rest. */
-async function rememberRefused(
+async function rememberRefusal(
   { tries }: GracePeriodContext,
   observed: ObservedNode,
   before: Intent,
   refused: Refused,
-): Promise<Changed> {
-  const { effort, refusals }: Memory = observed.stored ?? {};
+): Promise<NodeChangeOutcome> {
+  const { effort, refusals }: ChangeMemory = observed.stored ?? {};
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
   const { until, goesBack } = refused;
-  const isKept = goesBack !== undefined || isUnsaid(before, observed);
+  const isKept = goesBack !== undefined || hasUnreported(before, observed);
   const wakeTime = (isKept ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
   const saved = await observed.record.save({
-    ...wanted(observed, { record, wakeTime }),
-    punctual: !isUnsaid({ record, wakeTime }, observed),
+    ...recordToSave(observed, { record, wakeTime }),
+    punctual: !hasUnreported({ record, wakeTime }, observed),
   });
   if (saved.kind !== 'again' && goesBack !== undefined) throw goesBack;
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 
-const memoryOf = (effort: Memory['effort'], refusals: Memory['refusals']): Memory => ({
+const memoryOf = (effort: ChangeMemory['effort'], refusals: ChangeMemory['refusals']): ChangeMemory => ({
   ...(effort !== undefined && { effort }),
   ...(refusals !== undefined && { refusals }),
 });
 
 /** @param memory undefined: as it is */
-function withMemory(record: GracePeriodRecord, memory: Memory | undefined): GracePeriodRecord {
-  return memory === undefined ? record : { announced: record.announced, ...memory };
+function withMemory(record: GracePeriodRecord, memory: ChangeMemory | undefined): GracePeriodRecord {
+  return memory === undefined ? record : { announcedKeys: record.announcedKeys, ...memory };
 }
 
 /** The record as it is to be written, under the Node's UID. */
-function wanted({ object: { metadata } }: ObservedNode, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
+function recordToSave(
+  { object: { metadata } }: ObservedNode,
+  { record, wakeTime }: RecordWrite,
+): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
   return { subject, value: record, wakeTime };
 }
 
 /** Something is still to be said: the timer stays due, for the sweep alone. */
-const isUnsaid = ({ wakeTime }: Intent, { input: { now } }: ObservedNode): boolean =>
+const hasUnreported = ({ wakeTime }: Intent, { observation: { now } }: ObservedNode): boolean =>
   wakeTime !== undefined && isDue(now, wakeTime);
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */
 async function annotate(
   { kubernetes }: Pick<GracePeriodDeps, 'kubernetes'>,
   { metadata }: KubernetesObject,
-  change: MadeChange,
+  change: NodeWrite,
 ): Promise<AnnotateOutcome> {
   const ref = { type: RESOURCES.Node, name: metadata.name };
   const outcome = await changeExactly(kubernetes, ref, metadata, { annotations: annotationsFor(change) });
   return { kind: outcome.kind === 'ok' ? 'ok' : 'changed' };
 }
 
-function annotationsFor(change: MadeChange): Readonly<Record<string, string | null>> {
+function annotationsFor(change: NodeWrite): Readonly<Record<string, string | null>> {
   switch (change.kind) {
     case 'hold':
       return { [KARPENTER.doNotDisruptAnnotation]: 'true', [ANNOTATIONS.protectedUntil]: change.until };

@@ -14,7 +14,7 @@ export interface GracePeriodContext {
   readonly reporter: Reporter;
   readonly tries: Tries;
   /** A timer brought the run here. */
-  readonly isTimed: boolean;
+  readonly isFromTimer: boolean;
   /** What this run has announced, in its record or not. */
-  announced: readonly Announcement[];
+  announcements: readonly Announcement[];
 }

@@ -7,7 +7,7 @@ import {
   annotatedPods,
   announcementsFor,
   nextInstant,
-  shown,
+  quotedValue,
   type Announcement,
   type ObservedProtection,
 } from './announcements.ts';
@@ -26,9 +26,9 @@ import { heldUntil } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, hours, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 
 /** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
-const SAID_TOGETHER_WITHIN = seconds(1);
+const REPORTED_TOGETHER_WITHIN = seconds(1);
 /** Objects that one run records Events about; the others have a run of their own. */
-export const TOLD_AT_MOST = 25;
+export const MAX_OBJECTS_PER_RUN = 25;
 /** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 
@@ -40,14 +40,14 @@ export interface GracePeriodObservation {
   readonly policy: ProtectionPolicy;
   readonly policyName: string | undefined;
   /** What a block that is only observed would make of the pods. */
-  readonly observed: ObservedProtection | undefined;
+  readonly observedProtection: ObservedProtection | undefined;
   readonly record: GracePeriodRecord;
   /** What a change of the Node rests on. */
   readonly basis: string;
 }
 
 /** A record's content and when to look again. */
-export interface Remembered {
+export interface RecordWrite {
   readonly record: GracePeriodRecord;
   readonly wakeTime: EpochMs;
 }
@@ -68,9 +68,9 @@ export type GracePeriodDecision =
       /** To be said now, each once. */
       readonly announcements: readonly Announcement[];
       /** To be written before anything is done. */
-      readonly intent: Remembered;
+      readonly intent: RecordWrite;
       /** To be written when all is done. */
-      readonly outcome: Remembered;
+      readonly outcome: RecordWrite;
       readonly counts: Counts;
     };
 
@@ -99,42 +99,44 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const { effort, refusals } = record;
   const said = [
     ...aboutNode(observation, until),
-    ...annotated.flatMap(pod => announcementsFor(pod, { policy, policyName, observed: observation.observed, now })),
+    ...annotated.flatMap(pod =>
+      announcementsFor(pod, { policy, policyName, observed: observation.observedProtection, now }),
+    ),
   ];
-  const unsaid = said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
-  const told = new Set([...new Set(unsaid.map(({ about }) => about.uid))].slice(0, TOLD_AT_MOST));
-  const announcements = unsaid.filter(({ about }) => told.has(about.uid));
+  const unreported = said.filter(({ about, topic, key }) => record.announcedKeys[about.uid]?.[topic] !== key);
+  const reportedUids = new Set([...new Set(unreported.map(({ about }) => about.uid))].slice(0, MAX_OBJECTS_PER_RUN));
+  const announcements = unreported.filter(({ about }) => reportedUids.has(about.uid));
 
   const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
-  const next = earliest(earliest(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
+  const next = earliest(earliest(addDuration(now, IDLE_CHECK), endOfFirstGroup(instants)), retryTime);
   // Pods that are gone are forgotten with the next write.
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
-  const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
-  const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
-  const kept = { announced, ...(effort !== undefined && { effort }), ...(refusals !== undefined && { refusals }) };
+  const remembered = Object.entries(record.announcedKeys).filter(([uid]) => present.has(uid));
+  const announcedKeys = announcements.length > 0 ? Object.fromEntries(remembered) : record.announcedKeys;
+  const kept = { announcedKeys, ...(effort !== undefined && { effort }), ...(refusals !== undefined && { refusals }) };
   // The timer stays due until everything is said, so that the sweep makes up for a run that dies.
-  const intent: Remembered = { record: kept, wakeTime: announcements.length > 0 ? now : next };
-  const outcome: Remembered = {
-    record: { ...kept, announced: withAnnouncements(announced, announcements) },
-    wakeTime: announcements.length < unsaid.length ? now : next,
+  const intent: RecordWrite = { record: kept, wakeTime: announcements.length > 0 ? now : next };
+  const outcome: RecordWrite = {
+    record: { ...kept, announcedKeys: withAnnouncements(announcedKeys, announcements) },
+    wakeTime: announcements.length < unreported.length ? now : next,
   };
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
 }
 
 /** The end of the group that the first instant begins: pods that end shortly after one another are all due by then. */
-function lastOfFirst(instants: readonly EpochMs[]): EpochMs | undefined {
+function endOfFirstGroup(instants: readonly EpochMs[]): EpochMs | undefined {
   const first = instants.reduce(earliest, undefined);
   if (first === undefined) return undefined;
-  const end = addDuration(first, SAID_TOGETHER_WITHIN);
+  const end = addDuration(first, REPORTED_TOGETHER_WITHIN);
   return instants.filter(instant => instant < end).reduce((a, b) => latest(a, b), first);
 }
 
 /** The memory with these announcements made. */
 export function withAnnouncements(
-  announced: GracePeriodRecord['announced'],
+  announcedKeys: GracePeriodRecord['announcedKeys'],
   made: readonly Announcement[],
-): GracePeriodRecord['announced'] {
-  const merged = new Map(Object.entries(announced));
+): GracePeriodRecord['announcedKeys'] {
+  const merged = new Map(Object.entries(announcedKeys));
   for (const { about, topic, key } of made) merged.set(about.uid, { ...merged.get(about.uid), [topic]: key });
   return Object.fromEntries(merged);
 }
@@ -145,8 +147,8 @@ function aboutNode({ node }: GracePeriodObservation, until: string | undefined):
   const about = { kind: 'Node', name, uid } as const;
   if (until === undefined) return [];
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') {
-    const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected ${spanOf(until)}`;
-    return [{ topic: 'notOurs', key: shown(doNotDisrupt), message, about }];
+    const message = `karpenter.sh/do-not-disrupt: ${quotedValue(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected ${spanOf(until)}`;
+    return [{ topic: 'notOurs', key: quotedValue(doNotDisrupt), message, about }];
   }
   return [];
 }

@@ -1,2 +1,2 @@
 /** What the command line reads of protections, and nothing else of this folder: the rules themselves, and how their records are read. */
-export { shown } from './announcements.ts';
+export { quotedValue } from './announcements.ts';

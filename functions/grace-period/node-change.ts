@@ -45,10 +45,10 @@ export type NodeChange =
   | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' | 'ReplacementHeld' };
 
 /** A change of the Node that is made. */
-export type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
+export type NodeWrite = Exclude<NodeChange, { kind: 'leave' }>;
 
 /** What the change is judged by. */
-interface Judged {
+interface JudgedNode {
   readonly now: EpochMs;
   readonly node: AnnotatedNode;
 }
@@ -62,7 +62,6 @@ export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs)
   const holding = annotated
     .map(({ protection }) => protection)
     .filter(protection => protection.kind !== 'none' && protection.source !== 'True' && isActive(protection, now));
-  if (holding.length === 0) return undefined;
   let latest: EpochMs | undefined;
   for (const protection of holding) {
     if (protection.kind !== 'until') return 'indefinite';
@@ -73,7 +72,7 @@ export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs)
 
 /** What is to be changed on the Node so that it is held until then; undefined: nothing holds it. */
 export function changeOf(
-  { node, now }: Judged,
+  { node, now }: JudgedNode,
   until: string | undefined,
   annotated: readonly AnnotatedPod[],
 ): NodeChange {
@@ -105,8 +104,9 @@ const isRestoring = (change: NodeChange): boolean => change.kind === 'hold' && c
 
 /** When a change that is wanted may be made; undefined: now. */
 export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {
-  const failures = effort === undefined || !isRestoring(wanted) ? 0 : effort.times - FREE_RESTORES + 1;
-  if (effort === undefined || failures <= 0) return undefined;
+  if (effort === undefined || !isRestoring(wanted)) return undefined;
+  const failures = effort.times - FREE_RESTORES + 1;
+  if (failures <= 0) return undefined;
   const time = addDuration(effort.lastTime, doubledWait(FIRST_RETRY, failures, LONGEST_RETRY));
   return isDue(now, time) ? undefined : time;
 }

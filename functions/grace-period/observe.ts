@@ -33,20 +33,20 @@ export interface ObservedNode {
   readonly record: TimedRecord<GracePeriodRecord>;
   readonly stored: GracePeriodRecord | undefined;
   /** What the rule decides on. */
-  readonly input: GracePeriodObservation;
+  readonly observation: GracePeriodObservation;
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
 /**
  * Reads the Node, its record and, where it may matter, its pods and settings.
- * @param announced by this run so far, in its record or not
+ * @param announcements of this run so far, in its record or not
  */
 export async function observe(
   deps: Deps,
   target: SoughtNode,
   recordOf: (uid: string) => TimedRecord<GracePeriodRecord>,
-  announced: readonly Announcement[],
+  announcements: readonly Announcement[],
 ): Promise<Lookup<ObservedNode, GracePeriodRecord>> {
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },
@@ -65,8 +65,8 @@ export async function observe(
   const surroundings = known ? await loadSurroundings(deps, object) : await loadIfAnnotated(deps, object);
   if (surroundings === undefined) return { kind: 'nothing' };
   const { pods, protection } = surroundings;
-  const { policy, source, observed } = protection;
-  const input: GracePeriodObservation = {
+  const { policy, source, observed: observedProtection } = protection;
+  const observation: GracePeriodObservation = {
     now: deps.clock.now(),
     node: {
       name,
@@ -78,15 +78,15 @@ export async function observe(
     pods,
     policy,
     policyName: source,
-    observed,
-    record: { ...stored, announced: withAnnouncements(stored?.announced ?? {}, announced) },
-    basis: stored?.refusals === undefined ? '' : basisOf(restsOn({ object, pods, protection })),
+    observedProtection,
+    record: { ...stored, announcedKeys: withAnnouncements(stored?.announcedKeys ?? {}, announcements) },
+    basis: stored?.refusals === undefined ? '' : basisOf(basisValues({ object, pods, protection })),
   };
-  return { kind: 'here', observation: { object, pods, protection, record, stored, input } };
+  return { kind: 'here', observation: { object, pods, protection, record, stored, observation } };
 }
 
 /** What a change of the Node rests on: with anything else, one that was refused is tried at once. */
-export const restsOn = ({
+export const basisValues = ({
   object,
   pods,
   protection,

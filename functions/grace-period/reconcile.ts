@@ -85,7 +85,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
   }
 }
 
-type Found = Exclude<Lookup<ObservedNode, GracePeriodRecord>, { kind: 'nothing' }>;
+type FoundNode = Exclude<Lookup<ObservedNode, GracePeriodRecord>, { kind: 'nothing' }>;
 
 async function reconcileNode(
   { deps, reporter, holdOutOfSight }: ReconcileContext,
@@ -96,8 +96,8 @@ async function reconcileNode(
     deps,
     reporter,
     tries: createTries(deps.clock),
-    isTimed: wakeUp !== undefined,
-    announced: [],
+    isFromTimer: wakeUp !== undefined,
+    announcements: [],
   };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
   let opened: { readonly uid: string; readonly record: TimedRecord<GracePeriodRecord> } | undefined;
@@ -105,16 +105,16 @@ async function reconcileNode(
     (opened = { uid, record: records(recordIdOf(uid)) }).record;
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
   let target = first;
-  const concern: Concern<Found, GracePeriodDecision | 'closeGone'> = {
+  const concern: Concern<FoundNode, GracePeriodDecision | 'closeGone'> = {
     what: `node ${first.name}`,
     async observe() {
-      const found = await observe(deps, target, recordOf, run.announced);
+      const found = await observe(deps, target, recordOf, run.announcements);
       if (found.kind === 'nothing') return { kind: 'over' };
       // I10: from now on this node is meant, not its name.
       if (found.kind === 'here') target = { ...target, uid: found.observation.object.metadata.uid };
       return { kind: 'here', observation: found };
     },
-    decide: found => (found.kind === 'gone' ? 'closeGone' : decide(found.observation.input)),
+    decide: found => (found.kind === 'gone' ? 'closeGone' : decide(found.observation.observation)),
     async apply(decision, found) {
       if (found.kind === 'gone') return closeGone({ reporter }, found);
       return decision === 'closeGone' ? DONE : apply(run, decision, found.observation);
@@ -126,7 +126,7 @@ async function reconcileNode(
     first: () =>
       opened && {
         subject: { apiVersion: 'v1', kind: 'Node', name: target.name, uid: opened.uid },
-        value: { announced: {} },
+        value: { announcedKeys: {} },
       },
   });
 }

@@ -3,7 +3,7 @@ import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
-import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
 export const OWNER = 'grace-period';
@@ -12,7 +12,7 @@ const schema = z.pipe(
   z.transform(withoutOldRefusal),
   z.object({
     /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced anew. */
-    announced: z.record(z.string(), z.record(z.string(), z.string())),
+    announcedKeys: z.record(z.string(), z.record(z.string(), z.string())),
     /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
     effort: z.exactOptional(z.object({ times: z.int().check(z.positive()), lastTime: instant })),
     /** Changes of the Node that the API server refuses, by kind. */
@@ -23,7 +23,10 @@ const schema = z.pipe(
 export type GracePeriodRecord = z.output<typeof schema>;
 export type Effort = NonNullable<GracePeriodRecord['effort']>;
 
-export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = checkedCodec(OWNER, schema, 2);
+export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = storedUnder(
+  { announcedKeys: 'announced' },
+  checkedCodec(OWNER, schema, 2),
+);
 
 /** In version 1 an effort could be about a refusal. What is to be tried again is found out by trying. */
 function withoutOldRefusal(state: unknown): unknown {

@@ -11,7 +11,7 @@ import { settingPlace } from '../../shared/policies/setting-place.ts';
 import { annotatedPods, type AnnotatedPod, type Announcement, type AnnouncementTopic } from './announcements.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import type { Counts } from './decide.ts';
-import type { MadeChange } from './node-change.ts';
+import type { NodeWrite } from './node-change.ts';
 import type { ObservedNode } from './observe.ts';
 
 interface EventOfTopic {
@@ -33,11 +33,11 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
 
 /** Says each announcement. Where a timer brought the run here, how late it was is measured. */
 export async function announce(
-  { deps, reporter, isTimed }: GracePeriodContext,
+  { deps, reporter, isFromTimer }: GracePeriodContext,
   announcements: readonly Announcement[],
 ): Promise<void> {
   await fewAtATime(announcements, each => {
-    if (isTimed) measureLateness(deps, each);
+    if (isFromTimer) measureLateness(deps, each);
     return reporter.report(toReport(each));
   });
 }
@@ -60,7 +60,7 @@ function toReport({ topic, message, about: { kind, ...metadata } }: Announcement
 }
 
 /** How many pods are protected, and how soon the next protection ends. */
-export function countProtected({ metrics, clock }: GracePeriodDeps, { protectedPods, nextExpiry }: Counts): void {
+export function countProtectedPods({ metrics, clock }: GracePeriodDeps, { protectedPods, nextExpiry }: Counts): void {
   metrics.count(METRICS.protectedPods, protectedPods);
   if (nextExpiry !== undefined)
     metrics.milliseconds(METRICS.timeToNextExpiry, durationBetween(clock.now(), nextExpiry));
@@ -70,7 +70,7 @@ export function countProtected({ metrics, clock }: GracePeriodDeps, { protectedP
 export async function reportChange(
   reporter: Reporter,
   { object: about, pods, protection }: ObservedNode,
-  change: MadeChange,
+  change: NodeWrite,
   { protectedPods, elapsedPods, nextExpiry }: Counts,
 ): Promise<void> {
   const settings = decidedBy(protection, annotatedPods(pods, protection.policy));
@@ -112,7 +112,7 @@ export function decidedBy({ policy, source }: SourcedProtection, pods: readonly 
 }
 
 /** Says that the API server refuses a change of the Node. */
-export const reportRefused = (
+export const reportRefusal = (
   reporter: Reporter,
   { object }: ObservedNode,
   text: string,

@@ -17,7 +17,7 @@ export const DEFAULT_GRACE_PERIOD = seconds(30);
 const STUCK_AFTER = seconds(60);
 
 /** Why a drain passes a pod over. */
-export type PassedOver =
+export type SkipReason =
   /** Succeeded or Failed. */
   | 'Finished'
   /** Run by the kubelet from a file, or owned by the Node: nobody else can end it. */
@@ -35,15 +35,14 @@ export const DRAIN_GROUPS = ['NonCritical', 'NonCriticalDaemon', 'Critical', 'Cr
 export type DrainGroup = (typeof DRAIN_GROUPS)[number];
 
 export type Drainability =
-  | { readonly kind: 'passedOver'; readonly because: PassedOver }
-  | { readonly kind: 'counts'; readonly group: DrainGroup };
+  { readonly kind: 'skipped'; readonly because: SkipReason } | { readonly kind: 'counts'; readonly group: DrainGroup };
 
 /** How a pod stands in a drain of its node at `now`. */
 export function drainabilityOf(pod: PodView, now: EpochMs): Drainability {
-  if (isFinished(pod)) return { kind: 'passedOver', because: 'Finished' };
-  if (isStatic(pod)) return { kind: 'passedOver', because: 'Static' };
-  if (toleratesDisruption(pod)) return { kind: 'passedOver', because: 'ToleratesDisruption' };
-  if (isStuckTerminating(pod, now)) return { kind: 'passedOver', because: 'StuckTerminating' };
+  if (isFinished(pod)) return { kind: 'skipped', because: 'Finished' };
+  if (isStatic(pod)) return { kind: 'skipped', because: 'Static' };
+  if (toleratesDisruption(pod)) return { kind: 'skipped', because: 'ToleratesDisruption' };
+  if (isStuckTerminating(pod, now)) return { kind: 'skipped', because: 'StuckTerminating' };
   return { kind: 'counts', group: drainGroupOf(pod) };
 }
 

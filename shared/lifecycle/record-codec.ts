@@ -57,6 +57,23 @@ export function checkedCodec<Value>(
   };
 }
 
+/** The codec of a record some of whose fields stand in the store under the names that released versions gave them: name → stored name. */
+export function storedUnder<Value>(
+  names: Readonly<Partial<Record<keyof Value & string, string>>>,
+  codec: RecordCodec<Value>,
+): RecordCodec<Value> {
+  const toStored = new Map(Object.entries<string | undefined>(names));
+  const toOwn = new Map([...toStored].map(([own, stored]) => [stored ?? own, own]));
+  return {
+    ...codec,
+    parse: state => codec.parse(renamed(state, toOwn)),
+    toState: value => renamed(codec.toState(value), toStored),
+  };
+}
+
+const renamed = (state: JsonObject, names: ReadonlyMap<string, string | undefined>): JsonObject =>
+  Object.fromEntries(Object.entries(state).map(([name, value]) => [names.get(name) ?? name, value]));
+
 /** In the state of a record that a run is about to delete (`timed-record.ts`, T3); the kernel's own, no codec sees it. */
 export const CLOSING = 'closing';
 

@@ -71,6 +71,8 @@ export interface CheckContext {
   readonly instanceCheck: (providerID: string, check: string) => string | undefined;
   /** All objects of a resource that is not mirrored, by its plural and group; none when it is not served. */
   readonly objects: (resource: string) => readonly KubernetesObject[];
+  /** The object as it is now, by its UID; undefined: it is gone, or its kind is not served. */
+  readonly current: (object: KubernetesObject) => KubernetesObject | undefined;
   /** Whether the clean-up of that FinalizerRule fails at the moment. */
   readonly failsCleanup: (rule: string) => boolean;
   /** Whether calls about the instance fail at the moment. */

@@ -98,6 +98,15 @@ export function createInvariantWatcher({
       const known = core.resources().find(each => each.resource === plural && each.group === group.join('.'));
       return known === undefined ? [] : core.list(known).items;
     },
+    current({ apiVersion, kind, metadata: { namespace, name, uid } }: KubernetesObject): KubernetesObject | undefined {
+      const type = core.resourceForKind(apiVersion, kind);
+      if (type === undefined) return undefined;
+      const list = core.list(type, {
+        ...(namespace !== undefined && { namespace }),
+        fieldSelector: `metadata.name=${name}`,
+      });
+      return list.items.find(({ metadata }) => metadata.uid === uid);
+    },
     instanceState,
     instanceCheck,
     failsInstance,

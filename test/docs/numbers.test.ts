@@ -52,12 +52,12 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0046'),
     text: 'delay the end by {} s',
-    constant: 'functions/finalizer/termination/unawaited-hooks.ts: EACH',
+    constant: 'functions/finalizer/termination/unawaited-hooks.ts: MAX_DELAY_PER_HOOK',
   },
   {
     document: decision('0046'),
     text: 'all of them by {} s',
-    constant: 'functions/finalizer/termination/unawaited-hooks.ts: ALL',
+    constant: 'functions/finalizer/termination/unawaited-hooks.ts: MAX_DELAY_OF_HOOKS',
   },
   {
     document: decision('0047'),
@@ -68,7 +68,7 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0048'),
     text: 'tells at most {} objects',
-    constant: 'functions/grace-period/decide.ts: TOLD_AT_MOST',
+    constant: 'functions/grace-period/decide.ts: MAX_OBJECTS_PER_RUN',
   },
   { document: decision('0048'), text: '{} receives last a day', constant: 'shared/contract/inbox.ts: MAX_RECEIVES' },
   {

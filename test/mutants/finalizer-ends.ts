@@ -148,7 +148,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mutation: withFinalizerRules({
       steps: TERMINATION_STEPS.map(step =>
         step.name.startsWith('Hooks:')
-          ? { name: step.name, run: async context => (context.forced ? { kind: 'done' } : step.run(context)) }
+          ? { name: step.name, run: async context => (context.isForced ? { kind: 'done' } : step.run(context)) }
           : step,
       ),
     }),
@@ -179,8 +179,8 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     scenario: `${WITHOUT_WAITING}#hooks-delay-a-forced-end-by-fifteen-seconds-at-most`,
     mutation: hooksSeeing(context => ({
       ...context,
-      progress() {
-        const progress = context.progress();
+      state() {
+        const progress = context.state();
         const hooks = Object.entries(progress.hooks).map(([name, hook]) => {
           const isSpent = hook.phase === 'failed' && hook.attempts > 1;
           return [name, isSpent ? { ...hook, lastSeenTime: hook.firstInvokedTime } : hook] as const;
@@ -252,7 +252,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: `${RULES}#a-rule-in-conflict-cleans-up-what-carries-its-finalizer`,
     mutation: withFinalizerRules({
-      decideObject: seen => (seen.holdsNew ? decideObject(seen) : { kind: 'ignore' }),
+      decideObject: seen => (seen.addsFinalizer ? decideObject(seen) : { kind: 'ignore' }),
     }),
   },
   {

@@ -91,7 +91,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     breaks: ['I1', 'I2'],
     seed: 15,
     mutation: deciding(decision =>
-      decision.kind === 'terminate' ? { ...decision, forced: decision.deadline !== undefined } : decision,
+      decision.kind === 'terminate' ? { ...decision, isForced: decision.deadline !== undefined } : decision,
     ),
   },
   {
@@ -100,7 +100,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: 'finalizer-deadline-sources.yaml#the-node-claims-own-comes-first',
     mutation: deciding(decision =>
-      decision.kind === 'terminate' ? { ...decision, forced: false, deadline: undefined } : decision,
+      decision.kind === 'terminate' ? { ...decision, isForced: false, deadline: undefined } : decision,
     ),
   },
   {

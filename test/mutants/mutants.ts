@@ -30,6 +30,7 @@ import { REPAIR_POOL_MUTANTS } from './repair-pool.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
 import { REPAIR_VOLUNTARY_MUTANTS } from './repair-voluntary.ts';
 import { TIMER_MUTANTS } from './timer.ts';
+import { WORD_MUTANTS } from './words.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
@@ -61,6 +62,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PERMISSION_MUTANTS,
   ...ANSWER_MUTANTS,
   ...METAMORPHIC_MUTANTS,
+  ...WORD_MUTANTS,
 ];
 
 /** The mistake of that name. Throws for a name that is not known. */

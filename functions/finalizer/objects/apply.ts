@@ -7,11 +7,11 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { addDuration } from '../../../shared/domain/time.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { callEnded, reserveCall } from './call-rate.ts';
-import { callCleanUp, clearDegraded, FOLLOWED_BY, isAnswered, keepAnswer } from './clean-up.ts';
+import { releaseCall, reserveCall } from './call-rate.ts';
+import { callCleanUp, clearDegraded, TAKE_OVER_AFTER, awaitsAnswer, saveAnswer } from './clean-up.ts';
 import type { ObjectContext, ObjectRun } from './context.ts';
 import type { ObjectDecision } from './decide.ts';
-import { orphan, putOn, strip } from './finalizer.ts';
+import { markOrphaned, addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
@@ -19,7 +19,7 @@ import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
 
 /** An answer of a worker is written down first, whatever is refused. */
 export async function apply(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
-  return (await takeAnswer(context, observed)) ?? unlessRefused(context, decision, observed);
+  return (await takeAnswer(context, observed)) ?? carryOutUnlessRefused(context, decision, observed);
 }
 
 /** Writes the answer in hand down; undefined: there is none that anybody waits for. */
@@ -27,16 +27,20 @@ async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise
   const { entry, inForce } = observed;
   const { answer } = context;
   context.answer = undefined;
-  if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !isAnswered(entry, answer))
+  if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !awaitsAnswer(entry, answer))
     return undefined;
   if (entry.phase === 'orphaned') await reportLateSuccess(context.reporter, observed);
-  const turn = await keepAnswer(context, observed, entry, answer);
+  const turn = await saveAnswer(context, observed, entry, answer);
   if (turn.kind === 'again') context.answer = 'written' in turn ? answer : undefined;
   return turn;
 }
 
 /** What is refused is remembered in the entry, and said on the object. */
-async function unlessRefused(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
+async function carryOutUnlessRefused(
+  context: ObjectRun,
+  decision: ObjectDecision,
+  observed: ObservedObject,
+): Promise<Turn> {
   const { reporter, tries } = context;
   const { entry, object, inForce, record } = observed;
   const say = (message: string, isRepeated: boolean): Promise<void> =>
@@ -74,16 +78,17 @@ async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: 
     case 'watch':
       return entry === undefined ? DONE : saveEntry(observed, entry, decision.until);
     case 'hold':
-      return putOn(context, observed);
+      return addFinalizer(context, observed);
     case 'free':
-      if (object !== undefined && (await strip(context, observed, object)) === 'changed') return again('it changed');
+      if (object !== undefined && (await removeFinalizer(context, observed, object)) === 'changed')
+        return again('it changed');
       return record.closeNow();
     case 'intend':
       return intend(context, observed);
     case 'call':
       context.ownAttempt = undefined;
       if (entry === undefined) return DONE;
-      return callAndKeep(context, observed, entry);
+      return callAndSave(context, observed, entry);
     case 'wait':
       if (entry === undefined) return DONE;
       if (decision.overdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
@@ -92,20 +97,24 @@ async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: 
       if (object === undefined) return again('it went');
       if (decision.because === 'deadline') return releaseUnclean(context, observed, object);
       await clearDegraded(context, observed);
-      if ((await strip(context, observed, object)) === 'changed') return again('it changed');
+      if ((await removeFinalizer(context, observed, object)) === 'changed') return again('it changed');
       const message = `clean-up is done, ${rule.finalizerName} is off`;
       await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
       return record.closeNow();
     }
     case 'orphan':
-      return orphan(context, observed, 'it went before its clean-up was done: somebody else took the finalizer off');
+      return markOrphaned(
+        context,
+        observed,
+        'it went before its clean-up was done: somebody else took the finalizer off',
+      );
   }
 }
 
-async function callAndKeep(context: ObjectContext, observed: ObservedObject, entry: LedgerEntry): Promise<Turn> {
+async function callAndSave(context: ObjectContext, observed: ObservedObject, entry: LedgerEntry): Promise<Turn> {
   const answer = await callCleanUp(context, observed, entry.attempts);
-  const turn = await keepAnswer(context, observed, entry, answer);
-  await callEnded(context.deps, observed.inForce, observed.subject.uid ?? '');
+  const turn = await saveAnswer(context, observed, entry, answer);
+  await releaseCall(context.deps, observed.inForce, observed.subject.uid ?? '');
   return turn;
 }
 
@@ -117,25 +126,25 @@ async function releaseUnclean(
 ): Promise<Turn> {
   if (observed.entry?.phase !== 'orphaned') {
     const rule = observed.inForce.object.metadata.name;
-    const saved = await orphan(context, observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
+    const saved = await markOrphaned(context, observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
     if (!saved.written) return saved;
   }
-  return (await strip(context, observed, object)) === 'changed' ? again('it changed') : DONE;
+  return (await removeFinalizer(context, observed, object)) === 'changed' ? again('it changed') : DONE;
 }
 
 /** Notes the next call down, or takes a place in the queue of its rule. */
 async function intend(context: ObjectRun, observed: ObservedObject): Promise<Turn> {
-  const { deps, takeSlot: take } = context;
+  const { deps, takeSlot } = context;
   const { entry, observation, inForce } = observed;
   const { now } = observation;
-  const isPlaced = entry?.slotTime !== undefined;
-  const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isPlaced, now, take });
+  const isSlotDue = entry?.slotTime !== undefined;
+  const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isSlotDue, now, takeSlot });
   if (slot > now) {
     return saveEntry(observed, { ...nextEntry(observed), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
   }
   const attempts = (entry?.attempts ?? 0) + 1;
   const next = { ...nextEntry(observed), phase: 'intended', attempts, time: now } as const;
-  const turn = await saveEntry(observed, next, addDuration(now, FOLLOWED_BY));
+  const turn = await saveEntry(observed, next, addDuration(now, TAKE_OVER_AFTER));
   if (turn.written) context.ownAttempt = attempts;
   return again('the call was noted down');
 }

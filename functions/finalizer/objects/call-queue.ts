@@ -5,38 +5,41 @@ import { addDuration, isDue, toDurationMs, type EpochMs } from '../../../shared/
 
 /** The calls of one rule. */
 export interface CallQueue {
-  /** Until when places are taken. */
-  readonly taken?: EpochMs;
-  /** Calls under way, by object: until when they may be. */
-  readonly running?: Readonly<Record<string, EpochMs>>;
+  /** When the next place is free; absent: now. */
+  readonly nextSlotTime?: EpochMs;
+  /** Of the calls under way, by UID of the object: when they count as over. */
+  readonly callEndTimes?: Readonly<Record<string, EpochMs>>;
 }
 
 /**
  * A place in a rule's queue: as many at once as may be under way, then one each interval. A place that has come takes up one of those that
  * may be under way; where all are, it is behind the others again.
  *
- * @param own whose place it is: a UID; `isPlaced`: its place has come
+ * @param own whose place it is: a UID; `isSlotDue`: its place has come
  */
 export function takeSlot(
-  { taken, running = {} }: CallQueue,
-  { uid: own, isPlaced }: { readonly uid: string; readonly isPlaced: boolean },
+  { nextSlotTime, callEndTimes = {} }: CallQueue,
+  { uid: own, isSlotDue }: { readonly uid: string; readonly isSlotDue: boolean },
   { perSecond, concurrent }: RateLimit,
   now: EpochMs,
 ): { readonly slot: EpochMs; readonly queue: CallQueue } {
   const interval = toDurationMs(Math.ceil(1000 / perSecond));
-  const left = Object.fromEntries(Object.entries(running).filter(([uid, until]) => uid !== own && !isDue(now, until)));
-  const from = taken !== undefined && taken > now ? taken : now;
+  const underWay = Object.fromEntries(
+    Object.entries(callEndTimes).filter(([uid, until]) => uid !== own && !isDue(now, until)),
+  );
+  const from = nextSlotTime !== undefined && nextSlotTime > now ? nextSlotTime : now;
   const early = addDuration(from, toDurationMs(-concurrent * interval));
-  const isFull = Object.keys(left).length >= concurrent;
+  const isFull = Object.keys(underWay).length >= concurrent;
   const next = addDuration(from, interval);
-  const begun = { ...left, [own]: addDuration(now, RUN_ENDS_WITHIN) };
-  if (isPlaced && !isFull) return { slot: now, queue: { ...(taken !== undefined && { taken }), running: begun } };
+  const withOwn = { ...underWay, [own]: addDuration(now, RUN_ENDS_WITHIN) };
+  if (isSlotDue && !isFull)
+    return { slot: now, queue: { ...(nextSlotTime !== undefined && { nextSlotTime }), callEndTimes: withOwn } };
   const slot = isFull ? next : early > now ? early : now;
-  return { slot, queue: { taken: next, running: slot > now ? left : begun } };
+  return { slot, queue: { nextSlotTime: next, callEndTimes: slot > now ? underWay : withOwn } };
 }
 
 /** The queue when a call has ended. */
-export const endCall = ({ running = {}, ...queue }: CallQueue, own: string): CallQueue => ({
+export const freeSlot = ({ callEndTimes = {}, ...queue }: CallQueue, own: string): CallQueue => ({
   ...queue,
-  running: Object.fromEntries(Object.entries(running).filter(([uid]) => uid !== own)),
+  callEndTimes: Object.fromEntries(Object.entries(callEndTimes).filter(([uid]) => uid !== own)),
 });

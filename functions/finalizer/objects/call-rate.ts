@@ -4,20 +4,23 @@ import * as z from '../../../shared/contract/zod.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { checkedCodec, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { endCall, type CallQueue, type takeSlot } from './call-queue.ts';
+import { freeSlot, type CallQueue, type takeSlot as TakeSlot } from './call-queue.ts';
 import type { RuleInForce } from '../rules/rule-set.ts';
 
-/** Version 1 had no `running`. */
+/** Version 1 had no `callEndTimes`. */
 const schema = z.object({
-  taken: z.exactOptional(instant),
-  running: z.exactOptional(z.record(z.string(), instant)),
+  nextSlotTime: z.exactOptional(instant),
+  callEndTimes: z.exactOptional(z.record(z.string(), instant)),
 });
 
-export const CALL_RATE_CODEC: RecordCodec<z.output<typeof schema>> = checkedCodec('finalizer', schema, 2);
+export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
+  { nextSlotTime: 'taken', callEndTimes: 'running' },
+  checkedCodec('finalizer', schema, 2),
+);
 
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
@@ -25,28 +28,32 @@ type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
  * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
  * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
- * @param isPlaced the place that the object had taken before has come; `now`: when the object was looked at, so that a place that is free is
- * one that has come, however long the queue takes to be read; `take`: the rule
+ * @param isSlotDue the place that the object had taken before has come; `now`: when the object was looked at, so that a place that is free is
+ * one that has come, however long the queue takes to be read; `takeSlot`: the rule
  */
 export async function reserveCall(
   deps: Deps,
   { object, rule }: RuleInForce,
   uid: string,
-  { isPlaced, now, take }: { readonly isPlaced: boolean; readonly now: EpochMs; readonly take: typeof takeSlot },
+  {
+    isSlotDue,
+    now,
+    takeSlot,
+  }: { readonly isSlotDue: boolean; readonly now: EpochMs; readonly takeSlot: typeof TakeSlot },
 ): Promise<EpochMs> {
   let slot = now;
   await changeQueue(deps, object, queue => {
-    const taken = take(queue, { uid, isPlaced }, rule.rateLimit, now);
-    slot = taken.slot;
-    return taken.queue;
+    const next = takeSlot(queue, { uid, isSlotDue }, rule.rateLimit, now);
+    ({ slot } = next);
+    return next.queue;
   });
   return slot;
 }
 
 /** The call has ended, and another may begin. */
-export async function callEnded(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
+export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
   try {
-    await changeQueue(deps, object, queue => endCall(queue, uid));
+    await changeQueue(deps, object, queue => freeSlot(queue, uid));
   } catch (error) {
     // Nobody is to repeat a call because its end could not be noted down: it counts as under way until `RUN_ENDS_WITHIN` is over.
     if (!(error instanceof RetryableError) || error.reason !== 'Contended') throw error;

@@ -13,11 +13,11 @@ import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 
-const CALLED: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
+const CALLED_PHASES: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
 
 /** Whether the entry waits for this answer. That the work is done counts also when it comes too late to be waited for. */
-export const isAnswered = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
-  CALLED.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
+export const awaitsAnswer = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
+  CALLED_PHASES.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
 
 /** One call, with the same key each time; a call whose outcome is not known is a failure. */
 export async function callCleanUp(
@@ -45,10 +45,10 @@ export async function callCleanUp(
 }
 
 /** Should a run die, the next one goes on from what it noted down after this long. */
-export const FOLLOWED_BY = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
+export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** Stores an answer, whether it came from the call or by a worker's event. */
-export async function keepAnswer(
+export async function saveAnswer(
   context: FinalizerContext,
   observed: ObservedObject,
   entry: LedgerEntry,
@@ -57,7 +57,11 @@ export async function keepAnswer(
   const { now } = observed.observation;
   const { message: _, ...rest } = nextEntry(observed);
   if (answer.kind === 'succeeded') {
-    const saved = await saveEntry(observed, { ...rest, phase: 'cleaned', time: now }, addDuration(now, FOLLOWED_BY));
+    const saved = await saveEntry(
+      observed,
+      { ...rest, phase: 'cleaned', time: now },
+      addDuration(now, TAKE_OVER_AFTER),
+    );
     return saved.written ? again('the clean-up is done') : saved;
   }
   if (answer.kind === 'pending') {

@@ -16,7 +16,7 @@ import {
 } from '../../../shared/domain/time.ts';
 
 /** What the ledger says of the object. */
-export interface Entry {
+export interface ObservedEntry {
   readonly phase: 'held' | 'intended' | 'pending' | 'failed' | 'cleaned' | 'orphaned';
   readonly attempts: number;
   readonly time: EpochMs;
@@ -28,14 +28,15 @@ export interface ObjectObservation {
   readonly now: EpochMs;
   readonly rule: FinalizerRule;
   /** The rule itself is being deleted: living objects are set free. */
-  readonly ruleEnds: boolean;
+  readonly isRuleTerminating: boolean;
   /** undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the rule names. */
-  readonly object: { readonly isHeld: boolean; readonly deletionTime: EpochMs | undefined } | 'outOfSight' | undefined;
-  readonly entry: Entry | undefined;
+  readonly object:
+    { readonly hasFinalizer: boolean; readonly deletionTime: EpochMs | undefined } | 'outOfSight' | undefined;
+  readonly entry: ObservedEntry | undefined;
   /** Whether this run noted the intended call down. */
-  readonly ownIntent: boolean;
+  readonly isOwnIntent: boolean;
   /** False: the rule is in conflict or refused, and only cleans up what carries its finalizer. */
-  readonly holdsNew: boolean;
+  readonly addsFinalizer: boolean;
 }
 
 export type ObjectDecision =
@@ -58,11 +59,11 @@ export type ObjectDecision =
 /** An object that lives, and an orphan, is looked at this often. */
 export const LEDGER_CHECK = hours(24);
 /** A worker that has not answered is asked again with the same key. */
-const ASKED_AGAIN_AFTER = minutes(10);
+const WORKER_RETRY_AFTER = minutes(10);
 /** One that waits for its clean-up is looked for this often while it is out of sight. */
-const HIDDEN_CHECK = minutes(5);
+const OUT_OF_SIGHT_CHECK = minutes(5);
 
-const isUnderWay = ({ phase, slotTime }: Entry): boolean =>
+const isUnderWay = ({ phase, slotTime }: ObservedEntry): boolean =>
   phase === 'held' ? slotTime !== undefined : phase !== 'orphaned';
 
 /**
@@ -70,10 +71,10 @@ const isUnderWay = ({ phase, slotTime }: Entry): boolean =>
  * living objects of a rule that is deleted; nothing else releases it.
  */
 export function decide(observation: ObjectObservation): ObjectDecision {
-  const { object, entry, rule, ruleEnds, now } = observation;
+  const { object, entry, rule, isRuleTerminating, now } = observation;
   if (object === 'outOfSight') {
     if (entry === undefined) return { kind: 'ignore' };
-    return { kind: 'watch', until: addDuration(now, isUnderWay(entry) ? HIDDEN_CHECK : LEDGER_CHECK) };
+    return { kind: 'watch', until: addDuration(now, isUnderWay(entry) ? OUT_OF_SIGHT_CHECK : LEDGER_CHECK) };
   }
   if (object === undefined) {
     if (entry === undefined) return { kind: 'ignore' };
@@ -81,13 +82,13 @@ export function decide(observation: ObjectObservation): ObjectDecision {
     return entry.phase === 'orphaned' ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) } : { kind: 'orphan' };
   }
   if (object.deletionTime === undefined) {
-    if (ruleEnds) return object.isHeld || entry !== undefined ? { kind: 'free' } : { kind: 'ignore' };
-    if (!object.isHeld && !observation.holdsNew) return { kind: entry === undefined ? 'ignore' : 'close' };
-    return object.isHeld && entry !== undefined
+    if (isRuleTerminating) return object.hasFinalizer || entry !== undefined ? { kind: 'free' } : { kind: 'ignore' };
+    if (!object.hasFinalizer && !observation.addsFinalizer) return { kind: entry === undefined ? 'ignore' : 'close' };
+    return object.hasFinalizer && entry !== undefined
       ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) }
       : { kind: 'hold' };
   }
-  if (!object.isHeld) {
+  if (!object.hasFinalizer) {
     if (entry === undefined || entry.phase === 'orphaned') return { kind: 'ignore' };
     return entry.phase === 'cleaned' ? { kind: 'close' } : { kind: 'orphan' };
   }
@@ -102,17 +103,17 @@ export function decide(observation: ObjectObservation): ObjectDecision {
     overdue: isOver,
   });
   if (entry === undefined || (entry.phase === 'held' && entry.slotTime === undefined)) return { kind: 'intend' };
-  if (entry.phase === 'intended' && observation.ownIntent) return { kind: 'call' };
+  if (entry.phase === 'intended' && observation.isOwnIntent) return { kind: 'call' };
   const next = nextCall(entry, rule.rateLimit);
   return isDue(now, next) ? { kind: 'intend' } : wait(next);
 }
 
-function nextCall({ phase, time, attempts, slotTime }: Entry, { longestBackoff }: RateLimit): EpochMs {
+function nextCall({ phase, time, attempts, slotTime }: ObservedEntry, { longestBackoff }: RateLimit): EpochMs {
   switch (phase) {
     case 'intended':
       return addDuration(time, RUN_ENDS_WITHIN);
     case 'pending':
-      return addDuration(time, ASKED_AGAIN_AFTER);
+      return addDuration(time, WORKER_RETRY_AFTER);
     case 'failed':
     case 'held':
     case 'cleaned':

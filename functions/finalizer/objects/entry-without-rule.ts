@@ -13,11 +13,11 @@ import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { seenIn } from '../rules/out-of-sight.ts';
-import { isAnswered } from './clean-up.ts';
+import { awaitsAnswer } from './clean-up.ts';
 import type { WorkerAnswer } from './context.ts';
 import type { LedgerEntry } from './record.ts';
 
-interface KeptEntry {
+interface LedgerEntryOfRule {
   readonly subject: Subject;
   readonly record: TimedRecord<LedgerEntry>;
   readonly rule: string;
@@ -27,12 +27,12 @@ interface KeptEntry {
 
 /** Between two looks: nobody watches a kind without a rule (I5). */
 const CHECK = minutes(5);
-const SAID_EVERY = hours(24);
+const REPORT_EVERY = hours(24);
 
 /** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
-export async function keepWithoutRule(
+export async function keepEntryWithoutRule(
   context: FinalizerContext,
-  kept: KeptEntry,
+  kept: LedgerEntryOfRule,
   answer: WorkerAnswer | undefined,
 ): Promise<void> {
   const { subject, record, rule, because } = kept;
@@ -40,39 +40,39 @@ export async function keepWithoutRule(
   await updateRecord(`${subject.kind} ${subject.name}`, record, async (loaded): Promise<Turn> => {
     if (loaded.kind !== 'known') return DONE;
     const time = deps.clock.now();
-    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && isAnswered(loaded.value, answer);
+    const isDone = answer?.kind === 'succeeded' && answer.rule === rule && awaitsAnswer(loaded.value, answer);
     const entry = isDone ? ({ ...loaded.value, phase: 'cleaned', time } as const) : loaded.value;
     if (because === undefined || entry.phase === 'orphaned') {
       return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
     }
-    return keep(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
+    return keepEntry(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
   });
 }
 
-type EntryWithoutRule = KeptEntry & { readonly because: string };
+type EntryWithoutRule = LedgerEntryOfRule & { readonly because: string };
 
-async function keep(
+async function keepEntry(
   context: FinalizerContext,
   kept: EntryWithoutRule,
   entry: LedgerEntry,
   now: EpochMs,
 ): Promise<Turn> {
   const { record, subject } = kept;
-  const object = await observed(context.deps, subject);
+  const object = await readObject(context.deps, subject);
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
-  if (object !== 'notKnown' && !isHeld) return end(context, kept, entry, object);
+  if (object !== 'notKnown' && !isHeld) return endEntry(context, kept, entry, object);
   const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
   const said = entry.withoutRule;
   const isNews =
-    said === undefined || (deleting && !said.deleting) || isDue(now, addDuration(said.saidTime, SAID_EVERY));
+    said === undefined || (deleting && !said.deleting) || isDue(now, addDuration(said.saidTime, REPORT_EVERY));
   // Said first: a run that dies in between says it again (I9).
-  if (isNews) await say(context.reporter, kept, entry, deleting);
+  if (isNews) await reportWithoutRule(context.reporter, kept, entry, deleting);
   const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting } } : entry;
   return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }
 
 /** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the rule. */
-async function observed(
+async function readObject(
   { kubernetes }: Pick<TerminationDeps, 'kubernetes'>,
   { apiVersion, kind, namespace, name, uid }: Subject,
 ): Promise<KubernetesObject | undefined | 'notKnown'> {
@@ -87,7 +87,7 @@ async function observed(
 }
 
 /** The finalizer is off: a person took it, or the object is gone. */
-async function end(
+async function endEntry(
   { reporter, deps }: FinalizerContext,
   { record, subject, rule, because }: EntryWithoutRule,
   entry: LedgerEntry,
@@ -107,7 +107,7 @@ async function end(
   return record.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK) });
 }
 
-function say(
+function reportWithoutRule(
   reporter: Reporter,
   { subject, rule, because }: EntryWithoutRule,
   entry: LedgerEntry,

@@ -10,19 +10,19 @@ import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
-import { isCarrying } from '../rules/rule-set.ts';
+import { carriesFinalizer } from '../rules/rule-set.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */
-export async function putOn({ deps, reporter }: FinalizerContext, observed: ObservedObject): Promise<Turn> {
+export async function addFinalizer({ deps, reporter }: FinalizerContext, observed: ObservedObject): Promise<Turn> {
   const { object, observation, entry, inForce, ref } = observed;
   if (object === undefined) return DONE;
   const { now, rule } = observation;
   const { message: _, ...rest } = nextEntry(observed);
   const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
   const save = (next: LedgerEntry): Promise<Saved> => saveEntry(observed, next, addDuration(now, LEDGER_CHECK));
-  if (isCarrying(object, inForce)) return save(value);
+  if (carriesFinalizer(object, inForce)) return save(value);
   // Keep the refusal in the record until the change succeeds: a run may die here.
   const { refusals } = entry ?? {};
   const saved = await save({ ...value, ...(refusals !== undefined && { refusals }) });
@@ -39,7 +39,7 @@ export async function putOn({ deps, reporter }: FinalizerContext, observed: Obse
 }
 
 /** `ok` also when there is nothing to take off any more, or the object is gone. */
-export async function strip(
+export async function removeFinalizer(
   { deps }: Pick<FinalizerContext, 'deps'>,
   { ref, inForce }: ObservedObject,
   object: KubernetesObject,
@@ -55,7 +55,7 @@ export async function strip(
 }
 
 /** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
-export async function orphan(
+export async function markOrphaned(
   { reporter }: FinalizerContext,
   observed: ObservedObject,
   because: string,

@@ -33,7 +33,7 @@ export function saveEntry({ record, subject }: ObservedObject, value: LedgerEntr
 
 /** The rules that have an entry in the record. */
 export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
-  loaded.kind === 'known' ? [loaded.value.rule, ...Object.keys(loaded.value.others ?? {})] : [];
+  loaded.kind === 'known' ? [loaded.value.rule, ...Object.keys(loaded.value.otherEntries ?? {})] : [];
 
 /** The entry of one rule as a record of its own. It is read anew by each `load`. */
 export function entryRecord(
@@ -44,7 +44,7 @@ export function entryRecord(
   let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
   const write = (value: LedgerRecord, subject: Wanted<LedgerEntry>['subject']): Promise<Saved> => {
     const now = clock.now();
-    const times = [value.wakeTime, ...Object.values(value.others ?? {}).map(each => each.wakeTime)];
+    const times = [value.wakeTime, ...Object.values(value.otherEntries ?? {}).map(each => each.wakeTime)];
     // One that has come is seen to by the run in hand, which looks at each entry.
     const ahead = times.filter(time => time !== undefined && time > now);
     const wakeTime = ahead.reduce<EpochMs | undefined>(earliest, undefined) ?? addDuration(now, LEDGER_CHECK);
@@ -62,34 +62,34 @@ export function entryRecord(
     },
     async save({ subject, value, wakeTime }) {
       const base = loaded.kind === 'known' ? loaded.value : undefined;
-      const others = base?.others ?? {};
-      const isAlone = base === undefined || (base.rule === rule && Object.keys(others).length === 0);
+      const otherEntries = base?.otherEntries ?? {};
+      const isAlone = base === undefined || (base.rule === rule && Object.keys(otherEntries).length === 0);
       if (isAlone) return record.save({ subject, value, wakeTime });
       const stored = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const main: LedgerRecord = { ...base, wakeTime: base.wakeTime ?? stored ?? wakeTime };
-      const before = base.rule === rule ? timeOf(main) : others[rule];
+      const before = base.rule === rule ? timeOf(main) : otherEntries[rule];
       const isSame = before !== undefined && isDeepStrictEqual(withoutTime(before), value);
       // As with any record: an unchanged entry keeps a timer that comes in time.
       const kept = isSame && before.wakeTime > clock.now() && before.wakeTime <= wakeTime ? before.wakeTime : wakeTime;
       const next: LedgerRecord =
         base.rule === rule
-          ? { ...value, wakeTime: kept, others }
-          : { ...main, others: { ...others, [rule]: { ...value, wakeTime: kept } } };
+          ? { ...value, wakeTime: kept, otherEntries }
+          : { ...main, otherEntries: { ...otherEntries, [rule]: { ...value, wakeTime: kept } } };
       return write(next, subject);
     },
     async closeNow() {
       if (loaded.kind !== 'known') return record.closeNow();
       const { value, stored } = loaded;
-      const rest = without(value, rule, stored.nextWakeTime ?? clock.now());
+      const rest = withoutEntry(value, rule, stored.nextWakeTime ?? clock.now());
       return rest === undefined ? record.closeNow() : write(rest, stored.subject);
     },
   };
 }
 
 function entryIn(record: LedgerRecord, rule: string): LedgerEntry | undefined {
-  const { others, wakeTime: _, ...main } = record;
+  const { otherEntries, wakeTime: _, ...main } = record;
   if (main.rule === rule) return main;
-  const other = others !== undefined && Object.hasOwn(others, rule) ? others[rule] : undefined;
+  const other = otherEntries !== undefined && Object.hasOwn(otherEntries, rule) ? otherEntries[rule] : undefined;
   return other && withoutTime(other);
 }
 
@@ -99,15 +99,17 @@ function withoutTime(timed: TimedEntry): LedgerEntry {
 }
 
 function timeOf(record: LedgerRecord): TimedEntry | undefined {
-  const { others: _, wakeTime, ...main } = record;
+  const { otherEntries: _, wakeTime, ...main } = record;
   return wakeTime === undefined ? undefined : { ...main, wakeTime };
 }
 
 /** What is left without the entry of a rule: the first of the others takes its place. undefined: nothing is. */
-function without(value: LedgerRecord, rule: string, time: EpochMs): LedgerRecord | undefined {
-  const { others = {}, ...main } = value;
-  const entries = [{ ...main, wakeTime: main.wakeTime ?? time }, ...Object.values(others)];
+function withoutEntry(value: LedgerRecord, rule: string, time: EpochMs): LedgerRecord | undefined {
+  const { otherEntries = {}, ...main } = value;
+  const entries = [{ ...main, wakeTime: main.wakeTime ?? time }, ...Object.values(otherEntries)];
   const [first, ...rest] = entries.filter(each => each.rule !== rule);
   if (first === undefined) return undefined;
-  return rest.length === 0 ? first : { ...first, others: Object.fromEntries(rest.map(each => [each.rule, each])) };
+  return rest.length === 0
+    ? first
+    : { ...first, otherEntries: Object.fromEntries(rest.map(each => [each.rule, each])) };
 }

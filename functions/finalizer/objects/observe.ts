@@ -8,7 +8,7 @@ import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation } from './decide.ts';
 import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
-import { isCarrying, type RuleInForce } from '../rules/rule-set.ts';
+import { carriesFinalizer, type RuleInForce } from '../rules/rule-set.ts';
 
 export interface ObservedObject {
   readonly observation: ObjectObservation;
@@ -27,7 +27,7 @@ export interface SoughtObject {
   readonly type: ResourceType;
   readonly record: TimedRecord<LedgerEntry>;
   /** The rule could not get a finalizer of its own. */
-  readonly isKeepingRefused: boolean;
+  readonly isOwnFinalizerRefused: boolean;
   /** Number of the call that this run noted down. */
   readonly ownAttempt: number | undefined;
 }
@@ -37,7 +37,7 @@ export async function observe(
   { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
   sought: SoughtObject,
 ): Promise<Observed<ObservedObject>> {
-  const { subject, inForce, type, record, isKeepingRefused, ownAttempt } = sought;
+  const { subject, inForce, type, record, isOwnFinalizerRefused, ownAttempt } = sought;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
   const entry = loaded.kind === 'known' ? loaded.value : undefined;
@@ -57,17 +57,17 @@ export async function observe(
   const object = found !== 'outOfSight' && found?.metadata.uid === subject.uid ? found : undefined;
   const deletion = object?.metadata.deletionTimestamp;
   const seen = object && {
-    isHeld: isCarrying(object, inForce),
+    hasFinalizer: carriesFinalizer(object, inForce),
     deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
   };
   const observation: ObjectObservation = {
     now: clock.now(),
     rule,
-    ruleEnds: inForce.object.metadata.deletionTimestamp !== undefined,
+    isRuleTerminating: inForce.object.metadata.deletionTimestamp !== undefined,
     object: found === 'outOfSight' ? found : seen,
     entry,
-    ownIntent: entry !== undefined && ownAttempt === entry.attempts,
-    holdsNew: inForce.holdsNew && (inForce.isKept || isKeepingRefused),
+    isOwnIntent: entry !== undefined && ownAttempt === entry.attempts,
+    addsFinalizer: inForce.addsFinalizer && (inForce.hasOwnFinalizer || isOwnFinalizerRefused),
   };
   return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, record, entry } };
 }

@@ -10,9 +10,9 @@ import type { ObjectDecision } from './decide.ts';
 import { entryRecord, rulesIn } from './ledger.ts';
 import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
-import { isKeepingRefused } from '../rules/record.ts';
-import { loadRules, rulesOver, acceptanceOf } from '../rules/rule-set.ts';
-import { keepWithoutRule } from './entry-without-rule.ts';
+import { isOwnFinalizerRefused } from '../rules/record.ts';
+import { loadRules, rulesForKind, acceptanceOf } from '../rules/rule-set.ts';
+import { keepEntryWithoutRule } from './entry-without-rule.ts';
 
 /** @param subject with its UID */
 export async function reconcileObject(
@@ -25,7 +25,7 @@ export async function reconcileObject(
   const { uid, kind, name } = subject;
   if (uid === undefined) return;
   const all = await loadRules(deps);
-  const rules = rulesOver(parseApiVersion(subject.apiVersion).group, kind, all);
+  const rules = rulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
   const ledger = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
   const known = rulesIn(await ledger.load());
   for (const each of rules) {
@@ -34,16 +34,16 @@ export async function reconcileObject(
     // The plural stands in the status of the rule, which others may have emptied.
     const type = each.type ?? (await deps.kubernetes.resolve(each.rule));
     if (type === undefined) {
-      await keepWithoutRule(context, { subject, record, rule, because: undefined }, answer);
+      await keepEntryWithoutRule(context, { subject, record, rule, because: undefined }, answer);
       continue;
     }
-    const isRefused = !each.isKept && (await isKeepingRefused(deps, each.object.metadata.uid));
+    const isRefused = !each.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, each.object.metadata.uid));
     const run: ObjectRun = { ...context, tries: createTries(deps.clock), ownAttempt: undefined, answer };
     await settle<ObservedObject, ObjectDecision>({
       what: `${kind} ${name}`,
       observe: () => {
         const { ownAttempt } = run;
-        return observe(deps, { subject, inForce: each, type, record, isKeepingRefused: isRefused, ownAttempt });
+        return observe(deps, { subject, inForce: each, type, record, isOwnFinalizerRefused: isRefused, ownAttempt });
       },
       decide: observed => context.decideObject(observed.observation),
       apply: (decision, observed) => apply(run, decision, observed),
@@ -52,7 +52,7 @@ export async function reconcileObject(
   for (const rule of known) {
     if (rules.some(({ object }) => object.metadata.name === rule)) continue;
     const because = whyNothingCleansUp(rule, all);
-    await keepWithoutRule(context, { subject, record: entryRecord(deps, ledger, rule), rule, because }, answer);
+    await keepEntryWithoutRule(context, { subject, record: entryRecord(deps, ledger, rule), rule, because }, answer);
   }
 }
 

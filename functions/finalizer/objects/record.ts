@@ -4,7 +4,7 @@
  */
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 
 const entry = {
@@ -35,7 +35,7 @@ const schema = z.object({
   ...entry,
   wakeTime: z.exactOptional(instant),
   /** The same for further rules whose finalizers the object carries, by rule. */
-  others: z.exactOptional(z.record(z.string(), timed)),
+  otherEntries: z.exactOptional(z.record(z.string(), timed)),
 });
 
 const entrySchema = z.object(entry);
@@ -44,4 +44,7 @@ export type TimedEntry = z.output<typeof timed>;
 /** The record of one object: as a rule one entry. */
 export type LedgerRecord = z.output<typeof schema>;
 
-export const LEDGER_CODEC: RecordCodec<LedgerRecord> = checkedCodec('finalizer', schema, 2);
+export const LEDGER_CODEC: RecordCodec<LedgerRecord> = storedUnder(
+  { otherEntries: 'others' },
+  checkedCodec('finalizer', schema, 2),
+);

@@ -21,7 +21,7 @@ export async function apply(
       return DONE;
     case 'wait':
       return entry === undefined ? DONE : record.save({ subject, value: entry, wakeTime: decision.until });
-    case 'say': {
+    case 'report': {
       const value = {
         since: entry === undefined && since !== undefined ? since : decision.since,
         saidTime: now,

@@ -7,10 +7,10 @@ export const ORPHAN_CHECK = hours(24);
 const REGISTRATION_TIMEOUT = minutes(15);
 
 /** What of the cluster has an instance. `unknown`: NodeClaims are not served, so nothing follows from their absence (I6). */
-export type HeldBy = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
+export type InstanceOwner = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
 
 /** The instances of a list that nothing in the cluster has, and that are old enough for it. Each is looked at by itself before it is said. */
-export function candidates<Instance extends { readonly providerID: string; readonly launchTime: EpochMs }>(
+export function orphanCandidates<Instance extends { readonly providerID: string; readonly launchTime: EpochMs }>(
   now: EpochMs,
   instances: readonly Instance[],
   held: ReadonlySet<string | undefined>,
@@ -24,9 +24,9 @@ export interface OrphanObservation {
   readonly now: EpochMs;
   /** Whether the instance has ended or is about to. */
   readonly ends: boolean;
-  readonly heldBy: HeldBy;
+  readonly owner: InstanceOwner;
   /** It was left by an object whose termination was not over: then a Node alone does not count, since it ends no instance. */
-  readonly leftByObject: boolean;
+  readonly hasFormerOwner: boolean;
   /** In the ledger. */
   readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs; readonly forgotten?: boolean } | undefined;
 }
@@ -35,7 +35,7 @@ export type OrphanDecision =
   /** No entry, and none is needed. */
   | { readonly kind: 'ignore' }
   /** Say it, now and again a day later. */
-  | { readonly kind: 'say'; readonly since: EpochMs }
+  | { readonly kind: 'report'; readonly since: EpochMs }
   | { readonly kind: 'wait'; readonly until: EpochMs }
   | { readonly kind: 'close'; readonly because: 'InstanceEnded' | 'InstanceHeld' };
 
@@ -43,17 +43,17 @@ export type OrphanDecision =
  * What was left behind is said once a day until it ends, is held again, or somebody has it forgotten. Where NodeClaims
  * are not served, nothing is said of an instance that only a list brought up (I6).
  */
-export function decide({ now, ends, heldBy, leftByObject, entry }: OrphanObservation): OrphanDecision {
+export function decide({ now, ends, owner, hasFormerOwner, entry }: OrphanObservation): OrphanDecision {
   if (ends) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
-  if (heldBy === 'NodeClaim' || (heldBy === 'Node' && !leftByObject)) {
+  if (owner === 'NodeClaim' || (owner === 'Node' && !hasFormerOwner)) {
     return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld' };
   }
   // What its own termination has left needs no list to be suspicious.
-  const isUnknown = heldBy === 'unknown' && !leftByObject;
-  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'say', since: now };
+  const isUnknown = owner === 'unknown' && !hasFormerOwner;
+  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: now };
   // Silent, until the instance has ended or the cluster has it.
   if (entry.forgotten === true) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
   const next = addDuration(entry.saidTime, ORPHAN_CHECK);
   if (!isDue(now, next)) return { kind: 'wait', until: next };
-  return isUnknown ? { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) } : { kind: 'say', since: entry.since };
+  return isUnknown ? { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) } : { kind: 'report', since: entry.since };
 }

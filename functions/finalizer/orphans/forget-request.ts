@@ -51,7 +51,7 @@ function forgetObject(context: FinalizerContext, id: string): Promise<void> {
   });
 }
 
-interface Kind<Value> {
+interface EntryKind<Value> {
   readonly isOrphan: (value: Value) => boolean;
   readonly apply: (record: TimedRecord<Value>, value: Value, subject: Subject) => Promise<Turn>;
 }
@@ -60,7 +60,7 @@ async function forget<Value>(
   { reporter }: FinalizerContext,
   id: string,
   record: TimedRecord<Value>,
-  { isOrphan, apply }: Kind<Value>,
+  { isOrphan, apply }: EntryKind<Value>,
 ): Promise<void> {
   let forgotten: Subject | undefined;
   const what = `entry ${id} of the ledger`;

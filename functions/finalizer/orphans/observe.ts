@@ -8,15 +8,15 @@ import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
-import type { HeldBy } from './decide.ts';
+import type { InstanceOwner } from './decide.ts';
 import type { OrphanEntry } from './record.ts';
 
 /** The object that went in the middle of its termination and left the instance. */
-export type LeftBy = NonNullable<OrphanEntry['object']>;
+export type FormerOwner = NonNullable<OrphanEntry['object']>;
 
 /** Who left the instance, and since when; where an object's termination has found it. */
-export interface LeftInstance {
-  readonly object: LeftBy;
+export interface OrphanOrigin {
+  readonly object: FormerOwner;
   readonly since: EpochMs;
   readonly launchTime?: EpochMs | undefined;
 }
@@ -30,9 +30,9 @@ export interface ObservedInstance {
   readonly state: State;
   /** It has ended or is about to. */
   readonly ends: boolean;
-  readonly heldBy: HeldBy;
-  readonly object: LeftBy | undefined;
-  readonly leftByObject: boolean;
+  readonly owner: InstanceOwner;
+  readonly object: FormerOwner | undefined;
+  readonly hasFormerOwner: boolean;
   readonly record: TimedRecord<OrphanEntry>;
   readonly entry: OrphanEntry | undefined;
 }
@@ -41,20 +41,20 @@ export interface ObservedInstance {
 export async function observe(
   deps: TerminationDeps,
   record: TimedRecord<OrphanEntry>,
-  { providerID, left }: { readonly providerID: string; readonly left: LeftInstance | undefined },
+  { providerID, left: origin }: { readonly providerID: string; readonly left: OrphanOrigin | undefined },
 ): Promise<Observed<ObservedInstance>> {
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
   const entry = loaded.kind === 'known' ? loaded.value : undefined;
-  const state = await stateOf(deps, providerID, left?.launchTime);
+  const state = await stateOf(deps, providerID, origin?.launchTime);
   const ends = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
-  const heldBy = ends ? 'nothing' : await holderOf(deps, providerID);
-  const object = entry === undefined ? left?.object : entry.object;
-  const leftByObject = object !== undefined;
+  const owner = ends ? 'nothing' : await instanceOwnerOf(deps, providerID);
+  const object = entry === undefined ? origin?.object : entry.object;
+  const hasFormerOwner = object !== undefined;
   const now = deps.clock.now();
   return {
     kind: 'here',
-    observation: { now, providerID, state, ends, heldBy, object, leftByObject, record, entry },
+    observation: { now, providerID, state, ends, owner, object, hasFormerOwner, record, entry },
   };
 }
 
@@ -69,22 +69,22 @@ async function stateOf(
   return 'cause' in found ? 'unknown' : found.state;
 }
 
-async function holderOf(deps: TerminationDeps, providerID: string): Promise<HeldBy> {
-  const held = await listHeldInstances(deps);
+async function instanceOwnerOf(deps: TerminationDeps, providerID: string): Promise<InstanceOwner> {
+  const held = await listOwnedInstances(deps);
   if (held === undefined) return 'unknown';
   if (held.byClaims.has(providerID)) return 'NodeClaim';
   return held.byNodes.has(providerID) ? 'Node' : 'nothing';
 }
 
-export interface HeldInstances {
+export interface OwnedInstances {
   readonly byClaims: ReadonlySet<string | undefined>;
   readonly byNodes: ReadonlySet<string | undefined>;
 }
 
 /** What has which instance, by providerID. Undefined: NodeClaims are not served, so nobody can say whose an instance is (I6). Throws as `list` does. */
-export async function listHeldInstances({
+export async function listOwnedInstances({
   kubernetes,
-}: Pick<TerminationDeps, 'kubernetes'>): Promise<HeldInstances | undefined> {
+}: Pick<TerminationDeps, 'kubernetes'>): Promise<OwnedInstances | undefined> {
   const claimsAnswer = await kubernetes.list(RESOURCES.NodeClaim, {}, { project: projectNodeClaim });
   const nodesAnswer = await kubernetes.list(RESOURCES.Node, {}, { project: projectNode });
   if (claimsAnswer.kind === 'notServed' || nodesAnswer.kind === 'notServed') return undefined;

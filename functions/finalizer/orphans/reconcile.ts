@@ -4,25 +4,25 @@ import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
 import { decide, type OrphanDecision } from './decide.ts';
-import { observe, type LeftInstance, type ObservedInstance } from './observe.ts';
+import { observe, type OrphanOrigin, type ObservedInstance } from './observe.ts';
 import { ORPHAN_CODEC } from './record.ts';
 
 /** Answers whether the instance is in the ledger afterwards. */
 export async function reconcileInstance(
   { deps, reporter }: FinalizerContext,
   providerID: string,
-  { wakeUp, left }: { readonly wakeUp?: UsedWakeUp; readonly left?: LeftInstance },
+  { wakeUp, left: origin }: { readonly wakeUp?: UsedWakeUp; readonly left?: OrphanOrigin },
 ): Promise<boolean> {
   const record = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
   if (await record.isServed()) return true;
   let isInLedger = true;
   await settle<ObservedInstance, OrphanDecision>({
     what: `instance ${providerID}`,
-    observe: () => observe(deps, record, { providerID, left }),
+    observe: () => observe(deps, record, { providerID, left: origin }),
     decide,
     async apply(decision, observed) {
-      isInLedger = decision.kind === 'say' || decision.kind === 'wait';
-      return apply({ reporter }, decision, observed, left?.since);
+      isInLedger = decision.kind === 'report' || decision.kind === 'wait';
+      return apply({ reporter }, decision, observed, origin?.since);
     },
   });
   return isInLedger;

@@ -39,13 +39,13 @@ export async function reportClosed(
   observed: ObservedInstance,
   because: Extract<OrphanDecision, { kind: 'close' }>['because'],
 ): Promise<void> {
-  const { providerID, state, heldBy } = observed;
+  const { providerID, state, owner } = observed;
   const ended = state === undefined ? 'is gone' : `is ${state}`;
   await reporter.report({
     about: aboutOf(observed),
     decision: 'close',
     reason: because,
-    message: `instance ${providerID} ${because === 'InstanceEnded' ? ended : `has a ${heldBy}`}: it is no possible orphan any more`,
+    message: `instance ${providerID} ${because === 'InstanceEnded' ? ended : `has a ${owner}`}: it is no possible orphan any more`,
     details: { providerID },
   });
 }

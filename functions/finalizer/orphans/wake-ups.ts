@@ -5,8 +5,8 @@
  */
 import type { TerminationDeps } from '../cluster/context.ts';
 import { minutes } from '../../../shared/domain/time.ts';
-import { listHeldInstances } from './observe.ts';
-import { candidates } from './decide.ts';
+import { listOwnedInstances } from './observe.ts';
+import { orphanCandidates } from './decide.ts';
 import { instanceSubject } from './record.ts';
 
 /** Karpenter collects instances without a NodeClaim every two minutes. */
@@ -16,10 +16,10 @@ const SECOND_LOOK = minutes(5);
 export async function checkForOrphans(deps: TerminationDeps): Promise<void> {
   // The cloud first: what is launched meanwhile is not in its list.
   const instances = await deps.instances.list();
-  const held = await listHeldInstances(deps);
+  const held = await listOwnedInstances(deps);
   if (held === undefined) return;
   const now = deps.clock.now();
-  const found = candidates(now, instances, held.byClaims.union(held.byNodes));
+  const found = orphanCandidates(now, instances, held.byClaims.union(held.byNodes));
   await deps.wakeUps.send(
     found.map(({ providerID }) => ({
       wakeUp: { owner: 'finalizer', subject: instanceSubject(providerID), wakeTime: now },

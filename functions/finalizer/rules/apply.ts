@@ -15,12 +15,12 @@ import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
 import type { RuleContext, RuleMessage } from './context.ts';
-import { CHANGED, endUnused, endWhenFree, keepRule } from './finalizer.ts';
+import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer } from './finalizer.ts';
 import type { ObservedRule } from './observe.ts';
-import { isLater, KEEPING } from './record.ts';
-import { reportRefused } from './report.ts';
+import { isLater, OWN_FINALIZER } from './record.ts';
+import { reportInvalidRule } from './report.ts';
 import { cleanUpOf, type RuleAcceptance } from './rule-set.ts';
-import { acceptedOf, isNews, WATCH_TIME, watchingOf, withCarriers } from './status.ts';
+import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 export async function apply(
@@ -48,8 +48,8 @@ export async function apply(
     const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
     return await record.save({ subject, value, wakeTime: until });
   };
-  const kept = await tries.make({ ...change, key: KEEPING }, () => keepRule(deps, object, acceptance));
-  if (kept === 'changed') return CHANGED;
+  const kept = await tries.make({ ...change, key: OWN_FINALIZER }, () => addRuleFinalizer(deps, object, acceptance));
+  if (kept === 'changed') return RULE_CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
   if (isRefusal(kept)) await remember(kept.until);
   const outcome = await tries.make({ ...change, key: 'rule' }, () =>
@@ -82,9 +82,9 @@ async function applyRule(
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
-  const accepted = await withCarriers(deps, acceptedOf(acceptance), current, acceptance);
-  const news = watch !== undefined && isNews(watch, current) ? watch : undefined;
-  const watching = news && watchingOf(news);
+  const accepted = await withCarriers(deps, acceptedCondition(acceptance), current, acceptance);
+  const news = watch !== undefined && isNewerWatch(watch, current) ? watch : undefined;
+  const watching = news && watchingCondition(news);
   const resource = news?.state === 'Watching' ? await resourceOf(deps, current) : undefined;
   const fields = {
     ...(resource !== undefined && { resource }),
@@ -92,10 +92,10 @@ async function applyRule(
   };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
   const isSaid = hasCondition(current, accepted) || wakeUp !== undefined;
-  if (accepted.status === 'False' && !isSaid) await reportRefused(context.reporter, object, accepted);
+  if (accepted.status === 'False' && !isSaid) await reportInvalidRule(context.reporter, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
-  if (status === 'changed') return CHANGED;
+  if (status === 'changed') return RULE_CHANGED;
   const turn = await lookAtObjects(context, observed, acceptance, { ...message, resource });
   // Nobody reads the status of a rule that is being deleted.
   if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
@@ -124,24 +124,24 @@ async function lookAtObjects(
   { deps, rules }: RuleContext,
   observed: ObservedRule,
   acceptance: RuleAcceptance,
-  { concernsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
+  { affectsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
 ): Promise<Turn> {
   const { name, deletionTimestamp } = observed.object.metadata;
   const cleaning = cleanUpOf(acceptance);
-  if (cleaning === undefined) return endUnused(deps, observed);
+  if (cleaning === undefined) return releaseRule(deps, observed);
   const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
   // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
   const type = (deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(cleaning.rule)) ?? known;
-  if (type === undefined) return endUnused(deps, observed);
+  if (type === undefined) return releaseRule(deps, observed);
   const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
-  const asked = concernsObjects || wakeUp !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
+  const asked = affectsObjects || wakeUp !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
   if (deletionTimestamp === undefined) {
     if (asked.kind === 'notKnown') throw asked.error;
     return DONE;
   }
   // Objects that cannot be listed are said by its condition, each minute anew.
   const watching = conditionsOf(observed.object).find(condition => condition.type === 'Watching');
-  return endWhenFree(deps, observed, inForce, known === undefined && watching?.status === 'False');
+  return releaseRuleWhenUnused(deps, observed, inForce, known === undefined && watching?.status === 'False');
 }
 
 const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);

@@ -13,7 +13,7 @@ export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
   readonly watch?: KindWatch | undefined;
   /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
-  readonly concernsObjects?: boolean;
+  readonly affectsObjects?: boolean;
   /** Brings back a rule that is being deleted, or whose change was refused. */
   readonly wakeUp?: SubjectWakeUp;
 }

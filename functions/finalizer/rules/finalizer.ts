@@ -10,18 +10,18 @@ import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { closeRuleRecord } from './record.ts';
 import { setConditions, type Condition } from '../cluster/set-condition.ts';
-import { cleanUpOf, isCarrying, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
+import { cleanUpOf, carriesFinalizer, RULE_FINALIZER, type RuleInForce, type RuleAcceptance } from './rule-set.ts';
 import type { ObservedRule } from './observe.ts';
-import { objectsOf } from './wake-ups.ts';
+import { listRuleObjects } from './wake-ups.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf, orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
 
-export const CHANGED = again('somebody changed it');
+export const RULE_CHANGED = again('somebody changed it');
 
 /** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now, or gone. */
-export async function keepRule(
+export async function addRuleFinalizer(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   object: KubernetesObject,
   acceptance: RuleAcceptance,
@@ -36,7 +36,7 @@ export async function keepRule(
   return outcome.kind === 'ok' ? 'kept' : 'changed';
 }
 
-const RELEASED = 'ObjectsReleased';
+const RELEASED_CONDITION = 'ObjectsReleased';
 
 /**
  * A rule that is being deleted goes when no object carries its finalizer, in sight or out of it; that is looked at once a minute, and its
@@ -44,23 +44,23 @@ const RELEASED = 'ObjectsReleased';
  *
  * @param isUnwatched its kind was never watched, as far as its status says
  */
-export async function endWhenFree(
+export async function releaseRuleWhenUnused(
   deps: Deps,
   { object, record }: Pick<ObservedRule, 'object' | 'record'>,
   inForce: RuleInForce,
   isUnwatched: boolean,
 ): Promise<Turn> {
   const { metadata } = object;
-  const left = await findLeft(deps, inForce);
+  const left = await findCarriers(deps, inForce);
   // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
-  if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return endUnused(deps, { object, record });
+  if (isUnwatched && left.kind === 'notKnown' && isForbidden(left.error)) return releaseRule(deps, { object, record });
   const now = deps.clock.now();
   // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.
   const deletion = parseTimestamp(metadata.deletionTimestamp ?? '') ?? now;
   const settled = addDuration(deletion, RUN_ENDS_WITHIN);
   const isSettled = isDue(now, settled);
-  if (left.kind === 'none' && isSettled) return endUnused(deps, { object, record });
-  await showLeft(deps, object, reasonOf(left, inForce.rule, settled));
+  if (left.kind === 'none' && isSettled) return releaseRule(deps, { object, record });
+  await showRelease(deps, object, reasonOf(left, inForce.rule, settled));
   const subject = subjectOf(object);
   await record.load();
   const next = addDuration(now, minutes(1));
@@ -69,16 +69,16 @@ export async function endWhenFree(
 }
 
 /** What carries the finalizer of a rule. `outOfSight`: its kind is not served in the version that the rule names. */
-type Left =
+type Carriers =
   | { readonly kind: 'none' | 'outOfSight' }
   | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
   | NotKnown;
 
-async function findLeft(deps: Deps, inForce: RuleInForce): Promise<Left> {
+async function findCarriers(deps: Deps, inForce: RuleInForce): Promise<Carriers> {
   return await orNotKnown(
-    objectsOf(deps, inForce).then((found): Left => {
+    listRuleObjects(deps, inForce).then((found): Carriers => {
       if (found === 'outOfSight') return { kind: 'outOfSight' };
-      const objects = found.filter(each => isCarrying(each, inForce));
+      const objects = found.filter(each => carriesFinalizer(each, inForce));
       return objects.length === 0 ? { kind: 'none' } : { kind: 'some', objects };
     }),
   );
@@ -87,7 +87,7 @@ async function findLeft(deps: Deps, inForce: RuleInForce): Promise<Left> {
 const isForbidden = (error: unknown): boolean => error instanceof RetryableError && error.reason === 'Forbidden';
 
 /** Only informs: where it cannot be written, the rule waits all the same. */
-async function showLeft(
+async function showRelease(
   deps: Deps,
   { metadata: { name, uid } }: KubernetesObject,
   shown: Pick<Condition, 'status' | 'reason' | 'message'>,
@@ -95,12 +95,16 @@ async function showLeft(
   const ref = { type: RESOURCES.FinalizerRule, name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
   if (current?.metadata.uid !== uid) return;
-  const conditions = [{ type: RELEASED, ...shown }];
+  const conditions = [{ type: RELEASED_CONDITION, ...shown }];
   await setConditions(deps, ref, current, { conditions, now: deps.clock.now() });
 }
 
 /** Why the rule stays. */
-function reasonOf(left: Left, rule: FinalizerRule, settled: EpochMs): Pick<Condition, 'status' | 'reason' | 'message'> {
+function reasonOf(
+  left: Carriers,
+  rule: FinalizerRule,
+  settled: EpochMs,
+): Pick<Condition, 'status' | 'reason' | 'message'> {
   const { kind, version, finalizerName } = rule;
   switch (left.kind) {
     case 'none':
@@ -139,7 +143,7 @@ export function countedNames(objects: readonly KubernetesObject[]): string {
 }
 
 /** A rule that is being deleted, and that nothing waits for. */
-export async function endUnused(
+export async function releaseRule(
   { kubernetes }: Deps,
   { object, record }: Pick<ObservedRule, 'object' | 'record'>,
 ): Promise<Turn> {
@@ -150,7 +154,7 @@ export async function endUnused(
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;
   const left = finalizers.filter(name => name !== RULE_FINALIZER);
   const outcome = await changeExactly(kubernetes, ref, current.metadata, { finalizers: left });
-  if (outcome.kind === 'conflict') return CHANGED;
+  if (outcome.kind === 'conflict') return RULE_CHANGED;
   await closeRuleRecord(record);
   return DONE;
 }

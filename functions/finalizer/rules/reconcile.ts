@@ -8,7 +8,7 @@ import type { RuleContext, RuleMessage } from './context.ts';
 import { observe, type ObservedRule } from './observe.ts';
 import { openRuleRecords } from './record.ts';
 import { acceptanceOf, loadRules, type RuleAcceptance } from './rule-set.ts';
-import { acceptedOf } from './status.ts';
+import { acceptedCondition } from './status.ts';
 
 /**
  * A write that conflicts is made again within this run. No other message would bring it: the forwarder reports a watch once, and a change of
@@ -35,7 +35,7 @@ export async function reconcileRule(context: RuleContext, name: string, message:
 export async function reconcileOtherRules(context: RuleContext, name: string): Promise<void> {
   const all = await loadRules(context.deps);
   const moved = all.filter(
-    other => other.metadata.name !== name && !hasCondition(other, acceptedOf(acceptanceOf(other, all))),
+    other => other.metadata.name !== name && !hasCondition(other, acceptedCondition(acceptanceOf(other, all))),
   );
-  await oneByOne(moved, other => reconcileRule(context, other.metadata.name, { concernsObjects: true }));
+  await oneByOne(moved, other => reconcileRule(context, other.metadata.name, { affectsObjects: true }));
 }

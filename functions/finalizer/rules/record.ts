@@ -30,12 +30,12 @@ export function openRuleRecords(
 }
 
 /** Under which the record remembers that the rule's own finalizer could not be put on. */
-export const KEEPING = 'keep';
+export const OWN_FINALIZER = 'keep';
 
 /** Whether the rule could not get a finalizer of its own: its objects do not wait for it. */
-export async function isKeepingRefused(deps: TerminationDeps, uid: string): Promise<boolean> {
+export async function isOwnFinalizerRefused(deps: TerminationDeps, uid: string): Promise<boolean> {
   const loaded = await openRecord(deps, RULE_CODEC, idOf(uid)).load();
-  return loaded.kind === 'known' && loaded.value.refusals?.[KEEPING] !== undefined;
+  return loaded.kind === 'known' && loaded.value.refusals?.[OWN_FINALIZER] !== undefined;
 }
 
 /** Forgets a rule that is gone. */

@@ -5,7 +5,7 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Condition } from '../cluster/set-condition.ts';
 
 /** Why the rule cannot be used. */
-export async function reportRefused(
+export async function reportInvalidRule(
   reporter: Reporter,
   about: KubernetesObject,
   { message, reason }: Condition,

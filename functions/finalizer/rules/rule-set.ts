@@ -13,15 +13,15 @@ export interface RuleInForce {
   readonly object: KubernetesObject;
   readonly rule: FinalizerRule;
   /** Whether its finalizer is put on what does not carry it: not by one in conflict, nor by one that is refused. */
-  readonly holdsNew: boolean;
+  readonly addsFinalizer: boolean;
   /** The rule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused. */
-  readonly isKept: boolean;
+  readonly hasOwnFinalizer: boolean;
   /** As the API server serves the kind; undefined until the forwarder watches it. */
   readonly type: ResourceType | undefined;
 }
 
 /** Whether the object has the finalizer of this rule. */
-export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
+export const carriesFinalizer = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
 
 export type RuleAcceptance =
@@ -29,7 +29,7 @@ export type RuleAcceptance =
   /** `cleansUp`: what carries its finalizer is still cleaned up by it. Absent: its clean-up or name cannot be used. */
   | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: RuleInForce | undefined }
   /** An older rule has the kind. */
-  | { readonly kind: 'conflict'; readonly with: string; readonly cleansUp: RuleInForce };
+  | { readonly kind: 'conflict'; readonly olderRule: string; readonly cleansUp: RuleInForce };
 
 /** The clean-up of the objects that carry the rule's finalizer; undefined: there is none. */
 export const cleanUpOf = (acceptance: RuleAcceptance): RuleInForce | undefined =>
@@ -46,11 +46,11 @@ export async function loadRules({
 export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesObject[]): RuleAcceptance {
   const own = parseFinalizerRule(object.spec);
   const resource = object.status?.['resource'];
-  const inForce = (rule: FinalizerRule, holdsNew: boolean): RuleInForce => {
+  const inForce = (rule: FinalizerRule, addsFinalizer: boolean): RuleInForce => {
     const { group, version } = rule;
-    const isKept = object.metadata.finalizers?.includes(RULE_FINALIZER) === true;
+    const hasOwnFinalizer = object.metadata.finalizers?.includes(RULE_FINALIZER) === true;
     const type = typeof resource === 'string' ? { group, version, resource } : undefined;
-    return { object, rule, holdsNew, isKept, type };
+    return { object, rule, addsFinalizer, hasOwnFinalizer, type };
   };
   if (!own.ok) {
     const cleanUp = parseCleanUp(object.spec);
@@ -63,7 +63,8 @@ export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesO
       const parsed = parseFinalizerRule(other.spec);
       return parsed.ok && parsed.value.group === group && parsed.value.kind === kind;
     });
-  if (older !== undefined) return { kind: 'conflict', with: older.metadata.name, cleansUp: inForce(own.value, false) };
+  if (older !== undefined)
+    return { kind: 'conflict', olderRule: older.metadata.name, cleansUp: inForce(own.value, false) };
   return { kind: 'inForce', value: inForce(own.value, true) };
 }
 
@@ -77,12 +78,12 @@ function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: Kubernetes
  * The rules that see to objects of a kind: the one in force first, then those that only clean up what carries theirs. Of several that name
  * one finalizer the first counts.
  */
-export function rulesOver(group: string, kind: string, all: readonly KubernetesObject[]): readonly RuleInForce[] {
+export function rulesForKind(group: string, kind: string, all: readonly KubernetesObject[]): readonly RuleInForce[] {
   const found = all
     .map(object => cleanUpOf(acceptanceOf(object, all)))
     .filter(each => each !== undefined)
     .filter(({ rule }) => rule.group === group && rule.kind === kind)
-    .toSorted((a, b) => Number(b.holdsNew) - Number(a.holdsNew));
+    .toSorted((a, b) => Number(b.addsFinalizer) - Number(a.addsFinalizer));
   return found.filter(
     ({ rule }, index) => found.findIndex(each => each.rule.finalizerName === rule.finalizerName) === index,
   );

@@ -13,25 +13,25 @@ import type { RuleAcceptance } from './rule-set.ts';
 export const WATCH_TIME = 'watchTime';
 
 /** An older report may arrive after a newer one. */
-export function isNews(watch: KindWatch, { status }: KubernetesObject): boolean {
+export function isNewerWatch(watch: KindWatch, { status }: KubernetesObject): boolean {
   const since = status?.[WATCH_TIME];
   return typeof since !== 'string' || isLater(watch, { since });
 }
 
-export function acceptedOf(acceptance: RuleAcceptance): Condition {
+export function acceptedCondition(acceptance: RuleAcceptance): Condition {
   switch (acceptance.kind) {
     case 'inForce':
       return { type: 'Accepted', status: 'True', reason: 'Valid', message: '' };
     case 'invalid':
       return { type: 'Accepted', status: 'False', reason: 'Invalid', message: acceptance.message };
     case 'conflict': {
-      const message = `FinalizerRule ${acceptance.with} is older and has this kind`;
+      const message = `FinalizerRule ${acceptance.olderRule} is older and has this kind`;
       return { type: 'Accepted', status: 'False', reason: 'Conflict', message };
     }
   }
 }
 
-export function watchingOf({ state, message = '' }: KindWatch): Condition {
+export function watchingCondition({ state, message = '' }: KindWatch): Condition {
   return { type: 'Watching', status: state === 'Watching' ? 'True' : 'False', reason: state, message };
 }
 

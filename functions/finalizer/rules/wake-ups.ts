@@ -9,7 +9,7 @@ import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { isOutOfSight } from './out-of-sight.ts';
-import { cleanUpOf, isCarrying, loadRules, acceptanceOf, type RuleInForce } from './rule-set.ts';
+import { cleanUpOf, carriesFinalizer, loadRules, acceptanceOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -19,27 +19,27 @@ export function ruleRounds(deps: Deps): Rounds {
     owner: 'finalizer',
     name: 'rules',
     spacing: seconds(10),
-    concerned: scopes => concernedByRules(deps, scopes),
+    concerned: scopes => affectedByRules(deps, scopes),
   });
 }
 
-async function concernedByRules(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
+async function affectedByRules(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
   const all = await loadRules(deps);
   const subjects: Subject[] = [];
   for (const object of all) {
     if (scopes !== 'all' && !scopes.includes(object.metadata.name)) continue;
     const rule = cleanUpOf(acceptanceOf(object, all));
     if (rule === undefined) continue;
-    const found = await objectsOf(deps, rule);
+    const found = await listRuleObjects(deps, rule);
     // The forwarder says when they can be seen again, each by itself.
     if (found === 'outOfSight') continue;
-    subjects.push(...found.filter(each => isConcerned(each, rule)).map(each => toSubject(each, rule.rule.kind)));
+    subjects.push(...found.filter(each => isAffected(each, rule)).map(each => toSubject(each, rule.rule.kind)));
   }
   return subjects;
 }
 
 /** All objects of the kind, without their specs; none while the kind is not watched. `outOfSight`: there may be some out of sight. */
-export async function objectsOf(
+export async function listRuleObjects(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   { type, rule }: RuleInForce,
 ): Promise<readonly KubernetesObject[] | 'outOfSight'> {
@@ -58,11 +58,11 @@ export async function objectsOf(
  * Those that are to carry the finalizer, and those under way, whose deadline may have come nearer; under a rule that ends, those that are
  * to be set free: one under way goes on as before.
  */
-function isConcerned(each: KubernetesObject, inForce: RuleInForce): boolean {
+function isAffected(each: KubernetesObject, inForce: RuleInForce): boolean {
   const isTerminating = each.metadata.deletionTimestamp !== undefined;
   const ends = inForce.object.metadata.deletionTimestamp !== undefined;
-  if (ends) return isCarrying(each, inForce) && !isTerminating;
-  return inForce.holdsNew ? isTerminating || !isCarrying(each, inForce) : isCarrying(each, inForce);
+  if (ends) return carriesFinalizer(each, inForce) && !isTerminating;
+  return inForce.addsFinalizer ? isTerminating || !carriesFinalizer(each, inForce) : carriesFinalizer(each, inForce);
 }
 
 const toSubject = (object: KubernetesObject, kindOfRule: string): Subject => ({

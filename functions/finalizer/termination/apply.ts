@@ -3,16 +3,16 @@ import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
-import { objectsOf, type RunMemory, type TargetContext } from './context.ts';
+import { claimAndNodes, type TerminationRun, type TargetContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
-import { closeUnheld, isUnheld, rest } from './end.ts';
+import { closeWithoutFinalizer, hasLostFinalizer, releaseRecord } from './end.ts';
 import { rememberPool } from './known-pools.ts';
 import { isLive } from './objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { prepare } from './prepare.ts';
 import { waitOf, withWait } from './record.ts';
 import { checkReplace } from './replace-in-force.ts';
-import { reportObserved } from './report.ts';
+import { reportObserveMode } from './report.ts';
 import { terminate } from './terminate.ts';
 import { awaitSettings } from './unreadable-settings.ts';
 
@@ -21,7 +21,7 @@ const OBSERVED_CHECK = hours(24);
 
 export async function apply(
   context: Pick<TargetContext, 'deps' | 'reporter' | 'steps'>,
-  run: RunMemory,
+  run: TerminationRun,
   decision: TerminationDecision,
   observed: ObservedTermination,
 ): Promise<Turn> {
@@ -32,15 +32,15 @@ export async function apply(
     case 'prepare':
       return prepare({ deps, reporter, tries: run.tries }, decision, observed);
     case 'wouldTerminate':
-      return watch(context, decision, observed);
+      return observeOnly(context, decision, observed);
     case 'awaitSettings':
       return awaitSettings(context, decision, observed);
     case 'refuse':
     case 'ignore':
-      if (isUnheld(observed)) return closeUnheld(context, observed);
+      if (hasLostFinalizer(observed)) return closeWithoutFinalizer(context, observed);
       await checkReplace({ deps, reporter }, observed);
       await rememberPoolOf(deps, observed);
-      return rest(observed);
+      return releaseRecord(observed);
   }
 }
 
@@ -55,7 +55,7 @@ async function rememberPoolOf(
 }
 
 /** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */
-async function watch(
+async function observeOnly(
   context: FinalizerContext,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
   observed: ObservedTermination,
@@ -64,6 +64,6 @@ async function watch(
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = subjectOf(object);
   // Said first: what the record says was said is not said again.
-  if (waitOf(stored, 'observed') === undefined) await reportObserved(context, objectsOf({ observed }), decision);
+  if (waitOf(stored, 'observed') === undefined) await reportObserveMode(context, claimAndNodes({ observed }), decision);
   return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

@@ -12,10 +12,10 @@ export interface ClaimHints {
   /** Its name; undefined: none was seen, or several. */
   nameOf(providerID: string): string | undefined;
   /** Whether a list that is not old had none, and none was seen since. */
-  isBare(providerID: string, now: EpochMs): boolean;
-  seen(claim: KubernetesObject): void;
+  hasNoClaim(providerID: string, now: EpochMs): boolean;
+  note(claim: KubernetesObject): void;
   /** All that there are. */
-  seenAll(claims: readonly KubernetesObject[], now: EpochMs): void;
+  noteAll(claims: readonly KubernetesObject[], now: EpochMs): void;
 }
 
 /** An environment that lives long forgets everything now and then; it costs one list. */
@@ -33,9 +33,9 @@ export function createClaimHints(): ClaimHints {
       const [name, ...others] = namesOf.get(providerID) ?? [];
       return others.length === 0 ? name : undefined;
     },
-    isBare: (providerID, now) =>
+    hasNoClaim: (providerID, now) =>
       listTime !== undefined && !isDue(now, addDuration(listTime, LIST_IS_OLD_AFTER)) && !namesOf.has(providerID),
-    seen(claim) {
+    note(claim) {
       const providerID = providerIDOf(claim);
       if (providerID === undefined) return;
       if (namesOf.size >= KEPT_MAX) {
@@ -44,9 +44,9 @@ export function createClaimHints(): ClaimHints {
       }
       namesOf.set(providerID, (namesOf.get(providerID) ?? new Set()).add(claim.metadata.name));
     },
-    seenAll(claims, now) {
+    noteAll(claims, now) {
       namesOf.clear();
-      for (const claim of claims) hints.seen(claim);
+      for (const claim of claims) hints.note(claim);
       listTime = now;
     },
   };

@@ -24,10 +24,10 @@ export async function showProgress(
   const own: Condition = { type: TERMINATING_CONDITION, status: 'True', reason: reasonOf(outcome.step), message };
   if (claim !== undefined) {
     // At the deadline the steps before are skipped: they are not said to be done.
-    const isOurs = !context.forced && claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) !== true;
-    await write(context, claim, [own, ...(isOurs ? karpenterConditions(outcome.step, message) : [])]);
+    const isOurs = !context.isForced && claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) !== true;
+    await writeConditions(context, claim, [own, ...(isOurs ? karpenterConditions(outcome.step, message) : [])]);
   }
-  for (const node of nodes) await write(context, node, [own]);
+  for (const node of nodes) await writeConditions(context, node, [own]);
 }
 
 /** A reason is one word: `Hooks:before-drain` is `HooksBeforeDrain`. */
@@ -60,7 +60,7 @@ function karpenterConditions(step: string, message: string): readonly Condition[
 export async function showVolumesLeft(context: TerminationContext, message: string): Promise<void> {
   const { claim } = context.observed;
   if (claim === undefined || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true) return;
-  await write(context, claim, [
+  await writeConditions(context, claim, [
     { type: 'VolumesDetached', status: 'False', reason: 'TerminationGracePeriodElapsed', message },
   ]);
 }
@@ -68,27 +68,31 @@ export async function showVolumesLeft(context: TerminationContext, message: stri
 /** Kubelet, Karpenter and the other functions write to the same objects. */
 const TRIES = 3;
 
-async function write(context: TerminationContext, seen: KubernetesObject, shown: readonly Condition[]): Promise<void> {
+async function writeConditions(
+  context: TerminationContext,
+  seen: KubernetesObject,
+  shown: readonly Condition[],
+): Promise<void> {
   const { deps, now } = context;
   const { name, uid } = seen.metadata;
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
   for (let tried = 0; tried < TRIES; tried += 1) {
     // Read again: the steps have changed it, and others may have since.
     const answer = await orNotKnown(deps.kubernetes.get(ref));
-    if (answer.kind === 'notKnown') return sayUnwritten(context, seen, shown, answer);
+    if (answer.kind === 'notKnown') return reportUnwritten(context, seen, shown, answer);
     // Out of sight there is nobody to show it to.
     const object = answer.kind === 'there' ? answer.object : undefined;
     if (object?.metadata.uid !== uid) return;
     const written = await orNotKnown(
       setConditions(deps, ref, object, { conditions: shown, now }).then(kind => ({ kind })),
     );
-    if (written.kind === 'notKnown') return sayUnwritten(context, seen, shown, written);
+    if (written.kind === 'notKnown') return reportUnwritten(context, seen, shown, written);
     if (written.kind !== 'changed') return;
   }
 }
 
 /** Conditions inform: none holds what it tells of. */
-async function sayUnwritten(
+async function reportUnwritten(
   { reporter }: TerminationContext,
   about: KubernetesObject,
   shown: readonly Condition[],

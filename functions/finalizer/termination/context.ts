@@ -37,7 +37,7 @@ export interface TerminationContext {
   readonly observed: ObservedTermination;
   readonly now: EpochMs;
   readonly deadline: Deadline | undefined;
-  readonly forced: boolean;
+  readonly isForced: boolean;
   readonly finalizerNames: readonly string[];
   /** In force now, or when NodePool and policy went; undefined: there never were any, and there are no hooks. */
   readonly settings: KeptSettings | undefined;
@@ -45,11 +45,11 @@ export interface TerminationContext {
   readonly hookOwner: HookOwner;
   readonly reporter: Reporter;
   /** What this run wrote itself; the same in all of its turns. */
-  readonly run: RunMemory;
+  readonly run: TerminationRun;
   /** The record as it stands. */
-  progress(): TerminationRecord;
+  state(): TerminationRecord;
   /** Writes a change of the record now; false when another run wrote first. */
-  remember(change: Partial<TerminationRecord>): Promise<boolean>;
+  saveState(change: Partial<TerminationRecord>): Promise<boolean>;
 }
 
 /**
@@ -57,9 +57,9 @@ export interface TerminationContext {
  * `over`: they were called in one that has.
  */
 export type HookOwner =
-  { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly of: string };
+  { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly termination: string };
 
-export interface RunMemory {
+export interface TerminationRun {
   /** Number of the attempt on the instance that this run recorded. */
   ownAttempt: number | undefined;
   /** Hooks whose invocation this run recorded, as `name/attempt`. */
@@ -146,15 +146,15 @@ function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: Duratio
 }
 
 /** The NodeClaim, if there is one, and its Nodes. */
-export const objectsOf = ({
+export const claimAndNodes = ({
   observed: { claim, nodes },
 }: {
   readonly observed: Pick<ObservedTermination, 'claim' | 'nodes'>;
 }): readonly KubernetesObject[] => (claim === undefined ? nodes : [claim, ...nodes]);
 
 /** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
-export async function tell(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {
-  const [first, ...others] = objectsOf(context);
+export async function reportOnAll(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {
+  const [first, ...others] = claimAndNodes(context);
   if (first === undefined) return;
   const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
   await context.reporter.report({ ...report, details: { ...named, ...report.details }, about: first });
@@ -164,5 +164,5 @@ export async function tell(context: TerminationContext, report: Omit<Report, 'ab
 }
 
 /** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone. */
-export const leaving = ({ observed }: TerminationContext): readonly KubernetesObject[] =>
+export const terminatingNodes = ({ observed }: TerminationContext): readonly KubernetesObject[] =>
   observed.nodes.filter(node => !isLive(node));

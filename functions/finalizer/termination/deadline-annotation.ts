@@ -8,7 +8,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import { OF_CLAIM } from './decide.ts';
+import { FROM_NODE_CLAIM } from './decide.ts';
 import type { TerminationContext } from './context.ts';
 
 const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
@@ -17,9 +17,9 @@ const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
  * Answers whether the NodeClaim was written, or has changed: the next look starts from there. One that has a value keeps it, whatever it
  * is. Where that cannot be written, the deadline holds without it.
  */
-export async function writeDeadline({ deps, observed, deadline, forced }: TerminationContext): Promise<boolean> {
+export async function writeDeadline({ deps, observed, deadline, isForced }: TerminationContext): Promise<boolean> {
   const { claim } = observed;
-  if (claim?.metadata.deletionTimestamp === undefined || forced || deadline?.source !== OF_CLAIM) return false;
+  if (claim?.metadata.deletionTimestamp === undefined || isForced || deadline?.source !== FROM_NODE_CLAIM) return false;
   const { name, annotations = {} } = claim.metadata;
   if (annotations[ANNOTATION] !== undefined) return false;
   const change = { annotations: { [ANNOTATION]: toTimestamp(deadline.time) } };

@@ -26,7 +26,7 @@ export interface TerminatedObject {
   readonly uid: string;
   readonly finalizers: readonly string[];
   /** The name that we noted on the object when we put our finalizer on (annotation `curfew.dev/termination-finalizer`). */
-  readonly mark: string | undefined;
+  readonly finalizerMark: string | undefined;
   readonly deletionTime: EpochMs | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface TerminationObservation {
   /** The deadline of the termination under way. */
   readonly storedDeadline: Deadline | undefined;
   /** The NodePool or policy that set it was edited and sets none any more. */
-  readonly takesBackDeadline: boolean;
+  readonly isDeadlineTakenBack: boolean;
   /** It has begun: its settings are in its record. */
   readonly hasBegun: boolean;
   /** Names under which an earlier look knew our finalizer on these objects. */
@@ -65,7 +65,7 @@ export interface TerminationObservation {
 export interface FinalizerChange {
   readonly object: TerminatedObject;
   readonly finalizers: readonly string[];
-  readonly mark: string | undefined;
+  readonly finalizerMark: string | undefined;
 }
 
 export type TerminationDecision =
@@ -79,7 +79,7 @@ export type TerminationDecision =
       readonly kind: 'terminate';
       readonly deadline: Deadline | undefined;
       /** No waiting for grace, volumes or hooks any more. */
-      readonly forced: boolean;
+      readonly isForced: boolean;
       /** The names of our finalizer on these objects. */
       readonly finalizerNames: readonly string[];
       /** Set when the deadline annotation cannot be read: it counts as absent. */
@@ -89,7 +89,7 @@ export type TerminationDecision =
 /** What set a deadline that stands in Karpenter's annotation. */
 const ANNOTATION = 'annotation';
 /** What set a deadline that is the NodeClaim's own grace period. */
-export const OF_CLAIM = 'NodeClaim';
+export const FROM_NODE_CLAIM = 'NodeClaim';
 
 /** Karpenter's own: never ours, whatever a mark says (I7). */
 export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
@@ -111,11 +111,11 @@ export function decide(observation: TerminationObservation): TerminationDecision
     // The brake holds what would begin, whatever settings there are for it.
     const goesOn = settings.isBraked && observation.hasBegun;
     if (settings.mode === 'Observe' && !goesOn) return { kind: 'wouldTerminate', deadline };
-    const forced = deadline !== undefined && isDue(observation.now, deadline.time);
-    if (settings.kind === 'invalid' && !forced && !observation.hasBegun) {
+    const isForced = deadline !== undefined && isDue(observation.now, deadline.time);
+    if (settings.kind === 'invalid' && !isForced && !observation.hasBegun) {
       return { kind: 'awaitSettings', message: settings.message, deadline };
     }
-    return { kind: 'terminate', deadline, forced, finalizerNames: names, badTimestamp };
+    return { kind: 'terminate', deadline, isForced, finalizerNames: names, badTimestamp };
   }
   if (settings.kind === 'invalid') return { kind: 'refuse', message: settings.message };
   if (settings.kind === 'custom' && settings.mode === 'Observe') return { kind: 'ignore', reason: 'HandsOff' };
@@ -130,7 +130,7 @@ function ourNames(
   objects: readonly TerminatedObject[],
 ): readonly string[] {
   const inForce = settings.kind === 'custom' ? [settings.settings.finalizerName] : [];
-  const marks = objects.flatMap(({ mark }) => mark ?? []);
+  const marks = objects.flatMap(({ finalizerMark }) => finalizerMark ?? []);
   const names = new Set([DEFAULT_TERMINATION_FINALIZER, ...inForce, ...marks, ...storedNames]);
   names.delete(KARPENTER_FINALIZER);
   return [...names].toSorted();
@@ -142,22 +142,22 @@ function changeOf(
   settings: Exclude<TerminationObservation['settings'], { kind: 'invalid' }>,
   names: readonly string[],
 ): FinalizerChange | undefined {
-  const { finalizers, mark, deletionTime, kind } = object;
+  const { finalizers, finalizerMark, deletionTime, kind } = object;
   if (deletionTime !== undefined) return undefined;
   const wanted =
     settings.kind === 'custom' && inScope(kind, settings.settings.scope) ? settings.settings.finalizerName : undefined;
   // I1: where ours is the only one that ends the instance, it stays when nobody asks for it any more; a deletion runs our steps.
   if (wanted === undefined && !finalizers.includes(KARPENTER_FINALIZER)) return undefined;
   // I7: what somebody else put on stays. The default name and the marked one are ours; so is the one that is asked for.
-  const ours = names.filter(name => name === DEFAULT_TERMINATION_FINALIZER || name === mark);
+  const ours = names.filter(name => name === DEFAULT_TERMINATION_FINALIZER || name === finalizerMark);
   const kept = finalizers.filter(name => name === wanted || !ours.includes(name));
   const next = wanted === undefined || kept.includes(wanted) ? kept : [...kept, wanted];
-  const isSame = next.length === finalizers.length && mark === wanted;
-  return isSame ? undefined : { object, finalizers: next, mark: wanted };
+  const isSame = next.length === finalizers.length && finalizerMark === wanted;
+  return isSame ? undefined : { object, finalizers: next, finalizerMark: wanted };
 }
 
 function inScope(kind: TerminatedObject['kind'], scope: TerminationScope): boolean {
-  return scope === 'NodeClaimAndNode' || (scope === 'NodeOnly' && kind === 'Node');
+  return scope === 'NodeClaimAndNode' || kind === 'Node';
 }
 
 /**
@@ -179,7 +179,7 @@ function resolveDeadline(observation: TerminationObservation): {
         ? settings.gracePeriod
         : undefined;
   const grace: GracePeriod | undefined =
-    claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: OF_CLAIM };
+    claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: FROM_NODE_CLAIM };
   const current =
     declared !== undefined
       ? { time: declared, source: ANNOTATION }
@@ -188,7 +188,7 @@ function resolveDeadline(observation: TerminationObservation): {
         : endOf(grace, deletion);
   // Removing the annotation takes back what it asked for. An unreadable annotation does not.
   const isTakenBack =
-    observation.takesBackDeadline ||
+    observation.isDeadlineTakenBack ||
     (claim !== undefined && storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);
   return { deadline: deadlineInForce(isTakenBack ? undefined : storedDeadline, current), badTimestamp };
 }

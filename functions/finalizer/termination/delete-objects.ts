@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from './finalizers.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
-import { isLive, isRegistered, toTerminated } from './objects.ts';
+import { isLive, isRegistered, toTerminatedObject } from './objects.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {
@@ -17,13 +17,13 @@ export const deleteObjects = {
     if (claim === undefined || sharedWith.length > 0) return stepDone;
     if (isLive(claim)) {
       const isHeld = isOurs(context, claim) || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
-      return isHeld ? await remove(context, claim) : stepDone;
+      return isHeld ? await deleteObject(context, claim) : stepDone;
     }
     if (!isRegistered(claim)) return stepDone;
     for (const node of nodes.filter(isLive)) {
-      const waiting = await hold(context, node, claim);
+      const waiting = await addNodeFinalizer(context, node, claim);
       if (waiting !== undefined) return waiting;
-      return await remove(context, node);
+      return await deleteObject(context, node);
     }
     return stepDone;
   },
@@ -33,12 +33,12 @@ export const deleteObjects = {
  * A NodeClaim that no finalizer of ours or Karpenter's holds (scope NodeOnly) would be gone at once, and nobody would end its instance: it
  * is deleted when that has ended.
  */
-export const deleteUnheldClaim = {
+export const deleteClaimWithoutFinalizer = {
   name: 'DeleteNodeClaim',
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { claim, sharedWith } = context.observed;
     if (claim === undefined || sharedWith.length > 0 || !isLive(claim)) return stepDone;
-    return await remove(context, claim);
+    return await deleteObject(context, claim);
   },
 };
 
@@ -46,7 +46,7 @@ const isOurs = ({ finalizerNames }: TerminationContext, { metadata: { finalizers
   finalizers.some(name => finalizerNames.includes(name));
 
 /** The version that was looked at is the precondition: nothing is deleted twice (I4), nor what changed in between. */
-async function remove(context: TerminationContext, object: KubernetesObject): Promise<StepOutcome> {
+async function deleteObject(context: TerminationContext, object: KubernetesObject): Promise<StepOutcome> {
   const { kind, metadata } = object;
   const { name, uid, resourceVersion } = metadata;
   const type = kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim;
@@ -59,13 +59,13 @@ async function remove(context: TerminationContext, object: KubernetesObject): Pr
   return lookAgainAfter(context, outcome, `${kind} ${name} was deleted`);
 }
 
-async function hold(
+async function addNodeFinalizer(
   context: TerminationContext,
   node: KubernetesObject,
   claim: KubernetesObject,
 ): Promise<StepOutcome | undefined> {
-  const { name, finalizers } = toTerminated(node);
-  const finalizerName = isOurs(context, node) ? undefined : nameToHold(context, finalizers, claim);
+  const { name, finalizers } = toTerminatedObject(node);
+  const finalizerName = isOurs(context, node) ? undefined : finalizerToAdd(context, finalizers, claim);
   if (finalizerName === undefined) return undefined;
   const answer = await setFinalizers(context.deps, node, [...finalizers, finalizerName], finalizerName);
   const kind = answer === 'changed' ? 'conflict' : answer === 'gone' ? 'notFound' : 'ok';
@@ -76,7 +76,7 @@ async function hold(
  * What is in force; where nothing asks for it any more, the one that still keeps the NodeClaim, for a deletion runs our steps then too
  * (I1, I2). A Node that Karpenter's keeps does not go before it is drained.
  */
-function nameToHold(
+function finalizerToAdd(
   { settings, finalizerNames }: TerminationContext,
   finalizers: readonly string[],
   claim: KubernetesObject,

@@ -8,7 +8,7 @@ import {
   drainabilityOf,
   stuckTime,
   type DrainGroup,
-  type PassedOver,
+  type SkipReason,
 } from '../../../shared/domain/drainable-pod.ts';
 import { forcedGraceSeconds, forceTime, isForced } from '../../../shared/domain/forced-deletion.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
@@ -49,29 +49,29 @@ export type PodStep =
 
 export interface DrainPlan {
   /** No pod is left that counts. */
-  readonly drained: boolean;
+  readonly isDrained: boolean;
   /** One per pod that counts. */
   readonly steps: readonly PodStep[];
-  readonly passedOver: readonly { readonly pod: PodView; readonly because: PassedOver }[];
+  readonly skippedPods: readonly { readonly pod: PodView; readonly because: SkipReason }[];
   /** The earliest instant at which this plan changes by time alone; undefined: only an event changes it. */
   readonly nextLook: EpochMs | undefined;
   /** When the next pod is deleted because of the deadline; undefined: none is left. */
-  readonly nextForce: EpochMs | undefined;
+  readonly nextForcedDeletion: EpochMs | undefined;
 }
 
 /** The plan for what is seen now. */
 export function planDrain({ now, pods, deadline, protection }: DrainSituation): DrainPlan {
-  const passedOver: { pod: PodView; because: PassedOver }[] = [];
+  const skippedPods: { pod: PodView; because: SkipReason }[] = [];
   const counted: { pod: PodView; group: DrainGroup }[] = [];
   for (const pod of pods) {
     const drainability = drainabilityOf(pod, now);
     const isWaitedFor =
-      drainability.kind === 'passedOver' &&
+      drainability.kind === 'skipped' &&
       drainability.because === 'ToleratesDisruption' &&
       protectedWait(protectionOf(pod, protection), now) !== undefined;
     // A pod that may stay on a tainted Node may still not end with the instance (I2).
     if (isWaitedFor) counted.push({ pod, group: drainGroupOf(pod) });
-    else if (drainability.kind === 'passedOver') passedOver.push({ pod, because: drainability.because });
+    else if (drainability.kind === 'skipped') skippedPods.push({ pod, because: drainability.because });
     else counted.push({ pod, group: drainability.group });
   }
   // Forced pods of all groups go at once; the order is for those that still have a choice.
@@ -89,8 +89,14 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
     }
     return gracefulStep(pod, group, { now, current, protection });
   });
-  const nextForce = nextForceOf(steps, now, deadline);
-  return { drained: steps.length === 0, steps, passedOver, nextLook: earliest(nextEnd(steps), nextForce), nextForce };
+  const nextForcedDeletion = nextForceOf(steps, now, deadline);
+  return {
+    isDrained: steps.length === 0,
+    steps,
+    skippedPods,
+    nextLook: earliest(nextEnd(steps), nextForcedDeletion),
+    nextForcedDeletion,
+  };
 }
 
 function gracefulStep(

@@ -23,10 +23,18 @@ import {
   type HeldEvictions,
 } from '../../../shared/pods/drain-pods.ts';
 import { planDrain, type DrainPlan, type PodStep } from './drain-plan.ts';
-import { leaving, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import {
+  terminatingNodes,
+  lookAgain,
+  safetyLook,
+  stepDone,
+  reportOnAll,
+  waitFor,
+  type TerminationContext,
+} from './context.ts';
 
-type ActiveStep = Exclude<PodStep, { kind: 'wait' }>;
-type Ended = readonly EndedPod<ActiveStep>[];
+type PodEndStep = Exclude<PodStep, { kind: 'wait' }>;
+type EndedPods = readonly EndedPod<PodEndStep>[];
 
 export const drainNodes = {
   name: 'Drain',
@@ -36,7 +44,7 @@ export const drainNodes = {
     let isOthers = false;
     const all: PodView[] = [];
     const waits: string[] = [];
-    await oneByOne(leaving(context), async node => {
+    await oneByOne(terminatingNodes(context), async node => {
       const pods = await loadPodsOnNode(context.deps, node.metadata.name);
       all.push(...pods);
       const plan = planDrain({
@@ -45,32 +53,32 @@ export const drainNodes = {
         deadline: context.deadline?.time,
         protection: context.observed.protection.policy,
       });
-      const { heldEvictions: before = {} } = context.progress();
+      const { heldEvictions: before = {} } = context.state();
       // To note first tries, too, would cost each termination a write for each round of its pods.
       const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
       const intents = withIntents(before, again, context.now);
-      if (intents !== before && !(await context.remember({ heldEvictions: intents }))) {
+      if (intents !== before && !(await context.saveState({ heldEvictions: intents }))) {
         isOthers = true;
         return;
       }
-      const { ended, isSaidAgain } = await carryOut(context, node, plan.steps, before);
-      heldEvictions = { ...heldEvictions, ...heldAfter(before, ended, context.now) };
-      if (isDrained(context, plan, ended)) return;
-      const left = leftAfter(context.progress().refusedEvictions, ended, context.now);
+      const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, before);
+      heldEvictions = { ...heldEvictions, ...heldAfter(before, endedPods, context.now) };
+      if (isDrained(context, plan, endedPods)) return;
+      const left = leftAfter(context.state().refusedEvictions, endedPods, context.now);
       const { failures, texts } = left;
       const retryTime = left.isAtOnce ? context.now : left.retryTime;
-      if (failures !== context.progress().refusedEvictions) await context.remember({ refusedEvictions: failures });
+      if (failures !== context.state().refusedEvictions) await context.saveState({ refusedEvictions: failures });
       const message = describeWait(plan, texts);
-      if (isSaidAgain) await sayAgain(context, message);
+      if (isReportRepeated) await reportAgain(context, message);
       waits.push(message);
-      until = earliest(until, earliest(plan.nextLook, earliest(retryTime, stuckAfter(context, ended))));
+      until = earliest(until, earliest(plan.nextLook, earliest(retryTime, firstStuckTime(context, endedPods))));
     });
     if (isOthers) return lookAgain(context, 'another run tries the same evictions');
-    forgetPods(context.run.tries, context.progress().refusals, all);
-    if (!isDeepStrictEqual(heldEvictions, context.progress().heldEvictions ?? {}))
-      await context.remember({ heldEvictions });
+    forgetPods(context.run.tries, context.state().refusals, all);
+    if (!isDeepStrictEqual(heldEvictions, context.state().heldEvictions ?? {}))
+      await context.saveState({ heldEvictions });
     if (waits.length === 0) {
-      if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
+      if (context.state().refusedEvictions > 0) await context.saveState({ refusedEvictions: 0 });
       return stepDone;
     }
     // Pods that go, and budgets that open, wake the termination by their events.
@@ -79,16 +87,16 @@ export const drainNodes = {
 };
 
 /** Ends the pods of these steps. `isSaidAgain`: that an eviction is refused is to be said once more. @param heldEvictions before this run */
-export async function carryOut(
+export async function carryOutSteps(
   context: TerminationContext,
   node: KubernetesObject,
   steps: readonly PodStep[],
   heldEvictions?: HeldEvictions,
-): Promise<{ readonly ended: Ended; readonly isSaidAgain: boolean }> {
-  const { deps, reporter, run, now, settings, deadline, forced } = context;
-  const { refusals } = context.progress();
-  let isSaidAgain = false;
-  const ended = await endPods(
+): Promise<{ readonly endedPods: EndedPods; readonly isReportRepeated: boolean }> {
+  const { deps, reporter, run, now, settings, deadline, isForced } = context;
+  const { refusals } = context.state();
+  let isReportRepeated = false;
+  const endedPods = await endPods(
     { ...deps, reporter },
     {
       ends: steps.filter(step => step.kind !== 'wait'),
@@ -99,35 +107,37 @@ export async function carryOut(
       refusals,
       restsOn: [settings],
       deadline: deadline?.time,
-      isLast: forced,
-      describe: step => describe(context, node, step),
+      isLast: isForced,
+      describe: step => describeEnd(context, node, step),
       say: async (step, text, isRepeated) => {
         // The drain's own wait reports refused evictions.
-        if (step.kind === 'delete') await sayNotDeleted(context, step.pod, text, isRepeated);
-        else isSaidAgain ||= isRepeated;
+        if (step.kind === 'delete') await reportNotDeleted(context, step.pod, text, isRepeated);
+        else isReportRepeated ||= isRepeated;
       },
     },
   );
-  return { ended, isSaidAgain };
+  return { endedPods, isReportRepeated };
 }
 
-const NOT_AWAITED: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
+const NOT_AWAITED_ANSWERS: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
 
 /**
  * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
  * instance does, as it does those whose deletion is refused or fails, or finds no such pod although it is listed.
  */
-function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, ended: Ended): boolean {
-  if (plan.drained) return true;
-  if (!forced || ended.some(({ answer }) => answer.kind === 'deleted')) return false;
-  const unawaited = new Set(ended.flatMap(({ end, answer }) => (NOT_AWAITED.has(answer.kind) ? [end.pod.uid] : [])));
+function isDrained({ isForced, now }: TerminationContext, plan: DrainPlan, ended: EndedPods): boolean {
+  if (plan.isDrained) return true;
+  if (!isForced || ended.some(({ answer }) => answer.kind === 'deleted')) return false;
+  const unawaited = new Set(
+    ended.flatMap(({ end, answer }) => (NOT_AWAITED_ANSWERS.has(answer.kind) ? [end.pod.uid] : [])),
+  );
   return plan.steps.every(
     ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
   );
 }
 
 /** When the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
-function stuckAfter({ now }: TerminationContext, ended: Ended): EpochMs | undefined {
+function firstStuckTime({ now }: TerminationContext, ended: EndedPods): EpochMs | undefined {
   let first: EpochMs | undefined;
   for (const { end, answer } of ended) {
     if (answer.kind !== 'evicted') continue;
@@ -153,8 +163,8 @@ function describeWait({ steps }: DrainPlan, texts: readonly string[]): string {
 }
 
 /** The API server forgets Events after an hour. */
-const sayAgain = (context: TerminationContext, message: string): Promise<void> =>
-  tell(context, {
+const reportAgain = (context: TerminationContext, message: string): Promise<void> =>
+  reportOnAll(context, {
     decision: 'wait',
     reason: EVENT_REASONS.failedDraining,
     message,
@@ -163,7 +173,7 @@ const sayAgain = (context: TerminationContext, message: string): Promise<void> =
   });
 
 /** On the Pod, for where no wait of the drain says it. */
-function sayNotDeleted(
+function reportNotDeleted(
   { reporter }: TerminationContext,
   { name, namespace, uid }: PodView,
   text: string,
@@ -180,10 +190,10 @@ function sayNotDeleted(
 }
 
 /** What is said of a pod that was evicted or deleted. */
-function describe(
+function describeEnd(
   { deadline }: TerminationContext,
   { metadata: { name: node } }: KubernetesObject,
-  step: ActiveStep,
+  step: PodEndStep,
 ): Omit<Report, 'about' | 'reason' | 'metric'> {
   const event = { type: 'Normal' } as const;
   if (step.kind === 'evict') {

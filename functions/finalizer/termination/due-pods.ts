@@ -7,9 +7,9 @@ import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import { leftAfter } from '../../../shared/pods/drain-pods.ts';
 import { planDrain } from './drain-plan.ts';
-import { leaving, type TerminationContext } from './context.ts';
+import { terminatingNodes, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
-import { carryOut } from './drain.ts';
+import { carryOutSteps } from './drain.ts';
 import { hooksAt } from './hooks.ts';
 import { isInstanceMissing } from './missing-instance.ts';
 import { taintNodes } from './taint.ts';
@@ -19,22 +19,22 @@ const BEFORE_DRAIN: readonly string[] = [deleteObjects.name, taintNodes.name, ho
 
 /** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain sees to it. */
 export async function deleteDuePods(context: TerminationContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
-  const { deadline, now, forced, deps, observed } = context;
-  if (deadline === undefined || forced || outcome.kind === 'done' || !BEFORE_DRAIN.includes(outcome.step))
+  const { deadline, now, isForced, deps, observed } = context;
+  if (deadline === undefined || isForced || outcome.kind === 'done' || !BEFORE_DRAIN.includes(outcome.step))
     return undefined;
   if (await isInstanceMissing(context)) return undefined;
   let next: EpochMs | undefined;
-  for (const node of leaving(context)) {
+  for (const node of terminatingNodes(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
-    const { steps, nextForce } = planDrain({
+    const { steps, nextForcedDeletion } = planDrain({
       now,
       pods,
       deadline: deadline.time,
       protection: observed.protection.policy,
     });
     const due = steps.filter(({ kind }) => kind === 'delete');
-    const { ended } = await carryOut(context, node, due);
-    next = [nextForce, leftAfter(0, ended, now).retryTime].reduce(earliest, next);
+    const { endedPods } = await carryOutSteps(context, node, due);
+    next = [nextForcedDeletion, leftAfter(0, endedPods, now).retryTime].reduce(earliest, next);
   }
   return next;
 }

@@ -6,14 +6,14 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
-import { callsOf, claimUnderWay, isNoteOf, LEFT_CHECK } from './hook-owner.ts';
+import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import { hasBegun, type TerminationRecord } from './record.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
-type Gone = GoneSubject<TerminationRecord>;
+type GoneTermination = GoneSubject<TerminationRecord>;
 
 /**
  * A NodeClaim went before its Nodes did: each of them that our finalizer holds is from now on terminated by itself, and what was promised for
@@ -21,23 +21,23 @@ type Gone = GoneSubject<TerminationRecord>;
  *
  * @returns those that are being deleted
  */
-export async function leaveToNodes(
+export async function handOverToNodes(
   { deps }: FinalizerContext,
-  { value, subject }: Gone,
+  { value, subject }: GoneTermination,
 ): Promise<readonly TerminationSubject[]> {
   if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
   const left: KubernetesObject[] = [];
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
-    if (node?.metadata.uid === uid && isHeldBy(value, node)) left.push(node);
+    if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) left.push(node);
   }
-  await leaveTo(left, value, subject.uid, deps);
+  await handOver(left, value, subject.uid, deps);
   return left
     .filter(node => !isLive(node))
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
 }
 
-const isHeldBy = (
+const hasFinalizerOf = (
   { finalizerNames }: TerminationRecord,
   { metadata: { finalizers = [] } }: KubernetesObject,
 ): boolean => finalizers.some(name => finalizerNames.includes(name));
@@ -47,24 +47,24 @@ const isHeldBy = (
  *
  * @param claimUid of the NodeClaim whose record this is
  */
-async function leaveTo(
+async function handOver(
   nodes: readonly KubernetesObject[],
   begun: TerminationRecord,
   claimUid: string | undefined,
   deps: TerminationDeps,
 ): Promise<void> {
-  const keyUid = begun.keyUid ?? claimUid;
-  const value: TerminationRecord = { ...begun, ...(keyUid !== undefined && { keyUid }) };
+  const hookKeyUid = begun.hookKeyUid ?? claimUid;
+  const value: TerminationRecord = { ...begun, ...(hookKeyUid !== undefined && { hookKeyUid }) };
   for (const node of nodes) {
     const { name, uid } = node.metadata;
     const record = openNodeRecord(deps, uid);
     const loaded = await record.load();
-    const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isNoteOf(loaded.value, claimUid));
+    const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isHookNoteOf(loaded.value, claimUid));
     if (!isFree) continue;
     const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
-    const left = { ...(isLive(node) ? callsOf(value) : value), hooks: withLater(value.hooks, noted) };
+    const left = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
     const saved = await record.save({ subject, value: left, wakeTime });
     if (!saved.written)
       throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
@@ -72,7 +72,10 @@ async function leaveTo(
 }
 
 /** What was noted at the Node may be later than the record of its NodeClaim that this run has read: an answer is not forgotten (I4). */
-function withLater(hooks: TerminationRecord['hooks'], noted: TerminationRecord['hooks']): TerminationRecord['hooks'] {
+function withLaterCalls(
+  hooks: TerminationRecord['hooks'],
+  noted: TerminationRecord['hooks'],
+): TerminationRecord['hooks'] {
   const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
     const own = hooks[name];
     if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
@@ -85,7 +88,7 @@ function withLater(hooks: TerminationRecord['hooks'], noted: TerminationRecord['
  * Everything is done. What its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will need is kept: their end is no other
  * termination (I4).
  */
-export async function closeFinished(
+export async function closeTermination(
   deps: TerminationDeps,
   observed: ObservedTermination,
   value: TerminationRecord,
@@ -94,32 +97,32 @@ export async function closeFinished(
   if (claim === undefined) return record.closeNow();
   const { metadata } = claim;
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
-    const left = nodes.filter(node => isLive(node) && isHeldBy(value, node));
-    await leaveTo(left, value, metadata.uid, deps);
+    const left = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
+    await handOver(left, value, metadata.uid, deps);
     return record.closeNow();
   }
   const subject = subjectOf(claim);
-  const wakeTime = addDuration(deps.clock.now(), UNHELD_CHECK);
-  return record.save({ subject, value: { ...value, unheld: true }, wakeTime });
+  const wakeTime = addDuration(deps.clock.now(), FINALIZER_GONE_CHECK);
+  return record.save({ subject, value: { ...value, finalizerGone: true }, wakeTime });
 }
 
 /** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of a Node that lives. */
-export async function rest({ object, stored, record, now }: ObservedTermination): Promise<Turn> {
-  const hasHooks = Object.keys(stored?.hooks ?? {}).length > 0 || stored?.hooksOf !== undefined;
+export async function releaseRecord({ object, stored, record, now }: ObservedTermination): Promise<Turn> {
+  const hasHooks = Object.keys(stored?.hooks ?? {}).length > 0 || stored?.hookOwnerUid !== undefined;
   const isNeeded = object.kind === 'Node' && isLive(object) && hasHooks;
   if (stored === undefined || !isNeeded) return record.release();
   const subject = subjectOf(object);
-  return record.save({ subject, value: stored, wakeTime: addDuration(now, LEFT_CHECK), punctual: false });
+  return record.save({ subject, value: stored, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
 }
 
 /**
  * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
  * it, it is a possible orphan, and the ledger of instances takes over.
  */
-export async function close(
+export async function closeGone(
   context: FinalizerContext,
   { kind, name, uid }: TerminationSubject,
-  gone: Gone,
+  gone: GoneTermination,
 ): Promise<void> {
   const { record, value } = gone;
   if (!hasBegun(value)) {
@@ -134,7 +137,7 @@ export async function close(
   const isOrphan =
     providerID !== undefined && (await reconcileInstance(context, providerID, { left: { object, since, launchTime } }));
   await record.closeNow();
-  if (isOrphan || value.unheld === true) return;
+  if (isOrphan || value.finalizerGone === true) return;
   await context.reporter.report({
     about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
     decision: 'close',
@@ -144,20 +147,20 @@ export async function close(
 }
 
 /** Its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
-export const isUnheld = ({ stored, object }: ObservedTermination): boolean =>
+export const hasLostFinalizer = ({ stored, object }: ObservedTermination): boolean =>
   stored !== undefined && hasBegun(stored) && object.metadata.deletionTimestamp !== undefined;
 
 /**
  * Somebody else's finalizer keeps the object, and nothing of ours does. The record of a NodeClaim is kept until it goes, for what becomes
  * of its instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
  */
-export async function closeUnheld(
+export async function closeWithoutFinalizer(
   { reporter }: FinalizerContext,
   { object, stored, record, now }: ObservedTermination,
 ): Promise<Turn> {
   const { kind, metadata } = object;
   const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
-  if (stored?.unheld !== true) {
+  if (stored?.finalizerGone !== true) {
     await reporter.report({
       about: object,
       decision: 'close',
@@ -168,11 +171,15 @@ export async function closeUnheld(
   }
   if (!isKept) return record.closeNow();
   const subject = subjectOf(object);
-  return record.save({ subject, value: { ...stored, unheld: true }, wakeTime: addDuration(now, UNHELD_CHECK) });
+  return record.save({
+    subject,
+    value: { ...stored, finalizerGone: true },
+    wakeTime: addDuration(now, FINALIZER_GONE_CHECK),
+  });
 }
 
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
-const UNHELD_CHECK = minutes(5);
+const FINALIZER_GONE_CHECK = minutes(5);
 
 /** The record of a Node for which a NodeClaim stands by now, or that is gone. It is kept while that NodeClaim calls the Node's hooks. */
 export async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
@@ -180,12 +187,12 @@ export async function closeNodeRecord(deps: TerminationDeps, uid: string | undef
   const record = openNodeRecord(deps, uid);
   const loaded = await record.load();
   if (loaded.kind !== 'known') return;
-  const { hooksOf } = loaded.value;
-  if (hooksOf === undefined || (await claimUnderWay(deps, hooksOf)) === undefined) {
+  const { hookOwnerUid } = loaded.value;
+  if (hookOwnerUid === undefined || (await claimUnderWay(deps, hookOwnerUid)) === undefined) {
     await record.closeNow();
     return;
   }
   const { subject } = loaded.stored;
-  const wakeTime = addDuration(deps.clock.now(), LEFT_CHECK);
+  const wakeTime = addDuration(deps.clock.now(), NODE_RECORD_CHECK);
   await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
 }

@@ -18,15 +18,15 @@ export type HookMode =
 
 /** How the hooks of one point stand now. Looks at the instance where no NodeClaim ends it. */
 export async function hookModeOf(context: TerminationContext, point: HookPoint): Promise<HookMode> {
-  const because = await whyNever(context);
+  const because = await whyNoInstanceEnds(context);
   if (because !== undefined) return { kind: 'never', because };
-  if (context.forced) return { kind: 'forced' };
+  if (context.isForced) return { kind: 'forced' };
   const isKarpenters = context.observed.claim?.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
   return { kind: isKarpenters && point !== 'after-terminate' ? 'once' : 'awaited' };
 }
 
 /** Why no instance ends here; undefined: one does. A Node that no NodeClaim stands for ends none, but goes after one that has ended. */
-async function whyNever(context: TerminationContext): Promise<string | undefined> {
+async function whyNoInstanceEnds(context: TerminationContext): Promise<string | undefined> {
   const { claim, providerID, sharedWith } = context.observed;
   if (providerID === undefined) return 'there never was an instance';
   if (sharedWith.length > 0) return `instance ${providerID} stays: NodeClaim ${sharedWith.join(', ')} has it`;

@@ -8,30 +8,31 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { openNodeRecord } from './observe.ts';
-import { EMPTY_TERMINATION, isNote, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { EMPTY_TERMINATION, isHookNote, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { HookOwner, TerminationContext } from './context.ts';
 
 /** A Node that lives on is looked at this often, should the event of its end be lost. */
-export const LEFT_CHECK = hours(24);
+export const NODE_RECORD_CHECK = hours(24);
 
 /** Whether the record of a Node says no more than that its hooks are called in the termination of this NodeClaim. */
-export const isNoteOf = (value: TerminationRecord, claimUid: string | undefined): boolean =>
-  isNote(value) && value.hooksOf === claimUid;
+export const isHookNoteOf = (value: TerminationRecord, claimUid: string | undefined): boolean =>
+  isHookNote(value) && value.hookOwnerUid === claimUid;
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
   const loaded = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
-  const isUnderWay = loaded.kind === 'known' && loaded.value.orphanedTime === undefined && loaded.value.unheld !== true;
+  const isUnderWay =
+    loaded.kind === 'known' && loaded.value.orphanedTime === undefined && loaded.value.finalizerGone !== true;
   return isUnderWay ? loaded.stored.subject : undefined;
 }
 
 /** Makes this termination the one that calls the hooks, where none has. Asked before its first call. */
-export async function ownHooks(context: TerminationContext): Promise<HookOwner> {
+export async function takeHookOwnership(context: TerminationContext): Promise<HookOwner> {
   const { deps, observed, finalizerNames, settings } = context;
   const { claim, nodes, stored } = observed;
-  const { hooks } = context.progress();
+  const { hooks } = context.state();
   if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
-  if (claim === undefined) return stored?.hooksOf === undefined ? { kind: 'ours' } : { kind: 'over' };
+  if (claim === undefined) return stored?.hookOwnerUid === undefined ? { kind: 'ours' } : { kind: 'over' };
   const terminated = nodes.filter(({ metadata: { finalizers = [] } }) =>
     finalizers.some(name => finalizerNames.includes(name)),
   );
@@ -39,37 +40,47 @@ export async function ownHooks(context: TerminationContext): Promise<HookOwner> 
     const record = openNodeRecord(deps, metadata.uid);
     const loaded = await record.load();
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
-    const { hooksOf } = value;
-    if (hooksOf !== undefined && hooksOf !== claim.metadata.uid) {
-      const other = await claimUnderWay(deps, hooksOf);
-      return other === undefined ? { kind: 'over' } : { kind: 'underWay', of: `NodeClaim ${other.name}` };
+    const { hookOwnerUid } = value;
+    if (hookOwnerUid !== undefined && hookOwnerUid !== claim.metadata.uid) {
+      const other = await claimUnderWay(deps, hookOwnerUid);
+      return other === undefined ? { kind: 'over' } : { kind: 'underWay', termination: `NodeClaim ${other.name}` };
     }
     const isCalled = Object.keys(value.hooks).length > 0;
-    if (hooksOf === undefined) {
+    if (hookOwnerUid === undefined) {
       // It has begun one of its own, when no NodeClaim was seen to stand for it.
-      if (value.reported !== undefined && !isCalled) return { kind: 'underWay', of: `Node ${metadata.name}` };
+      if (value.lastReport !== undefined && !isCalled)
+        return { kind: 'underWay', termination: `Node ${metadata.name}` };
       const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
-      const wakeTime = addDuration(observed.now, LEFT_CHECK);
-      const own = isCalled ? { ...callsOf(value), keyUid: value.keyUid ?? metadata.uid } : value;
-      const noted = { ...own, hooksOf: claim.metadata.uid };
+      const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
+      const own = isCalled ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
+      const noted = { ...own, hookOwnerUid: claim.metadata.uid };
       const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
       if (!saved.written) return { kind: 'changed' };
     }
     if (!isCalled) continue;
     // Called when no NodeClaim stood for the Node, or another one did: they go on from there.
-    const { hooks: called, hooksSaid, keyUid = metadata.uid } = value;
-    const calls = { hooks: called, ...(hooksSaid !== undefined && { hooksSaid }), keyUid };
-    if (!(await context.remember(calls))) return { kind: 'changed' };
+    const { hooks: called, reportedHookPoints, hookKeyUid = metadata.uid } = value;
+    const calls = {
+      hooks: called,
+      ...(reportedHookPoints !== undefined && { reportedHookPoints }),
+      hookKeyUid,
+    };
+    if (!(await context.saveState(calls))) return { kind: 'changed' };
     break;
   }
   return { kind: 'ours' };
 }
 
 /** Which hooks of the instance the record says were called: all that another termination needs to go on with them. */
-export const callsOf = ({ finalizerNames, hooks, hooksSaid, keyUid }: TerminationRecord): TerminationRecord => ({
+export const hookCallsOf = ({
+  finalizerNames,
+  hooks,
+  reportedHookPoints,
+  hookKeyUid,
+}: TerminationRecord): TerminationRecord => ({
   ...EMPTY_TERMINATION,
   finalizerNames,
   hooks,
-  ...(hooksSaid !== undefined && { hooksSaid }),
-  ...(keyUid !== undefined && { keyUid }),
+  ...(reportedHookPoints !== undefined && { reportedHookPoints }),
+  ...(hookKeyUid !== undefined && { hookKeyUid }),
 });

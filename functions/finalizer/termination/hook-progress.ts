@@ -26,12 +26,12 @@ export function withAnswers(
   return Object.fromEntries(
     Object.entries(hooks).map(([name, progress]) => {
       const answer = answers.get(name);
-      return [name, answer === undefined ? progress : after(progress, answer, now)];
+      return [name, answer === undefined ? progress : withAnswer(progress, answer, now)];
     }),
   );
 }
 
-function after(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
+function withAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return progress;
   const { message: _, ...rest } = progress;
   switch (answer.kind) {

@@ -24,7 +24,7 @@ type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 
 /** Equal for all calls about one hook of one termination, also when a NodeClaim that went has left it to its Node. */
 export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>
-  `${context.progress().keyUid ?? context.observed.object.metadata.uid}/${name}`;
+  `${context.state().hookKeyUid ?? context.observed.object.metadata.uid}/${name}`;
 
 /** Makes it, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be asked */
 export async function makeHookResource(
@@ -42,7 +42,7 @@ export async function makeHookResource(
     at: hook.at,
     providerID: observed.providerID,
     deadline: toTimestamp(addDuration(firstInvokedTime, hook.deadline)),
-    forced: unawaited === 'forced',
+    isForced: unawaited === 'forced',
     claim: observed.claim,
     node: observed.nodes[0],
     owner: observed.object,

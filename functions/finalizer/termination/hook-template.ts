@@ -13,7 +13,7 @@ export interface HookTemplateData {
   readonly providerID: string | undefined;
   readonly deadline: string;
   /** Made at a deadline or for a forceful repair: nothing waits for it. */
-  readonly forced: boolean;
+  readonly isForced: boolean;
   readonly claim: KubernetesObject | undefined;
   readonly node: KubernetesObject | undefined;
   /** The object that the termination is about: it owns the resource, which goes with it. */
@@ -25,7 +25,7 @@ export type RenderedHook =
 
 /** Never throws. */
 export function renderHookResource(template: string, file: string, data: HookTemplateData): RenderedHook {
-  const { hook, at, providerID, deadline, forced, claim, node, owner } = data;
+  const { hook, at, providerID, deadline, isForced, claim, node, owner } = data;
   const rendered = renderObject(
     { name: file, text: template },
     {
@@ -33,7 +33,7 @@ export function renderHookResource(template: string, file: string, data: HookTem
       At: at,
       ProviderID: providerID ?? '',
       Deadline: deadline,
-      Forced: forced,
+      Forced: isForced,
       NodeClaim: asJson(claim),
       Node: asJson(node),
     },

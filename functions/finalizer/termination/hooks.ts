@@ -23,13 +23,13 @@ import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { hookModeOf } from './hook-mode.ts';
-import { callUnawaited, sayUnawaited, type HookCaller, type Unawaited } from './unawaited-hooks.ts';
+import { callUnawaitedHook, reportUnawaitedHooks, type HookCaller, type UnawaitedReason } from './unawaited-hooks.ts';
 import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown, type ResourceAnswer } from './hook-progress.ts';
 import { reportHook } from './report.ts';
-import { hookLook, lookAgain, safetyLook, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { hookLook, lookAgain, safetyLook, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 
 /** A hook that holds a termination is looked at this often: its policy may have changed. */
-const HELD_CHECK = minutes(5);
+const TIMED_OUT_CHECK = minutes(5);
 
 /** The step that runs the hooks of one point. */
 export function hooksAt(point: HookPoint) {
@@ -39,97 +39,97 @@ export function hooksAt(point: HookPoint) {
       const hooks = context.settings?.hooks.filter(({ at }) => at === point) ?? [];
       // One that is at work goes on, whatever became of the NodeClaim meanwhile.
       const begun = hooks.filter(({ name }) => progressOf(context, name) !== undefined);
-      if (hooks.every(hook => isOver(context, hook))) return stepDone;
+      if (hooks.every(hook => isHookDone(context, hook))) return stepDone;
       const mode = await hookModeOf(context, point);
       const { hookOwner: owner } = context;
       if (mode.kind !== 'never' && owner.kind === 'over') return stepDone;
       if (mode.kind !== 'never' && owner.kind === 'underWay') {
-        const on = `the hooks are called in the termination of ${owner.of}`;
-        return context.forced ? stepDone : waitFor(on, safetyLook(context));
+        const on = `the hooks are called in the termination of ${owner.termination}`;
+        return context.isForced ? stepDone : waitFor(on, safetyLook(context));
       }
       if (mode.kind === 'forced' || mode.kind === 'once') {
-        return await callAll(context, point, mode.kind, hooks);
+        return await callEachOnce(context, point, mode.kind, hooks);
       }
       for (const hook of mode.kind === 'never' ? begun : hooks) {
         const outcome = await runHook(context, hook);
         if (outcome.kind !== 'done') return outcome;
       }
       // The run that called an unawaited hook may have died before it reported the outcome.
-      await sayUnawaited(context, point, hooks);
+      await reportUnawaitedHooks(context, point, hooks);
       return stepDone;
     },
   };
 }
 
 /** Its answer is there, or it was passed over, and that was said where it must be. */
-function isOver(context: TerminationContext, { name, at }: TerminationHook): boolean {
+function isHookDone(context: TerminationContext, { name, at }: TerminationHook): boolean {
   const progress = progressOf(context, name);
   // One that came to the policy later is called, too, although its point was told of.
   if (progress?.unawaited !== undefined)
-    return progress.phase !== 'intended' && context.progress().hooksSaid?.includes(at) === true;
-  if (context.forced) return progress !== undefined && progress.phase !== 'intended';
+    return progress.phase !== 'intended' && context.state().reportedHookPoints?.includes(at) === true;
+  if (context.isForced) return progress !== undefined && progress.phase !== 'intended';
   return progress?.phase === 'succeeded' || progress?.phase === 'passed';
 }
 
 /** A hook may be called `constructor`: own names only. */
 function progressOf(context: TerminationContext, name: string): HookProgress | undefined {
-  const { hooks } = context.progress();
+  const { hooks } = context.state();
   return Object.hasOwn(hooks, name) ? hooks[name] : undefined;
 }
 
 /** Each of them once, in their order; nothing waits for their work. */
-async function callAll(
+async function callEachOnce(
   context: TerminationContext,
   point: HookPoint,
-  how: Unawaited,
+  how: UnawaitedReason,
   hooks: readonly TerminationHook[],
 ): Promise<StepOutcome> {
   const caller: HookCaller = {
     progressOf: ({ name }) => progressOf(context, name),
-    note: (hook, { unawaited }) => note(context, hook, progressOf(context, hook.name), unawaited),
-    isOwn: (hook, progress) => context.run.ownHooks.delete(callId(hook, progress)),
+    noteCall: (hook, { unawaited }) => noteCall(context, hook, progressOf(context, hook.name), unawaited),
+    hasNoted: (hook, progress) => context.run.ownHooks.delete(callId(hook, progress)),
     call: (hook, progress, within) => callFor(context, hook, progress, within),
-    store: (hook, progress) => store(context, hook, progress),
+    saveProgress: (hook, progress) => saveProgress(context, hook, progress),
   };
   for (const hook of hooks) {
-    const outcome = await callUnawaited(context, hook, how, caller);
+    const outcome = await callUnawaitedHook(context, hook, how, caller);
     if (outcome.kind !== 'done') return outcome;
   }
-  await sayUnawaited(context, point, hooks);
+  await reportUnawaitedHooks(context, point, hooks);
   return stepDone;
 }
 
 async function runHook(context: TerminationContext, hook: TerminationHook): Promise<StepOutcome> {
   const { now } = context;
   const progress = progressOf(context, hook.name);
-  if (progress === undefined) return await note(context, hook, undefined);
+  if (progress === undefined) return await noteCall(context, hook, undefined);
   // Called when nothing waited for it. One that was only noted down then may not have been.
   if (progress.unawaited !== undefined && progress.phase !== 'intended') return stepDone;
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
 
   // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
   if (progress.phase === 'intended') {
-    if (context.run.ownHooks.has(callId(hook, progress))) return await call(context, hook, progress);
+    if (context.run.ownHooks.has(callId(hook, progress))) return await callHook(context, hook, progress);
     const settled = addDuration(progress.lastSeenTime, RUN_ENDS_WITHIN);
-    if (isDue(now, settled)) return await note(context, hook, progress);
+    if (isDue(now, settled)) return await noteCall(context, hook, progress);
     return waitFor(`hook ${hook.name} is being called`, settled);
   }
   const timeout = hookTimeoutTime(hook, progress);
   // What ran out of time once has: a worker that fell silent is not called a second time when its deadline is still ahead.
-  if (progress.phase === 'timedOut' || isDue(now, timeout)) return await timedOut(context, hook, progress);
+  if (progress.phase === 'timedOut' || isDue(now, timeout)) return await handleTimeout(context, hook, progress);
   if (progress.phase === 'pending') return await follow(context, hook, progress, timeout);
   const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
-  if (isDue(now, retryTime)) return await note(context, hook, progress);
+  if (isDue(now, retryTime)) return await noteCall(context, hook, progress);
   return waitFor(`hook ${hook.name} failed: ${progress.message ?? ''}`, earliest(retryTime, timeout));
 }
 
 const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;
 
-async function note(
+async function noteCall(
   context: TerminationContext,
   hook: TerminationHook,
   before: HookProgress | undefined,
-  unawaited?: Unawaited,
+  unawaited?: UnawaitedReason,
 ): Promise<StepOutcome> {
   const isFirst = before === undefined || isFirstCallUnknown(before) || before.unawaited !== unawaited;
   const next: HookProgress = {
@@ -139,16 +139,20 @@ async function note(
     attempts: (before?.unawaited === unawaited ? (before?.attempts ?? 0) : 0) + 1,
     ...(unawaited !== undefined && { unawaited }),
   };
-  if (await store(context, hook, next)) context.run.ownHooks.add(callId(hook, next));
+  if (await saveProgress(context, hook, next)) context.run.ownHooks.add(callId(hook, next));
   return lookAgain(context, `the call of hook ${hook.name} was noted down`);
 }
 
-const store = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
-  context.remember({ hooks: { ...context.progress().hooks, [name]: progress } });
+const saveProgress = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
+  context.saveState({ hooks: { ...context.state().hooks, [name]: progress } });
 
-async function call(context: TerminationContext, hook: TerminationHook, progress: HookProgress): Promise<StepOutcome> {
+async function callHook(
+  context: TerminationContext,
+  hook: TerminationHook,
+  progress: HookProgress,
+): Promise<StepOutcome> {
   context.run.ownHooks.delete(callId(hook, progress));
-  return keep(context, hook, progress, await callFor(context, hook, progress));
+  return saveAnswer(context, hook, progress, await callFor(context, hook, progress));
 }
 
 /** A call whose outcome is not known is a failure. @param within nobody waits for the work, and the call takes this long at most */
@@ -210,13 +214,13 @@ async function follow(
   if (target.kind !== 'customResource' || resource === undefined) return waitFor(on, timeout);
   const answer = await followResource(context, { ...hook, target }, resource);
   const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === resource.seenVersion;
-  if (!isSame) return keep(context, hook, progress, answer);
+  if (!isSame) return saveAnswer(context, hook, progress, answer);
   const next = hookLook(context, firstInvokedTime);
   return waitFor(on, earliest(next, timeout));
 }
 
 /** Stores what was answered, says it, and goes on from there. */
-async function keep(
+async function saveAnswer(
   context: TerminationContext,
   hook: TerminationHook,
   progress: HookProgress,
@@ -230,7 +234,7 @@ async function keep(
     ...(answer.kind === 'failed' && { message: answer.message }),
     ...(answer.resource !== undefined && { resource: answer.resource }),
   };
-  if (!(await store(context, hook, next))) {
+  if (!(await saveProgress(context, hook, next))) {
     // Its worker may have answered already: both answers count in the next turn.
     context.run.answers.set(hook.name, answer);
     return lookAgain(context, `hook ${hook.name} changed`);
@@ -239,7 +243,7 @@ async function keep(
   return answer.kind === 'succeeded' ? stepDone : runHook(context, hook);
 }
 
-async function timedOut(
+async function handleTimeout(
   context: TerminationContext,
   hook: TerminationHook,
   progress: HookProgress,
@@ -253,7 +257,7 @@ async function timedOut(
   const last = progress.message === undefined ? '' : `; it last said: ${progress.message}`;
   const message = `hook ${name} did not succeed in time${last}: ${effect}`;
   if (progress.phase !== 'timedOut') {
-    await tell(context, {
+    await reportOnAll(context, {
       decision: 'hookTimedOut',
       reason: EVENT_REASONS.terminationHookFailed,
       message,
@@ -261,16 +265,16 @@ async function timedOut(
       metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout } },
       event: { type: 'Warning' },
     });
-    await store(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });
+    await saveProgress(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });
   }
   switch (onTimeout) {
     case 'Proceed':
       return stepDone;
     case 'Escalate':
       // Also after a run that died before it, and when the policy of a hook that holds says so from now on.
-      await context.remember({ deadline: { time: context.now, source: `hook ${name}` } });
+      await context.saveState({ deadline: { time: context.now, source: `hook ${name}` } });
       return lookAgain(context, message);
     case 'Abort':
-      return waitFor(message, addDuration(context.now, HELD_CHECK));
+      return waitFor(message, addDuration(context.now, TIMED_OUT_CHECK));
   }
 }

@@ -11,7 +11,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { isLive, isMarked } from './objects.ts';
+import { isLive, isManaged } from './objects.ts';
 import type { TerminationRecord } from './record.ts';
 import { objectOf, type Reading } from '../../../shared/ports/read-answer.ts';
 
@@ -30,12 +30,12 @@ export async function claimsOf(
   const now = deps.clock.now();
   const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
   const likely = owner?.name ?? hints.nameOf(providerID);
-  if (likely === undefined && isLive(node) && hints.isBare(providerID, now)) return [];
+  if (likely === undefined && isLive(node) && hints.hasNoClaim(providerID, now)) return [];
   const claim = likely === undefined ? undefined : await likelyClaim(deps, node, providerID, likely);
   if (claim !== undefined) return [claim];
   const pool = node.metadata.labels?.[KARPENTER.nodePoolLabel];
-  const reading = isMarked(node) ? ({ notServed: 'notKnown' } as const) : claimsOfNode(owner?.name, pool);
-  return claimsOfInstance(deps, providerID, { reading, onListed: claims => hints.seenAll(claims, now) });
+  const reading = isManaged(node) ? ({ notServed: 'notKnown' } as const) : claimsOfNode(owner?.name, pool);
+  return claimsOfInstance(deps, providerID, { reading, onList: claims => hints.noteAll(claims, now) });
 }
 
 /** The NodeClaim of this name, if it stands for the Node. A finalizer of ours on what is deleted wants certainty: then only a list will do. */
@@ -45,7 +45,7 @@ async function likelyClaim(
   providerID: string,
   name: string,
 ): Promise<KubernetesObject | undefined> {
-  const isSure = (object: KubernetesObject): boolean => isLive(node) || !isMarked(object);
+  const isSure = (object: KubernetesObject): boolean => isLive(node) || !isManaged(object);
   if (!isSure(node)) return undefined;
   const claim = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
   return claim !== undefined && providerIDOf(claim) === providerID && isSure(claim) ? claim : undefined;
@@ -56,18 +56,18 @@ interface ClaimList {
   /** Whose NodeClaims are read; undefined: all. */
   readonly pool?: string | undefined;
   /** Hears of all that were read. */
-  readonly onListed?: (claims: readonly KubernetesObject[]) => void;
+  readonly onList?: (claims: readonly KubernetesObject[]) => void;
 }
 
 /** The NodeClaims with this providerID, by a list: the API server cannot select by status. */
 async function claimsOfInstance(
   deps: Pick<Deps, 'kubernetes'>,
   providerID: string,
-  { reading, pool, onListed = () => undefined }: ClaimList,
+  { reading, pool, onList = () => undefined }: ClaimList,
 ): Promise<readonly KubernetesObject[]> {
   const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
   const claims = await listNodeClaims(deps, reading, query);
-  onListed(claims);
+  onList(claims);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
@@ -75,7 +75,7 @@ async function claimsOfInstance(
  * Names of the other NodeClaims with the same providerID. If the NodeClaim is being deleted, only those that live count. They are read
  * only once something is being deleted.
  */
-async function claimsBeside(
+async function otherClaimsOf(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   nodes: readonly KubernetesObject[],
@@ -92,12 +92,12 @@ async function claimsBeside(
 }
 
 interface KnownNodes {
-  readonly stored: TerminationRecord | undefined;
+  readonly state: TerminationRecord | undefined;
   readonly viaNode: string | undefined;
 }
 
-const knownNames = ({ stored }: KnownNodes): readonly string[] =>
-  Object.values(stored?.nodes ?? {}).map(({ name }) => name);
+const knownNames = ({ state }: KnownNodes): readonly string[] =>
+  Object.values(state?.nodes ?? {}).map(({ name }) => name);
 
 /** The Nodes with the NodeClaim's providerID among those whose names are known: to its record, to itself, or to an event. */
 export async function namedNodesOf(
@@ -125,7 +125,7 @@ export async function namedNodesOf(
  * All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and the names of other NodeClaims with it: of all pools before
  * what cannot be undone, of its own meanwhile.
  */
-export async function allThatShare(
+export async function nodesAndOtherClaims(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   { namedNodes, pool, ...known }: KnownNodes & { namedNodes: readonly KubernetesObject[]; pool: string | undefined },
@@ -137,13 +137,13 @@ export async function allThatShare(
     begins && providerID !== undefined
       ? (await listNodes(deps)).filter(node => providerIDOf(node) === providerID)
       : namedNodes;
-  const isEverywhere = isFirst || comesToACall(known, nodes);
-  return [nodes, await claimsBeside(deps, claim, nodes, isEverywhere ? undefined : pool)];
+  const isEverywhere = isFirst || precedesDestructiveCall(known, nodes);
+  return [nodes, await otherClaimsOf(deps, claim, nodes, isEverywhere ? undefined : pool)];
 }
 
 /** Whether the deletion of a Node, which empties it, or the end of the instance comes next: a NodeClaim that came meanwhile must be seen (I6). */
-const comesToACall = ({ stored }: KnownNodes, nodes: readonly KubernetesObject[]): boolean =>
-  nodes.some(isLive) || stored?.instance?.phase === 'intended';
+const precedesDestructiveCall = ({ state }: KnownNodes, nodes: readonly KubernetesObject[]): boolean =>
+  nodes.some(isLive) || state?.instance?.phase === 'intended';
 
 /**
  * The Nodes without strays. A stray is being deleted while both the NodeClaim and the Node that it names live: it merely states the same
@@ -165,6 +165,6 @@ export async function isStray(
   node: KubernetesObject,
 ): Promise<boolean> {
   if (isLive(node) || claim.status?.['nodeName'] === node.metadata.name) return false;
-  const named = await namedNodesOf(deps, claim, { stored: undefined, viaNode: undefined });
+  const named = await namedNodesOf(deps, claim, { state: undefined, viaNode: undefined });
   return !withoutStrays(claim, [...named, node]).includes(node);
 }

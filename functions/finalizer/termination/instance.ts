@@ -24,25 +24,25 @@ import { showProgress } from './conditions.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { launchTimeOf } from './objects.ts';
 import type { CallAttempt } from './record.ts';
-import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { instanceLook, lookAgain, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 
 export const terminateInstance = {
   name: 'TerminateInstance',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { observed, forced, now } = context;
+    const { observed, isForced, now } = context;
     const { claim, providerID, sharedWith } = observed;
     // Without a NodeClaim the instance is not ours to end; without a providerID there is none.
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
     const state = await lookAtInstance(context, providerID);
     if (isGone(state)) return stepDone;
-    if (state === 'notFoundYet') return waitForNews(context, providerID);
-    const { instance } = context.progress();
+    if (state === 'notFoundYet') return waitUntilKnown(context, providerID);
+    const { instance } = context.state();
     const isKarpenters = claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
     const deletion = parseTimestamp(claim.metadata.deletionTimestamp ?? '') ?? now;
     if (state === 'shutting-down') {
       // At the deadline nobody waits for an end that is certain.
       const since = isKarpenters ? deletion : (instance?.intendedTime ?? deletion);
-      return forced ? stepDone : waitFor(`instance ${providerID} is shutting down`, instanceLook(context, since));
+      return isForced ? stepDone : waitFor(`instance ${providerID} is shutting down`, instanceLook(context, since));
     }
     if (isKarpenters) {
       const end = takeOverTime(context, deletion);
@@ -62,13 +62,13 @@ export const terminateInstance = {
         );
       }
     }
-    const waiting = context.run.tries.waiting(changeOf(context, providerID));
-    if (waiting !== undefined) return notEnded(providerID, waiting);
+    const waiting = context.run.tries.waiting(terminateChange(context, providerID));
+    if (waiting !== undefined) return waitForRetry(providerID, waiting);
     if (instance?.phase === 'intended' && context.run.ownAttempt === instance.number) {
-      return await call(context, providerID, instance);
+      return await callTerminate(context, providerID, instance);
     }
     const next: CallAttempt = { number: (instance?.number ?? 0) + 1, phase: 'intended', intendedTime: now };
-    if (await context.remember({ instance: next })) context.run.ownAttempt = next.number;
+    if (await context.saveState({ instance: next })) context.run.ownAttempt = next.number;
     return lookAgain(context, `the end of instance ${providerID} was noted down`);
   },
 };
@@ -82,13 +82,13 @@ function takeOverTime({ deadline }: TerminationContext, deletion: EpochMs): Epoc
   return addDuration(deadline.time > deletion ? deadline.time : deletion, KARPENTER_GRACE);
 }
 
-function waitForNews({ observed, now }: TerminationContext, providerID: string): StepOutcome {
+function waitUntilKnown({ observed, now }: TerminationContext, providerID: string): StepOutcome {
   const message = `EC2 does not know instance ${providerID}, which is too young for that to be certain`;
   return waitFor(message, unknownUntil(launchTimeOf(observed)) ?? now);
 }
 
 /** The state now; undefined: the cloud knows no such instance. Throws where it does not say. */
-export async function stateOf(
+export async function instanceStateOf(
   { deps, observed, now }: TerminationContext,
   providerID: string,
 ): Promise<KnownState | undefined> {
@@ -98,42 +98,42 @@ export async function stateOf(
 
 /** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal. */
 export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<KnownState | undefined> {
-  const { forced } = context;
+  const { isForced } = context;
   try {
-    return await stateOf(context, providerID);
+    return await instanceStateOf(context, providerID);
   } catch (error) {
-    const { refusals = {} } = context.progress();
+    const { refusals = {} } = context.state();
     const isSaid = Object.values(refusals).some(({ saidTime }) => saidTime !== undefined);
     if (!(error instanceof RetryableError) || isSaid) throw error;
-    const reported = { forced, what: `instance ${providerID} cannot be looked at` };
-    if (!isDeepStrictEqual(context.progress().reported, reported)) {
+    const lastReport = { isForced, text: `instance ${providerID} cannot be looked at` };
+    if (!isDeepStrictEqual(context.state().lastReport, lastReport)) {
       const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;
       // No step of its own: whichever asked, nothing is known of what comes before or after.
       await showProgress(context, { kind: 'notYet', step: 'LookAtInstance', on: message, until: context.now });
-      await tell(context, {
+      await reportOnAll(context, {
         decision: 'retry',
         reason: EVENT_REASONS.instanceTerminationFailed,
         message,
         details: { providerID, error: error.reason ?? 'Unknown' },
         event: { type: 'Warning' },
       });
-      await context.remember({ reported });
+      await context.saveState({ lastReport });
     }
     throw error;
   }
 }
 
 /** The call as the schedule of refusals knows it. */
-function changeOf(context: TerminationContext, providerID: string): Change {
+function terminateChange(context: TerminationContext, providerID: string): Change {
   const { observed, settings, deadline } = context;
   return {
     key: `terminate ${providerID}`,
-    stored: context.progress().refusals,
+    stored: context.state().refusals,
     restsOn: [observed.claim, settings],
     deadline: deadline?.time,
     isSaidAtOnce: true,
     say: (text, isRepeated) =>
-      tell(context, {
+      reportOnAll(context, {
         decision: 'retry',
         reason: EVENT_REASONS.instanceTerminationFailed,
         message: `instance ${providerID} could not be ended: ${text}`,
@@ -144,12 +144,16 @@ function changeOf(context: TerminationContext, providerID: string): Change {
   };
 }
 
-const notEnded = (providerID: string, { message, until }: Pick<Refused, 'message' | 'until'>): StepOutcome =>
+const waitForRetry = (providerID: string, { message, until }: Pick<Refused, 'message' | 'until'>): StepOutcome =>
   waitFor(`instance ${providerID} could not be ended: ${message}`, until);
 
-async function call(context: TerminationContext, providerID: string, attempt: CallAttempt): Promise<StepOutcome> {
+async function callTerminate(
+  context: TerminationContext,
+  providerID: string,
+  attempt: CallAttempt,
+): Promise<StepOutcome> {
   const { instances } = context.deps;
-  const outcome = await context.run.tries.make(changeOf(context, providerID), async () => {
+  const outcome = await context.run.tries.make(terminateChange(context, providerID), async () => {
     try {
       const answer = await instances.terminate(providerID);
       if (answer.kind === 'refused') throw new TerminalError(answer.reason, answer.message);
@@ -160,14 +164,14 @@ async function call(context: TerminationContext, providerID: string, attempt: Ca
       throw error;
     }
   });
-  if (isRefusal(outcome)) return await failed(context, providerID, attempt, outcome);
+  if (isRefusal(outcome)) return await settleRefusedCall(context, providerID, attempt, outcome);
   if (outcome.kind === 'unknown') throw outcome.error;
   if (outcome.kind === 'notFound') {
-    return isUnknownYet(launchTimeOf(context.observed), context.now) ? waitForNews(context, providerID) : stepDone;
+    return isUnknownYet(launchTimeOf(context.observed), context.now) ? waitUntilKnown(context, providerID) : stepDone;
   }
-  await context.remember({ instance: { ...attempt, phase: 'accepted' } });
+  await context.saveState({ instance: { ...attempt, phase: 'accepted' } });
   context.run.ownAttempt = undefined;
-  await tell(context, {
+  await reportOnAll(context, {
     decision: 'terminateInstance',
     reason: 'InstanceTerminating',
     message: `instance ${providerID} is being ended`,
@@ -178,7 +182,7 @@ async function call(context: TerminationContext, providerID: string, attempt: Ca
 }
 
 /** The attempt had no effect, and has settled. What may pass is tried again after 5 s, 10 s, 20 s … 60 s, and is said at once. */
-async function failed(
+async function settleRefusedCall(
   context: TerminationContext,
   providerID: string,
   { number }: CallAttempt,
@@ -188,7 +192,7 @@ async function failed(
   const delay = goesBack === undefined ? seconds(0) : doubledWait(seconds(5), number, minutes(1));
   // Dated so that it has settled when the next one is due, and not before, whatever wakes us.
   const intendedTime = addDuration(now, toDurationMs(delay - RUN_ENDS_WITHIN));
-  await context.remember({ instance: { number, phase: 'accepted', intendedTime } });
+  await context.saveState({ instance: { number, phase: 'accepted', intendedTime } });
   context.run.ownAttempt = undefined;
-  return notEnded(providerID, { message, until: goesBack === undefined ? until : addDuration(now, delay) });
+  return waitForRetry(providerID, { message, until: goesBack === undefined ? until : addDuration(now, delay) });
 }

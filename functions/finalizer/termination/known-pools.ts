@@ -18,7 +18,7 @@ const CHECK = hours(24);
 
 const KIND = 'KnownNodePool';
 const subjectOf = (name: string): Subject => ({ apiVersion: `${CURFEW_GROUP}/v1alpha1`, kind: KIND, name });
-const open = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
+const openPool = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
   openRecord(deps, KNOWN_POOL_CODEC, knownPoolKey(name).id, wakeUp);
 
 /** Whether a wake-up with this subject is about a NodePool that is remembered. */
@@ -29,7 +29,7 @@ export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
 export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
   const { name, labels = {} } = pool.metadata;
   const parsed = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
-  const record = open(deps, name, wakeUp);
+  const record = openPool(deps, name, wakeUp);
   const loaded = await record.load();
   if (loaded.kind === 'newer') return;
   const { customFinalizerName, terminationGracePeriod } = parsed.ok ? parsed.value : {};
@@ -41,13 +41,13 @@ export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: 
         ...(terminationGracePeriod !== undefined && { terminationGracePeriodSeconds: terminationGracePeriod / 1000 }),
       }
     : before;
-  if (value !== undefined) await save(deps, record, name, value);
+  if (value !== undefined) await savePool(deps, record, name, value);
 }
 
 /** After a change of the NodePool, and once a day. */
-export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): Promise<void> {
+export async function updateKnownPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): Promise<void> {
   const pool = await loadNodePool(deps, name);
-  const record = open(deps, name, wakeUp);
+  const record = openPool(deps, name, wakeUp);
   const loaded = await record.load();
   if (pool !== undefined) {
     await rememberPool(deps, pool, wakeUp);
@@ -59,10 +59,15 @@ export async function keepPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): P
     listNodeClaims(deps, { notServed: 'notKnown' }, query),
     listNodes(deps, query),
   ]);
-  if (claims.length + nodes.length > 0) await save(deps, record, name, loaded.value);
+  if (claims.length + nodes.length > 0) await savePool(deps, record, name, loaded.value);
   else await record.closeNow();
 }
 
-async function save({ clock }: Deps, record: ReturnType<typeof open>, name: string, value: KnownPool): Promise<void> {
+async function savePool(
+  { clock }: Deps,
+  record: ReturnType<typeof openPool>,
+  name: string,
+  value: KnownPool,
+): Promise<void> {
   await record.save({ subject: subjectOf(name), value, wakeTime: addDuration(clock.now(), CHECK), punctual: false });
 }

@@ -6,7 +6,7 @@ import { RetryableError } from '../../../shared/errors.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
-import { lookAtInstance, stateOf } from './instance.ts';
+import { lookAtInstance, instanceStateOf } from './instance.ts';
 
 /** The step, done at once where the instance is stopped or gone. */
 export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
@@ -26,14 +26,14 @@ export async function isInstanceMissing(context: TerminationContext): Promise<bo
   // What EC2 refuses for good is known by nobody: the Node is emptied like any other. Nor is an answer waited for where a kubelet speaks, or
   // at the deadline.
   const isSpeaking = nodes.some(isReady);
-  const isNeeded = !isSpeaking && !context.forced;
-  const observed = isNeeded ? lookAtInstance(context, providerID) : stateOf(context, providerID);
+  const isNeeded = !isSpeaking && !context.isForced;
+  const observed = isNeeded ? lookAtInstance(context, providerID) : instanceStateOf(context, providerID);
   const answer = await orNotKnown(observed.then(state => ({ kind: 'seen', state }) as const));
   if (answer.kind === 'seen') {
     const { state } = answer;
     const isEnded =
-      !context.forced &&
-      context.progress().instance?.phase === 'accepted' &&
+      !context.isForced &&
+      context.state().instance?.phase === 'accepted' &&
       (state === 'shutting-down' || isGone(state));
     return state === 'stopped' || isEnded || (isGone(state) && !isSpeaking);
   }

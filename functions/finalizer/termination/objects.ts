@@ -34,20 +34,20 @@ export function isRegistered({ status }: KubernetesObject): boolean {
 }
 
 /** Whether a finalizer of ours is on it, or was: where there is no record and no block, that is by its mark or the default name. */
-export function isMarked(object: KubernetesObject): boolean {
-  const { mark, finalizers } = toTerminated(object);
-  return mark !== undefined || finalizers.includes(DEFAULT_TERMINATION_FINALIZER);
+export function isManaged(object: KubernetesObject): boolean {
+  const { finalizerMark, finalizers } = toTerminatedObject(object);
+  return finalizerMark !== undefined || finalizers.includes(DEFAULT_TERMINATION_FINALIZER);
 }
 
 /** What the rule looks at. */
-export function toTerminated({ kind, metadata }: KubernetesObject): TerminatedObject {
+export function toTerminatedObject({ kind, metadata }: KubernetesObject): TerminatedObject {
   const { name, uid, finalizers = [], annotations, deletionTimestamp } = metadata;
   return {
     kind: kind === 'Node' ? 'Node' : 'NodeClaim',
     name,
     uid,
     finalizers,
-    mark: annotations?.[ANNOTATIONS.terminationFinalizer],
+    finalizerMark: annotations?.[ANNOTATIONS.terminationFinalizer],
     deletionTime: deletionTimestamp === undefined ? undefined : parseTimestamp(deletionTimestamp),
   };
 }

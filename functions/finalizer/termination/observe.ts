@@ -20,12 +20,12 @@ import {
 } from '../../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
-import { isMarked } from './objects.ts';
+import { nodesAndOtherClaims, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
+import { isManaged } from './objects.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
-import { effectiveTermination, takesBackDeadline, TERMINATION, type EffectiveTermination } from './settings.ts';
+import { effectiveTermination, takesBackDeadline, TERMINATION_BLOCK, type EffectiveTermination } from './settings.ts';
 import { objectOf, orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -62,9 +62,9 @@ export interface ObservedTermination {
   /** undefined: no termination is under way. */
   readonly stored: TerminationRecord | undefined;
   /** When the record's timer comes. */
-  readonly armed: EpochMs | undefined;
+  readonly nextWakeTime: EpochMs | undefined;
   /** That timer has a message of its own; else it is the sweep's. */
-  readonly isArmedDirect: boolean;
+  readonly hasOwnMessage: boolean;
 }
 
 const OWNER = 'finalizer';
@@ -93,21 +93,23 @@ export function createObserver(
     const stored = loaded.kind === 'known' ? loaded.value : undefined;
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
-    const named = { stored, viaNode: target.viaNode };
+    const named = { state: stored, viaNode: target.viaNode };
     const [namedNodes, ofPool, ofPolicies] = await inParallel([
       kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
       orNotKnown(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
-      orNotKnown(loadPolicySets(deps, OWNER, READERS).then(value => ({ kind: 'known', value }) as const)),
+      orNotKnown(loadPolicySets(deps, OWNER, BLOCKS).then(value => ({ kind: 'known', value }) as const)),
     ]);
     const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'notKnown');
     const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
     const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
-    const unread = failure && unreadSettings(deps, failure, { stored, objects: [object, ...namedNodes] });
+    const unread = failure && settingsWhileUnreadable(deps, failure, { stored, objects: [object, ...namedNodes] });
     const termination = unread ?? effectiveTermination(poolObject, policies);
     // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
-    const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isMarked);
+    const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isManaged);
     const [itsNodes, sharedWith] =
-      kind === 'Node' || !isOurs ? [namedNodes, []] : await allThatShare(deps, object, { ...named, namedNodes, pool });
+      kind === 'Node' || !isOurs
+        ? [namedNodes, []]
+        : await nodesAndOtherClaims(deps, object, { ...named, namedNodes, pool });
     // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
     const nodes = sharedWith.length > 0 ? [] : withoutStrays(object, itsNodes);
     const observed: ObservedTermination = {
@@ -125,8 +127,8 @@ export function createObserver(
       protection: effectiveProtection(poolObject, protections),
       record,
       stored,
-      armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
-      isArmedDirect: loaded.kind === 'known' && loaded.stored.direct === true,
+      nextWakeTime: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
+      hasOwnMessage: loaded.kind === 'known' && loaded.stored.direct === true,
     };
     return { kind: 'here', observation: observed };
   };
@@ -137,7 +139,7 @@ export function createObserver(
  * undefined. One that would begin waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own deadline at
  * once. Throws what goes back to the queue.
  */
-function unreadSettings(
+function settingsWhileUnreadable(
   { clock }: Pick<Deps, 'clock'>,
   { error }: NotKnown,
   {
@@ -150,7 +152,7 @@ function unreadSettings(
   if (isUnderWay && stored.deadline !== undefined && isDue(now, stored.deadline.time)) return undefined;
   const [object] = objects;
   const begin = parseTimestamp(object?.metadata.deletionTimestamp ?? '');
-  const isWaiting = !isUnderWay && begin !== undefined && objects.some(isMarked);
+  const isWaiting = !isUnderWay && begin !== undefined && objects.some(isManaged);
   const claim = object?.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
   const isForced = begin !== undefined && claim !== undefined && isDue(now, addDuration(begin, claim));
   const lasts = begin !== undefined && isDue(now, addDuration(begin, SHORT_FAILURE));
@@ -165,7 +167,7 @@ function unreadSettings(
   };
 }
 
-const READERS = [TERMINATION, PROTECTION] as const;
+const BLOCKS = [TERMINATION_BLOCK, PROTECTION] as const;
 const NO_POLICIES: PolicySet = { policies: [], faults: [] };
 
 /** The record of a Node that has no NodeClaim. */
@@ -180,10 +182,10 @@ export function openNodeRecord(deps: Deps, uid: string): TimedRecord<Termination
 export async function targetOfNode(
   deps: Pick<Deps, 'kubernetes' | 'clock'>,
   hints: ClaimHints,
-  { name, onlyIfGoing }: { readonly name: string; readonly onlyIfGoing: boolean },
+  { name, onlyIfTerminating }: { readonly name: string; readonly onlyIfTerminating: boolean },
 ): Promise<TerminationSubject | undefined> {
   const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
-  if (node === undefined || (onlyIfGoing && node.metadata.deletionTimestamp === undefined)) return undefined;
+  if (node === undefined || (onlyIfTerminating && node.metadata.deletionTimestamp === undefined)) return undefined;
   const claims = await claimsOf(deps, hints, node);
   const [claim] = claims;
   const isIts = claim !== undefined && claims.length === 1 && !(await isStray(deps, claim, node));

@@ -8,7 +8,7 @@ import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { isRefusal, warn, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
-import { rest } from './end.ts';
+import { releaseRecord } from './end.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { withWait } from './record.ts';
 import { rememberPool } from './known-pools.ts';
@@ -26,21 +26,21 @@ export async function prepare(
   { changes }: Extract<TerminationDecision, { kind: 'prepare' }>,
   observed: ObservedTermination,
 ): Promise<Turn> {
-  const isPutOn = changes.some(({ mark }) => mark !== undefined);
+  const isPutOn = changes.some(({ finalizerMark }) => finalizerMark !== undefined);
   if (isPutOn && observed.nodePool !== undefined) await rememberPool(deps, observed.nodePool);
   const refusals: Refused[] = [];
   let changed: string | undefined;
-  await oneByOne(changes, async ({ object, finalizers, mark }) => {
+  await oneByOne(changes, async ({ object, finalizers, finalizerMark }) => {
     const source = [observed.object, ...observed.nodes].find(({ metadata }) => metadata.uid === object.uid);
     if (source === undefined || changed !== undefined) return;
     const outcome = await tries.make(
       {
         key: object.uid,
         stored: observed.stored?.refusals,
-        restsOn: [source, finalizers, mark],
+        restsOn: [source, finalizers, finalizerMark],
         say: warn(reporter, source, EVENT_REASONS.nodeChangeRefused),
       },
-      () => setFinalizers(deps, source, finalizers, mark),
+      () => setFinalizers(deps, source, finalizers, finalizerMark),
     );
     if (outcome === 'changed') changed = `${object.kind} ${object.name} changed`;
     if (outcome === 'changed') return;
@@ -51,13 +51,16 @@ export async function prepare(
     await reporter.report({
       about: source,
       decision: 'prepare',
-      reason: mark === undefined ? 'FinalizerRemoved' : 'FinalizerAdded',
-      message: mark === undefined ? 'no termination of ours applies any more' : `the finalizer ${mark} is on`,
+      reason: finalizerMark === undefined ? 'FinalizerRemoved' : 'FinalizerAdded',
+      message:
+        finalizerMark === undefined
+          ? 'no termination of ours applies any more'
+          : `the finalizer ${finalizerMark} is on`,
       details: { finalizers: [...finalizers] },
     });
   });
   if (changed !== undefined) return again(changed);
-  return refusals.length === 0 ? rest(observed) : tryAgain(tries, refusals, observed);
+  return refusals.length === 0 ? releaseRecord(observed) : tryAgain(tries, refusals, observed);
 }
 
 /** Keeps what is refused in mind. Throws what goes back to the queue. */

@@ -9,11 +9,11 @@ import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord, UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
-import type { RunMemory, TargetContext } from './context.ts';
+import type { TerminationRun, TargetContext } from './context.ts';
 import type { decide, TerminationDecision } from './decide.ts';
-import { close, leaveToNodes } from './end.ts';
-import { claimUnderWay, isNoteOf } from './hook-owner.ts';
-import { isRegistered, toTerminated } from './objects.ts';
+import { closeGone, handOverToNodes } from './end.ts';
+import { claimUnderWay, isHookNoteOf } from './hook-owner.ts';
+import { isRegistered, toTerminatedObject } from './objects.ts';
 import { createObserver, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { EMPTY_TERMINATION, withWait, type TerminationRecord } from './record.ts';
 
@@ -33,7 +33,7 @@ export async function reconcileTarget(
   const { deps } = context;
   let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
   const observe = createObserver(deps, wakeUp, (record, object) => (opened = { record, ...(object && { object }) }));
-  const run: RunMemory = {
+  const run: TerminationRun = {
     ownAttempt: undefined,
     ownHooks: new Set(),
     answers: new Map(answers),
@@ -48,12 +48,12 @@ export async function reconcileTarget(
       const found = await observe(target);
       isKnown ||= found.kind !== 'nothing';
       if (found.kind === 'here') {
-        if (found.observation.claim !== undefined) context.hints.seen(found.observation.claim);
+        if (found.observation.claim !== undefined) context.hints.note(found.observation.claim);
         return { kind: 'here', observation: found.observation };
       }
       if (found.kind === 'gone') {
-        left = await leaveToNodes(context, found);
-        await close(context, target, found);
+        left = await handOverToNodes(context, found);
+        await closeGone(context, target, found);
       }
       return { kind: 'over' };
     },
@@ -85,20 +85,20 @@ function toObservation({
   claim,
   nodes,
   termination,
-  takesBackDeadline,
+  takesBackDeadline: isDeadlineTakenBack,
   stored,
 }: ObservedTermination): Parameters<typeof decide>[0] {
   return {
     now,
-    claim: claim && toTerminated(claim),
+    claim: claim && toTerminatedObject(claim),
     isRegistered: claim !== undefined && isRegistered(claim),
     claimGracePeriod: claim && readNodeClaim(claim).terminationGracePeriod,
     terminationTimestamp: claim?.metadata.annotations?.[KARPENTER.terminationTimestampAnnotation],
-    nodes: nodes.map(toTerminated),
+    nodes: nodes.map(toTerminatedObject),
     settings: termination,
     storedDeadline: stored?.deadline,
-    takesBackDeadline,
-    hasBegun: stored?.reported !== undefined,
+    isDeadlineTakenBack,
+    hasBegun: stored?.lastReport !== undefined,
     storedNames: stored?.finalizerNames ?? [],
   };
 }
@@ -109,8 +109,8 @@ function toObservation({
  */
 async function awaitClaim(context: TargetContext, observed: ObservedTermination): Promise<Turn | undefined> {
   const { object, stored, record, claim } = observed;
-  const { hooksOf: uid } = stored ?? {};
-  if (claim !== undefined || stored === undefined || uid === undefined || !isNoteOf(stored, uid)) return undefined;
+  const { hookOwnerUid: uid } = stored ?? {};
+  if (claim !== undefined || stored === undefined || uid === undefined || !isHookNoteOf(stored, uid)) return undefined;
   const other = await claimUnderWay(context.deps, uid);
   if (other === undefined) return undefined;
   await reconcileTarget(context, { kind: 'NodeClaim', name: other.name, uid }, undefined);

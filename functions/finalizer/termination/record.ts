@@ -9,7 +9,7 @@ import {
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
 import { toDurationMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { heldEvictionsSchema } from '../../../shared/pods/drain-pods.ts';
 
@@ -93,13 +93,13 @@ const schema = z.object({
   /** By hook name. */
   hooks: z.record(z.string(), hookProgress),
   /** At which points the hooks that nobody waits for were called, which was said. */
-  hooksSaid: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
+  reportedHookPoints: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
   /** When the instance was launched, as far as the objects said. */
   launchTime: z.exactOptional(instant),
   /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
-  keyUid: z.exactOptional(z.string()),
+  hookKeyUid: z.exactOptional(z.string()),
   /** A Node's record only: the UID of the NodeClaim whose termination calls the hooks of their instance. */
-  hooksOf: z.exactOptional(z.string()),
+  hookOwnerUid: z.exactOptional(z.string()),
   /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
   /** Evictions that are not asked for again for a moment. */
@@ -117,9 +117,9 @@ const schema = z.object({
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),
   /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
-  unheld: z.exactOptional(z.boolean()),
+  finalizerGone: z.exactOptional(z.boolean()),
   /** Steps that fail, without which it went on past its deadline, as that was said. */
-  passedOver: z.exactOptional(z.readonly(z.array(z.string()))),
+  skippedSteps: z.exactOptional(z.readonly(z.array(z.string()))),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
   /** Nothing has begun, for the settings cannot be read: what was said of that, and when. */
@@ -131,7 +131,7 @@ const schema = z.object({
 });
 
 /** As it is stored: the versions before read it, too. */
-type Stored = z.output<typeof schema>;
+type StoredTermination = z.output<typeof schema>;
 
 /** Why nothing begins or goes on, as it was said. */
 export type Wait =
@@ -143,16 +143,16 @@ export type Wait =
   | { readonly kind: 'unreadable'; readonly message: string; readonly saidTime: EpochMs };
 
 /** The last audit line: what it said, and whether the deadline had forced the termination by then. */
-export interface Reported {
-  readonly forced: boolean;
-  readonly what: string;
+export interface LastReport {
+  readonly isForced: boolean;
+  readonly text: string;
 }
 
 /** What a termination must not forget. */
-export interface TerminationRecord extends Omit<Stored, 'observed' | 'refused' | 'unreadable' | 'reported'> {
-  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hooksOf`). */
+export interface TerminationRecord extends Omit<StoredTermination, 'observed' | 'refused' | 'unreadable' | 'reported'> {
+  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookOwnerUid`). */
   readonly waits: readonly Wait[];
-  readonly reported?: Reported;
+  readonly lastReport?: LastReport;
 }
 export type CallAttempt = z.output<typeof attempt>;
 /** What of the settings a termination holds on to; its deadline stands beside them. */
@@ -167,29 +167,38 @@ export const EMPTY_TERMINATION: TerminationRecord = {
   waits: [],
 };
 
-const CODEC = checkedCodec('finalizer', schema, 3);
+const CODEC = storedUnder(
+  {
+    hookKeyUid: 'keyUid',
+    hookOwnerUid: 'hooksOf',
+    reportedHookPoints: 'hooksSaid',
+    finalizerGone: 'unheld',
+    skippedSteps: 'passedOver',
+  },
+  checkedCodec('finalizer', schema, 3),
+);
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
   ...CODEC,
-  parse: state => ofStored(CODEC.parse(state)),
+  parse: state => fromStored(CODEC.parse(state)),
   toState: value => CODEC.toState(toStored(value)),
 };
 
 /** Begins what is stored of the last audit line, from the deadline on: older versions have one text for both. */
 const FORCED = 'forced ';
 
-function ofStored({ observed, refused, unreadable, reported, ...rest }: Stored): TerminationRecord {
+function fromStored({ observed, refused, unreadable, reported, ...rest }: StoredTermination): TerminationRecord {
   const waits: Wait[] = [];
   if (observed === true) waits.push({ kind: 'observed' });
   if (refused !== undefined) waits.push({ kind: 'refused', message: refused });
   if (unreadable !== undefined) waits.push({ kind: 'unreadable', ...unreadable });
   if (reported === undefined) return { ...rest, waits };
-  const forced = reported.startsWith(FORCED);
-  return { ...rest, waits, reported: { forced, what: forced ? reported.slice(FORCED.length) : reported } };
+  const isForced = reported.startsWith(FORCED);
+  return { ...rest, waits, lastReport: { isForced, text: isForced ? reported.slice(FORCED.length) : reported } };
 }
 
-function toStored({ waits, reported, ...rest }: TerminationRecord): Stored {
-  const stored: Stored = { ...rest };
+function toStored({ waits, lastReport, ...rest }: TerminationRecord): StoredTermination {
+  const stored: StoredTermination = { ...rest };
   for (const wait of waits) {
     switch (wait.kind) {
       case 'observed':
@@ -205,7 +214,7 @@ function toStored({ waits, reported, ...rest }: TerminationRecord): Stored {
         wait satisfies never;
     }
   }
-  if (reported !== undefined) stored.reported = `${reported.forced ? FORCED : ''}${reported.what}`;
+  if (lastReport !== undefined) stored.reported = `${lastReport.isForced ? FORCED : ''}${lastReport.text}`;
   return stored;
 }
 
@@ -223,8 +232,11 @@ export const waitOf = <Kind extends Wait['kind']>(
   value?.waits.find((wait): wait is Extract<Wait, { readonly kind: Kind }> => wait.kind === kind);
 
 /** Whether it says no more than that the hooks of its Node are called in the termination of a NodeClaim. */
-export const isNote = ({ hooksOf, reported }: Pick<TerminationRecord, 'hooksOf' | 'reported'>): boolean =>
-  hooksOf !== undefined && reported === undefined;
+export const isHookNote = ({
+  hookOwnerUid,
+  lastReport,
+}: Pick<TerminationRecord, 'hookOwnerUid' | 'lastReport'>): boolean =>
+  hookOwnerUid !== undefined && lastReport === undefined;
 
 /** Whether a termination is under way. */
-export const hasBegun = (value: TerminationRecord): boolean => value.waits.length === 0 && !isNote(value);
+export const hasBegun = (value: TerminationRecord): boolean => value.waits.length === 0 && !isHookNote(value);

@@ -6,9 +6,9 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { runSteps, type Step, type StepOutcome, type StepsOutcome } from '../../../shared/lifecycle/steps.ts';
-import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
+import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import { objectsOf, stepDone, tell, type TerminationContext } from './context.ts';
+import { claimAndNodes, stepDone, reportOnAll, type TerminationContext } from './context.ts';
 import { drainNodes } from './drain.ts';
 import { releaseObjects } from './release.ts';
 import { terminateInstance } from './instance.ts';
@@ -26,7 +26,7 @@ function reasonOf(step: string): string {
  * Runs the steps in their order up to the first that is not done. Past the deadline one that is refused or fails is passed over, and said;
  * the steps that end all are not: they need an answer. Only EC2 knows whether the instance has ended, and no finalizer comes off before (I1).
  */
-export function runUnlessRefused(
+export function runRefusableSteps(
   steps: readonly Step<TerminationContext>[],
   context: TerminationContext,
 ): Promise<StepsOutcome> {
@@ -34,7 +34,7 @@ export function runUnlessRefused(
   const asAnswer = (step: Step<TerminationContext>): Step<TerminationContext> => ({
     name: step.name,
     async run(): Promise<StepOutcome> {
-      const isEnd = step.name === deleteUnheldClaim.name || step.name === releaseObjects.name;
+      const isEnd = step.name === deleteClaimWithoutFinalizer.name || step.name === releaseObjects.name;
       if (isEnd && left !== undefined) return left();
       const outcome = await orNotKnown(tryStep(context, step));
       if (outcome.kind !== 'notKnown' && !isRefusal(outcome)) return outcome;
@@ -44,12 +44,12 @@ export function runUnlessRefused(
         if (goesBack !== undefined) throw goesBack;
         return { kind: 'failed', reason: reasonOf(step.name), message: error.message };
       };
-      if (!context.forced || isEnd || step.name === terminateInstance.name) {
+      if (!context.isForced || isEnd || step.name === terminateInstance.name) {
         // Written down before the message goes back.
-        if (goesBack !== undefined) await context.remember({});
+        if (goesBack !== undefined) await context.saveState({});
         return answer();
       }
-      if (error instanceof RetryableError) await sayPassedOver(context, step.name, error.message);
+      if (error instanceof RetryableError) await reportSkippedStep(context, step.name, error.message);
       if (step.name === deleteObjects.name) left = answer;
       return stepDone;
     },
@@ -58,15 +58,15 @@ export function runUnlessRefused(
 }
 
 function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
-  const { run, settings, forced, deadline } = context;
-  const { refusals, hooks } = context.progress();
+  const { run, settings, isForced, deadline } = context;
+  const { refusals, hooks } = context.state();
   const change = {
     key: step.name,
     stored: refusals,
-    restsOn: [...objectsOf(context), settings, forced, hooks],
+    restsOn: [...claimAndNodes(context), settings, isForced, hooks],
     deadline: deadline?.time,
     say: (message: string, isRepeated: boolean) =>
-      tell(context, {
+      reportOnAll(context, {
         decision: 'wait',
         reason: reasonOf(step.name),
         message,
@@ -79,15 +79,15 @@ function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
 }
 
 /** Once for each step. */
-async function sayPassedOver(context: TerminationContext, step: string, message: string): Promise<void> {
-  const { passedOver = [] } = context.progress();
-  if (passedOver.includes(step)) return;
-  await tell(context, {
+async function reportSkippedStep(context: TerminationContext, step: string, message: string): Promise<void> {
+  const { skippedSteps = [] } = context.state();
+  if (skippedSteps.includes(step)) return;
+  await reportOnAll(context, {
     decision: 'passOver',
     reason: EVENT_REASONS.nodeChangeRefused,
     message: `the deadline has passed, and the termination goes on without step ${step}, which fails: ${message}`,
     details: { step },
     event: { type: 'Warning' },
   });
-  await context.remember({ passedOver: [...passedOver, step] });
+  await context.saveState({ skippedSteps: [...skippedSteps, step] });
 }

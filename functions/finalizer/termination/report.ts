@@ -7,20 +7,20 @@ import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { TerminationDecision } from './decide.ts';
-import { objectsOf, tell, type TerminationContext } from './context.ts';
+import { claimAndNodes, reportOnAll, type TerminationContext } from './context.ts';
 import type { HookProgress } from './record.ts';
 
 /** What the steps wait on. */
-export type Waiting = Exclude<StepsOutcome, { kind: 'done' }>;
+export type StepWait = Exclude<StepsOutcome, { kind: 'done' }>;
 
-export const messageOfWait = (outcome: Waiting): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
+export const messageOfWait = (outcome: StepWait): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
 
 /** Once; after a run that died before this was recorded, again (I9). */
 export async function reportStart(context: TerminationContext): Promise<void> {
   const { deadline } = context;
   const end =
     deadline === undefined ? 'without a deadline' : `until ${toTimestamp(deadline.time)} (${deadline.source})`;
-  await tell(context, {
+  await reportOnAll(context, {
     decision: 'terminate',
     reason: EVENT_REASONS.terminationStarted,
     message: `the termination has begun, ${end}`,
@@ -34,7 +34,7 @@ export async function reportStart(context: TerminationContext): Promise<void> {
 export async function reportBadTimestamp(context: TerminationContext, shown: string): Promise<void> {
   const { deadline } = context;
   const end = deadline === undefined ? 'there is no deadline' : `the deadline is ${toTimestamp(deadline.time)}`;
-  await tell(context, {
+  await reportOnAll(context, {
     decision: 'refuse',
     reason: EVENT_REASONS.invalidTerminationTimestamp,
     message: `the deadline annotation ${JSON.stringify(shown)} is not RFC 3339 and counts as absent: ${end}`,
@@ -46,18 +46,18 @@ export async function reportBadTimestamp(context: TerminationContext, shown: str
 export async function reportForce(context: TerminationContext): Promise<void> {
   const { deadline } = context;
   const which = deadline === undefined ? '' : ` ${toTimestamp(deadline.time)} (${deadline.source})`;
-  await tell(context, {
+  await reportOnAll(context, {
     decision: 'force',
     reason: EVENT_REASONS.terminationForced,
-    message: `the deadline${which} has come: pods, volumes and hooks are not waited for${hooksLeft(context)}`,
+    message: `the deadline${which} has come: pods, volumes and hooks are not waited for${uncalledHooksText(context)}`,
     metric: { name: TERMINATION_METRICS.forced },
     event: { type: 'Warning' },
   });
 }
 
 /** What becomes of the hooks, which Events of their own say. */
-function hooksLeft(context: TerminationContext): string {
-  const { hooks } = context.progress();
+function uncalledHooksText(context: TerminationContext): string {
+  const { hooks } = context.state();
   const left = (context.settings?.hooks ?? [])
     .filter(({ name }) => !Object.hasOwn(hooks, name))
     .map(({ name }) => name);
@@ -65,12 +65,12 @@ function hooksLeft(context: TerminationContext): string {
 }
 
 /** What is refused was said when it was tried. */
-export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
+export async function reportWait(context: TerminationContext, outcome: StepWait): Promise<void> {
   if (outcome.kind === 'failed') return;
   const { step, until, on: message } = outcome;
   const reason = REASONS[step] ?? 'Waiting';
   const details = { step, until: toTimestamp(until) };
-  await tell(context, { decision: 'wait', reason, message, details });
+  await reportOnAll(context, { decision: 'wait', reason, message, details });
   const { claim, nodes } = context.observed;
   const about = nodes[0] ?? claim;
   const isBlocked = step === 'Drain' && message.includes('must not go');
@@ -90,7 +90,7 @@ export async function reportOverdue(context: TerminationContext, waitsOn: string
   const { deadline } = context;
   const since =
     deadline === undefined ? 'for a day without a deadline' : `long past its deadline ${toTimestamp(deadline.time)}`;
-  await tell(context, {
+  await reportOnAll(context, {
     decision: 'overdue',
     reason: EVENT_REASONS.terminationOverdue,
     message: `the termination is under way ${since}: ${waitsOn}`,
@@ -101,7 +101,7 @@ export async function reportOverdue(context: TerminationContext, waitsOn: string
 
 /** A Node went while its termination was under way: only the end of its finalizer lets it. */
 export async function reportStripped(context: TerminationContext, names: readonly string[]): Promise<void> {
-  await tell(context, {
+  await reportOnAll(context, {
     decision: 'stripped',
     reason: EVENT_REASONS.finalizerStripped,
     message: `Node ${names.join(', ')} went before its termination was over: somebody else took the finalizer off; its pods were not waited for`,
@@ -114,34 +114,34 @@ export async function reportStripped(context: TerminationContext, names: readonl
 /** When our finalizer is off every object. `forced` in the audit line says that the deadline did it (I1). */
 export async function reportFinish(context: TerminationContext): Promise<void> {
   const { observed, finalizerNames } = context;
-  const found = objectsOf(context);
+  const found = claimAndNodes(context);
   // A run that took over finds none: whichever it was is off.
   const own = finalizerNames.filter(name => found.some(({ metadata }) => metadata.finalizers?.includes(name)));
   const names = own.length === 0 ? finalizerNames : own;
-  const { hooks } = context.progress();
+  const { hooks } = context.state();
   const notCalled = (context.settings?.hooks ?? [])
     .filter(({ name }) => !Object.hasOwn(hooks, name))
     .map(({ name }) => name);
   const { claim, nodes } = observed;
   // Its NodeClaim was released before.
-  const about = context.progress().unheld === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
+  const about = context.state().finalizerGone === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
   if (about === undefined) return;
   await context.reporter.report({
     about,
     decision: 'release',
     reason: EVENT_REASONS.terminationFinished,
     message: `everything is done: ${names.join(', ')} is off${notCalled.length === 0 ? '' : `; hooks ${notCalled.join(', ')} were not called: no instance ended with it`}`,
-    details: { providerID: observed.providerID ?? null, forced: context.forced, nodes: nodesOf(context) },
+    details: { providerID: observed.providerID ?? null, forced: context.isForced, nodes: nodesOf(context) },
     metric: { name: 'TerminationFinished' },
   });
 }
 
 /** The Nodes that go with it, those that are gone too: one that nothing holds is gone without a line of its own. */
 const nodesOf = (context: TerminationContext): readonly string[] =>
-  Object.values(context.progress().nodes ?? {}).map(({ name }) => name);
+  Object.values(context.state().nodes ?? {}).map(({ name }) => name);
 
 /** Said once, when the deletion is first seen. */
-export async function reportObserved(
+export async function reportObserveMode(
   { reporter, deps: { events } }: { readonly reporter: Reporter; readonly deps: Pick<TerminationDeps, 'events'> },
   [first, ...others]: readonly KubernetesObject[],
   { deadline }: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
@@ -160,10 +160,10 @@ export async function reportHook(context: TerminationContext, name: string, prog
   const { phase, attempts, message = '' } = progress;
   if (phase === 'succeeded') {
     const done = `hook ${name} has done its work`;
-    await tell(context, { decision: 'hook', reason: 'HookSucceeded', message: done, details: { hook: name } });
+    await reportOnAll(context, { decision: 'hook', reason: 'HookSucceeded', message: done, details: { hook: name } });
   }
   if (phase !== 'failed') return;
-  await tell(context, {
+  await reportOnAll(context, {
     decision: 'hook',
     reason: EVENT_REASONS.terminationHookFailed,
     message: `hook ${name} failed: ${message}`,
@@ -177,12 +177,12 @@ export async function reportAnswers(
   context: TerminationContext,
   before: Readonly<Record<string, HookProgress>>,
 ): Promise<void> {
-  const { hooks } = context.progress();
+  const { hooks } = context.state();
   for (const name of context.run.answers.keys()) {
     const now = Object.hasOwn(hooks, name) ? hooks[name] : undefined;
     const was = Object.hasOwn(before, name) ? before[name] : undefined;
     if (now === undefined) {
-      await tell(context, {
+      await reportOnAll(context, {
         decision: 'ignore',
         reason: 'NothingWaits',
         message: `an answer to hook ${name} came, and no hook of that name was called`,

@@ -21,7 +21,7 @@ import { decisionFor, states, type BlockReader } from '../../../shared/policies/
 import { unreadableMaybeFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
 
 /** How a `termination` block is read. */
-export const TERMINATION: BlockReader = { block: 'termination', parse: parseTerminationBlock };
+export const TERMINATION_BLOCK: BlockReader = { block: 'termination', parse: parseTerminationBlock };
 
 export type EffectiveTermination = TerminationInForce & {
   readonly mode: Mode;
@@ -96,11 +96,11 @@ function gracePeriodOf(
   policy: KubernetesObject | undefined,
   ofPolicy: TerminationBlock['terminationGracePeriod'],
 ): TerminationSettings['gracePeriod'] {
-  if (pool !== undefined && ofPool !== undefined) return setBy(pool, ofPool);
-  return policy === undefined || ofPolicy === undefined ? undefined : setBy(policy, ofPolicy);
+  if (pool !== undefined && ofPool !== undefined) return gracePeriodSetBy(pool, ofPool);
+  return policy === undefined || ofPolicy === undefined ? undefined : gracePeriodSetBy(policy, ofPolicy);
 }
 
-const setBy = (object: KubernetesObject, period: GracePeriod['period']): GracePeriod => ({
+const gracePeriodSetBy = (object: KubernetesObject, period: GracePeriod['period']): GracePeriod => ({
   period,
   source: kindAndName(object),
   sourceUid: object.metadata.uid,
@@ -141,7 +141,7 @@ const invalid = (
 
 /** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
 export function terminationFault({ kind, spec = {} }: KubernetesObject): string | undefined {
-  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, [TERMINATION]) : undefined;
+  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, [TERMINATION_BLOCK]) : undefined;
   const result = parsePoolTermination(spec['disruption'], 'spec.disruption');
   return result.ok ? undefined : result.message;
 }

@@ -2,14 +2,14 @@
 import { DONE } from '../../../shared/lifecycle/settle.ts';
 import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
 import { isRegistered } from './objects.ts';
-import type { Progress } from './progress.ts';
+import type { StateWriter } from './state-writer.ts';
 import { reportStripped } from './report.ts';
 import type { TerminationContext } from './context.ts';
 
 /** Says which Nodes went while there is still something to do before they may: nobody but us releases them. */
-export async function noticeStripped(context: TerminationContext, progress: Progress): Promise<Saved> {
+export async function reportStrippedNodes(context: TerminationContext, writer: StateWriter): Promise<Saved> {
   const { observed } = context;
-  const value = progress.value();
+  const value = writer.value();
   const isShared = observed.claim === undefined || observed.sharedWith.length > 0 || !isRegistered(observed.claim);
   const here = new Set(observed.nodes.map(({ metadata }) => metadata.uid));
   const stripped = isShared
@@ -21,5 +21,5 @@ export async function noticeStripped(context: TerminationContext, progress: Prog
     stripped.map(([, { name }]) => name),
   );
   const gone = Object.fromEntries(stripped.map(([uid, node]) => [uid, { ...node, stripped: true }]));
-  return await progress.saveMeanwhile({ ...value, nodes: { ...value.nodes, ...gone } });
+  return await writer.saveForSweep({ ...value, nodes: { ...value.nodes, ...gone } });
 }

@@ -22,11 +22,11 @@ import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
-import { closeFinished } from './end.ts';
-import { ownHooks } from './hook-owner.ts';
+import { closeTermination } from './end.ts';
+import { takeHookOwnership } from './hook-owner.ts';
 import { settingsInForce } from './settings-in-force.ts';
 import type { ObservedTermination } from './observe.ts';
-import { begun, openProgress, type Progress } from './progress.ts';
+import { withTurnIntent, openStateWriter, type StateWriter } from './state-writer.ts';
 import {
   messageOfWait,
   reportAnswers,
@@ -36,17 +36,17 @@ import {
   reportOverdue,
   reportStart,
   reportWait,
-  type Waiting,
+  type StepWait,
 } from './report.ts';
-import { noticeStripped } from './stripped-nodes.ts';
-import type { RunMemory, TerminationContext } from './context.ts';
-import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
+import { reportStrippedNodes } from './stripped-nodes.ts';
+import type { TerminationRun, TerminationContext } from './context.ts';
+import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
 import { hooksAt } from './hooks.ts';
 import { terminateInstance } from './instance.ts';
 import { unlessInstanceGone } from './missing-instance.ts';
-import { runUnlessRefused } from './refusals.ts';
+import { runRefusableSteps } from './refusals.ts';
 import { releaseObjects } from './release.ts';
 import { taintNodes } from './taint.ts';
 import { awaitVolumes } from './volumes.ts';
@@ -61,7 +61,7 @@ export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
   hooksAt('before-terminate'),
   terminateInstance,
   hooksAt('after-terminate'),
-  deleteUnheldClaim,
+  deleteClaimWithoutFinalizer,
   releaseObjects,
 ];
 
@@ -71,7 +71,7 @@ const SAFETY_NET = minutes(5);
 export interface TerminateOptions {
   readonly deps: TerminationDeps;
   readonly reporter: Reporter;
-  readonly run: RunMemory;
+  readonly run: TerminationRun;
   readonly steps: readonly Step<TerminationContext>[];
 }
 
@@ -83,45 +83,45 @@ export async function terminate(
   decision: Terminate,
   observed: ObservedTermination,
 ): Promise<Turn> {
-  const { deadline, forced, finalizerNames } = decision;
-  const progress = openProgress(observed, run.tries);
-  const before = progress.value();
+  const { deadline, isForced, finalizerNames } = decision;
+  const writer = openStateWriter(observed, run.tries);
+  const before = writer.value();
   const context: TerminationContext = {
     deps,
     hookOwner: { kind: 'ours' },
     observed,
     now: observed.now,
     deadline,
-    forced,
+    isForced,
     finalizerNames,
     settings: settingsInForce(observed.termination, observed.stored),
     reporter,
     run,
-    progress: () => progress.value(),
-    remember: async change => (await progress.saveMeanwhile({ ...progress.value(), ...change })).written,
+    state: () => writer.value(),
+    saveState: async change => (await writer.saveForSweep({ ...writer.value(), ...change })).written,
   };
   // Before anything else, so that the intent is in the record when the first call is made (I4).
-  const saved = await progress.saveMeanwhile(begun(before, context));
+  const saved = await writer.saveForSweep(withTurnIntent(before, context));
   if (!saved.written) return saved;
   await reportAnswers(context, before.hooks);
   run.answers.clear();
-  if (before.reported === undefined) {
+  if (before.lastReport === undefined) {
     await reportStart(context);
-    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: { forced: false, what: STARTED } });
+    const marked = await writer.saveForSweep({ ...writer.value(), lastReport: { isForced: false, text: STARTED } });
     if (!marked.written) return marked;
     return ONWARD;
   }
-  if (forced && !before.reported.forced) {
+  if (isForced && !before.lastReport.isForced) {
     await reportForce(context);
     // At once: the steps may fail for hours, and what was said is not said again.
-    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: { forced, what: '' } });
+    const marked = await writer.saveForSweep({ ...writer.value(), lastReport: { isForced, text: '' } });
     if (!marked.written) return marked;
   }
 
   const shown = decision.badTimestamp && cutText(decision.badTimestamp, SHOWN_CHARS);
   if (shown !== undefined && shown !== before.badTimestamp) {
     await reportBadTimestamp(context, shown);
-    const marked = await progress.saveMeanwhile({ ...progress.value(), badTimestamp: shown });
+    const marked = await writer.saveForSweep({ ...writer.value(), badTimestamp: shown });
     if (!marked.written) return marked;
   }
 
@@ -130,17 +130,17 @@ export async function terminate(
   }
 
   // Here and not in a step: what our own records do not answer ends the run, also past the deadline (I6).
-  const hookOwner = await ownHooks(context);
+  const hookOwner = await takeHookOwnership(context);
   if (hookOwner.kind === 'changed') return again('another run noted down who calls the hooks');
-  const outcome = await runUnlessRefused(steps, { ...context, hookOwner });
+  const outcome = await runRefusableSteps(steps, { ...context, hookOwner });
   if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
-    const noticed = await noticeStripped(context, progress);
+    const noticed = await reportStrippedNodes(context, writer);
     if (!noticed.written) return noticed;
   }
   if (outcome.kind === 'notYet' && outcome.onward === true) return ONWARD;
-  if (outcome.kind !== 'done') return wait(context, outcome, progress, await deleteDuePods(context, outcome));
+  if (outcome.kind !== 'done') return waitForStep(context, outcome, writer, await deleteDuePods(context, outcome));
   await reportFinish(context);
-  return closeFinished(deps, observed, progress.value());
+  return closeTermination(deps, observed, writer.value());
 }
 
 const STARTED = 'started';
@@ -151,27 +151,27 @@ const SHOWN_CHARS = 64;
  * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as
  * reported afterwards, so that the next run repeats it after one that dies in between (I9).
  */
-async function wait(
+async function waitForStep(
   context: TerminationContext,
-  outcome: Waiting,
-  progress: Progress,
+  outcome: StepWait,
+  writer: StateWriter,
   podsDue: EpochMs | undefined,
 ): Promise<Turn> {
-  const { forced } = context;
-  const value = progress.value();
-  const mark = { forced, what: `${outcome.step}: ${messageOfWait(outcome)}` };
-  const isNews = !isDeepStrictEqual(value.reported, mark);
+  const { isForced } = context;
+  const value = writer.value();
+  const report = { isForced, text: `${outcome.step}: ${messageOfWait(outcome)}` };
+  const isNews = !isDeepStrictEqual(value.lastReport, report);
   const becomesOverdue = value.overdue !== true && isOverdue(context);
   if (isNews) await showProgress(context, outcome);
   const refusal = value.refusals?.[outcome.step];
   const until = outcome.kind === 'notYet' ? outcome.until : refusal && nextTry(refusal);
   const wakeTime = wakeTimeOf(context, earliest(until, podsDue));
-  const turn = await progress.save(value, wakeTime);
+  const turn = await writer.save(value, wakeTime);
   if (!turn.written) return turn;
   if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
   if (isNews) await reportWait(context, outcome);
   if (!isNews && !becomesOverdue) return turn;
-  const said = await progress.save({ ...value, ...(becomesOverdue && { overdue: true }), reported: mark }, wakeTime);
+  const said = await writer.save({ ...value, ...(becomesOverdue && { overdue: true }), lastReport: report }, wakeTime);
   return said.written ? turn : said;
 }
 

@@ -15,63 +15,63 @@ import {
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookProgress } from './record.ts';
 import type { ResourceAnswer } from './hook-progress.ts';
-import { lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { lookAgain, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 
 /** How long one hook may delay a forced end, and all of them. */
-const EACH = seconds(5);
-const ALL = seconds(15);
+const MAX_DELAY_PER_HOOK = seconds(5);
+const MAX_DELAY_OF_HOOKS = seconds(15);
 /** A call that was not taken on is tried once more after this long. */
 const RETRY_AFTER = seconds(2);
-const TRIES = 2;
+const MAX_CALLS = 2;
 
-export type Unawaited = NonNullable<HookProgress['unawaited']>;
+export type UnawaitedReason = NonNullable<HookProgress['unawaited']>;
 
 /** What carries a call out, and stores how it stands. */
 export interface HookCaller {
   readonly progressOf: (hook: TerminationHook) => HookProgress | undefined;
   /** Notes a call down; the next turn makes it. */
-  readonly note: (hook: TerminationHook, next: Pick<HookProgress, 'unawaited'>) => Promise<StepOutcome>;
+  readonly noteCall: (hook: TerminationHook, next: Pick<HookProgress, 'unawaited'>) => Promise<StepOutcome>;
   /** Whether this run noted it down. */
-  readonly isOwn: (hook: TerminationHook, progress: HookProgress) => boolean;
+  readonly hasNoted: (hook: TerminationHook, progress: HookProgress) => boolean;
   readonly call: (hook: TerminationHook, progress: HookProgress, within: DurationMs) => Promise<ResourceAnswer>;
-  readonly store: (hook: TerminationHook, progress: HookProgress) => Promise<boolean>;
+  readonly saveProgress: (hook: TerminationHook, progress: HookProgress) => Promise<boolean>;
 }
 
 /** One hook; `done` once nothing more is tried. A hook that was called before, whoever waited for it then, is not called again. */
-export async function callUnawaited(
+export async function callUnawaitedHook(
   context: TerminationContext,
   hook: TerminationHook,
-  how: Unawaited,
+  how: UnawaitedReason,
   caller: HookCaller,
 ): Promise<StepOutcome> {
   const { now } = context;
   const progress = caller.progressOf(hook);
   // What a run noted down that ended may not have been called: its key is the same when it is called again.
   const isNew = progress === undefined || (progress.phase === 'intended' && progress.unawaited === undefined);
-  if (isNew) return await caller.note(hook, { unawaited: how });
+  if (isNew) return await caller.noteCall(hook, { unawaited: how });
   if (progress.unawaited === undefined) return stepDone;
   if (progress.phase === 'intended') {
-    if (caller.isOwn(hook, progress)) return await call(context, hook, progress, caller);
-    const settled = addDuration(progress.lastSeenTime, EACH);
+    if (caller.hasNoted(hook, progress)) return await callOnce(context, hook, progress, caller);
+    const settled = addDuration(progress.lastSeenTime, MAX_DELAY_PER_HOOK);
     if (!isDue(now, settled)) return waitFor(`hook ${hook.name} is being called`, settled);
-    if (progress.attempts < TRIES) return await caller.note(hook, { unawaited: how });
+    if (progress.attempts < MAX_CALLS) return await caller.noteCall(hook, { unawaited: how });
     return await giveUp(context, hook, { ...progress, message: 'nobody knows whether it was called' }, caller);
   }
   if (progress.phase !== 'failed' || how === 'once') return stepDone;
   const retryTime = addDuration(progress.lastSeenTime, RETRY_AFTER);
   const isInTime = addDuration(now, timeLeft(context, hook, progress)) > retryTime;
-  if (progress.attempts >= TRIES || !isInTime) return stepDone;
-  if (isDue(now, retryTime)) return await caller.note(hook, { unawaited: how });
+  if (progress.attempts >= MAX_CALLS || !isInTime) return stepDone;
+  if (isDue(now, retryTime)) return await caller.noteCall(hook, { unawaited: how });
   return waitFor(`hook ${hook.name} was not taken on: ${progress.message ?? ''}`, retryTime);
 }
 
-async function call(
+async function callOnce(
   context: TerminationContext,
   hook: TerminationHook,
   progress: HookProgress,
   caller: HookCaller,
 ): Promise<StepOutcome> {
-  const within = progress.unawaited === 'forced' ? timeLeft(context, hook, progress) : EACH;
+  const within = progress.unawaited === 'forced' ? timeLeft(context, hook, progress) : MAX_DELAY_PER_HOOK;
   if (within <= 0)
     return await giveUp(
       context,
@@ -88,7 +88,7 @@ async function call(
     ...(answer.kind === 'failed' && { message: answer.message }),
     ...(answer.resource !== undefined && { resource: answer.resource }),
   };
-  await caller.store(hook, next);
+  await caller.saveProgress(hook, next);
   return lookAgain(context, `hook ${hook.name} was called`);
 }
 
@@ -96,35 +96,37 @@ async function giveUp(
   { now }: TerminationContext,
   hook: TerminationHook,
   progress: HookProgress,
-  { store }: HookCaller,
+  { saveProgress }: HookCaller,
 ): Promise<StepOutcome> {
-  await store(hook, { ...progress, phase: 'passed', lastSeenTime: now });
+  await saveProgress(hook, { ...progress, phase: 'passed', lastSeenTime: now });
   return stepDone;
 }
 
 /** How much longer this hook may delay a forced end. */
 function timeLeft(context: TerminationContext, { name }: TerminationHook, own: HookProgress): DurationMs {
-  const others = Object.entries(context.progress().hooks).filter(
+  const others = Object.entries(context.state().hooks).filter(
     ([other, { unawaited }]) => unawaited === 'forced' && other !== name,
   );
   const spent = others.reduce(
     (sum, [, { firstInvokedTime, lastSeenTime }]) =>
-      sum + Math.min(durationBetween(firstInvokedTime, lastSeenTime), EACH),
+      sum + Math.min(durationBetween(firstInvokedTime, lastSeenTime), MAX_DELAY_PER_HOOK),
     0,
   );
-  return toDurationMs(Math.min(EACH, ALL - spent) - durationBetween(own.firstInvokedTime, context.now));
+  return toDurationMs(
+    Math.min(MAX_DELAY_PER_HOOK, MAX_DELAY_OF_HOOKS - spent) - durationBetween(own.firstInvokedTime, context.now),
+  );
 }
 
 /** Which hooks of the point were called and which were not: said once, before it is noted down (I9). */
-export async function sayUnawaited(
+export async function reportUnawaitedHooks(
   context: TerminationContext,
   point: HookPoint,
   hooks: readonly TerminationHook[],
 ): Promise<void> {
-  const { hooksSaid = [], hooks: progress } = context.progress();
+  const { reportedHookPoints = [], hooks: progress } = context.state();
   const called: string[] = [];
   const left: string[] = [];
-  let how: Unawaited = 'once';
+  let how: UnawaitedReason = 'once';
   for (const { name } of hooks) {
     const { phase, unawaited, message = '' } = (Object.hasOwn(progress, name) ? progress[name] : undefined) ?? {};
     // What was called before has Events of its own.
@@ -133,21 +135,21 @@ export async function sayUnawaited(
     if (phase === 'failed' || phase === 'passed') left.push(`${name} (${message})`);
     else called.push(name);
   }
-  if (called.length + left.length === 0 || hooksSaid.includes(point)) return;
-  const wasCalled = called.length === 0 ? [] : [`${listed(called)} called, and not waited for`];
+  if (called.length + left.length === 0 || reportedHookPoints.includes(point)) return;
+  const wasCalled = called.length === 0 ? [] : [`${namesWere(called)} called, and not waited for`];
   const wasNot = left.length === 0 ? [] : [`not called: ${left.join(', ')}`];
   const why =
     how === 'forced'
       ? `hooks ${point} at the deadline`
       : `hooks ${point} hold nothing, because Karpenter drains and ends the instance by itself (builtin: Keep)`;
-  await tell(context, {
+  await reportOnAll(context, {
     decision: how === 'forced' ? 'force' : 'hook',
     reason: how === 'forced' ? EVENT_REASONS.terminationHooksForced : EVENT_REASONS.hooksDoNotHold,
     message: `${why}: ${[...wasCalled, ...wasNot].join('; ')}`,
     details: { at: point, called, left },
     event: { type: 'Warning' },
   });
-  await context.remember({ hooksSaid: [...hooksSaid, point] });
+  await context.saveState({ reportedHookPoints: [...reportedHookPoints, point] });
 }
 
-const listed = (names: readonly string[]): string => `${names.join(', ')} ${names.length === 1 ? 'was' : 'were'}`;
+const namesWere = (names: readonly string[]): string => `${names.join(', ')} ${names.length === 1 ? 'was' : 'were'}`;

@@ -9,10 +9,10 @@ import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../..
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
-import { objectsOf } from './context.ts';
+import { claimAndNodes } from './context.ts';
 import { waitOf, withWait } from './record.ts';
 
-const SAID_EVERY = hours(1);
+const REPORT_EVERY = hours(1);
 const CHECK = minutes(5);
 
 /** Says it before it is recorded, so that a run that dies in between says it again (I9). */
@@ -29,16 +29,16 @@ export async function awaitSettings(
   const text = `${message}: the termination waits until that can be read; ${end}`;
   const before = waitOf(stored, 'unreadable');
   const isNews = before?.message !== text;
-  const isSaid = isNews || isDue(now, addDuration(before.saidTime, SAID_EVERY));
+  const isSaid = isNews || isDue(now, addDuration(before.saidTime, REPORT_EVERY));
   if (isSaid) {
     const reason = EVENT_REASONS.terminationAwaitsSettings;
     const event = { type: 'Warning' } as const;
-    const [first = object, ...others] = objectsOf({ observed });
+    const [first = object, ...others] = claimAndNodes({ observed });
     await reporter.report({ about: first, decision: 'wait', reason, message: text, isRepeated: !isNews, event });
     for (const about of others) await deps.events.record({ ...event, reason, message: text, about });
   }
   const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : before.saidTime };
-  const saidAgain = addDuration(unreadable.saidTime, SAID_EVERY);
+  const saidAgain = addDuration(unreadable.saidTime, REPORT_EVERY);
   const subject = subjectOf(object);
   const value = withWait(storedOrEmpty({ stored }), unreadable);
   // An edit is an event of its own; what the API server did not answer, it may by now.

@@ -13,14 +13,14 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { showVolumesLeft } from './conditions.ts';
-import { leaving, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { terminatingNodes, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 export const awaitVolumes = {
   name: 'DetachVolumes',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    if (leaving(context).length === 0) return stepDone;
-    if (context.forced) {
+    if (terminatingNodes(context).length === 0) return stepDone;
+    if (context.isForced) {
       const left = await describeAttached(context);
       if (left !== undefined) await showVolumesLeft(context, left);
       return stepDone;
@@ -33,7 +33,7 @@ export const awaitVolumes = {
 /** Which attachments keep the Nodes; undefined: none. */
 async function describeAttached(context: TerminationContext): Promise<string | undefined> {
   const { deps, now } = context;
-  const nodes = new Map(leaving(context).map(node => [node.metadata.name, node]));
+  const nodes = new Map(terminatingNodes(context).map(node => [node.metadata.name, node]));
   const names = new Set(nodes.keys());
   const attachments = objectsOf(await deps.kubernetes.list(RESOURCES.VolumeAttachment), {
     notServed: 'notKnown',
@@ -75,7 +75,7 @@ async function volumesThatStay(
   const pods = (await inParallel([...nodeNames].map(name => loadPodsOnNode(deps, name)))).flat();
   const staying = pods.filter(pod => {
     const drainability = drainabilityOf(pod, now);
-    return drainability.kind === 'passedOver' && drainability.because !== 'Finished';
+    return drainability.kind === 'skipped' && drainability.because !== 'Finished';
   });
   const volumes = await inParallel(
     staying.flatMap(pod => pod.volumeClaims.map(claim => volumeOfClaim(deps, pod, claim))),

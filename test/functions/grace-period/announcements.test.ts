@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
-import { annotatedPods, announcementsFor, shown } from '../../../functions/grace-period/announcements.ts';
+import { annotatedPods, announcementsFor, quotedValue } from '../../../functions/grace-period/announcements.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';
@@ -73,6 +73,16 @@ describe('caps and warnings', () => {
     });
   });
 
+  it('say of a limit without a name that it is of a policy', () => {
+    const policy = aPolicy({ maxDuration });
+    const now = at('2024-01-01T10:00:00Z');
+    const rules = { policy, policyName: undefined, observed: undefined, now };
+    const [pod] = annotatedPods([aPod('8h')], policy);
+    expect(pod && announcementsFor(pod, rules).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/protected until 2024-01-01T12:00:00Z \(limited to 2h0m0s by policy\)$/),
+    ]);
+  });
+
   it('say that Karpenter still honours a "true" that Curfew does not', () => {
     expect(said('true', '12:00:00', { maxDuration })['elapsed']).toContain('Karpenter itself still honours');
   });
@@ -80,14 +90,16 @@ describe('caps and warnings', () => {
   it('come as early as asked, also for a protection shorter than that', () => {
     const warnBefore = minutes(30);
     expect(said('4h', '13:29:59', { warnBefore })).toEqual({});
-    expect(Object.keys(said('4h', '13:30:00', { warnBefore }))).toEqual(['expiring']);
+    expect(said('4h', '13:30:00', { warnBefore })).toEqual({
+      expiring: 'the protection by karpenter.sh/do-not-disrupt: "4h" ends at 2024-01-01T14:00:00Z',
+    });
     expect(Object.keys(said('10m', '10:00:00', { warnBefore }))).toEqual(['expiring']);
     expect(Object.keys(said('4h', '14:00:00', { warnBefore }))).toEqual(['elapsed']);
   });
 });
 
 it('shows long values cut, and all of them quoted', () => {
-  expect([shown('4h\n'), shown('x'.repeat(65))]).toEqual([String.raw`"4h\n"`, `"${'x'.repeat(63)}…"`]);
+  expect([quotedValue('4h\n'), quotedValue('x'.repeat(65))]).toEqual([String.raw`"4h\n"`, `"${'x'.repeat(63)}…"`]);
 });
 
 it('passes over pods that have ended or are being deleted', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decide,
   IDLE_CHECK,
-  TOLD_AT_MOST,
+  MAX_OBJECTS_PER_RUN,
   type GracePeriodDecision,
   type GracePeriodObservation,
 } from '../../../functions/grace-period/decide.ts';
@@ -28,8 +28,8 @@ function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDeci
     pods: [aPod('4h')],
     policy: aPolicy(),
     policyName: undefined,
-    observed: undefined,
-    record: { announced: {} },
+    observedProtection: undefined,
+    record: { announcedKeys: {} },
     basis: 'as it is',
     ...overrides,
   });
@@ -83,8 +83,8 @@ describe('the annotations on the node', () => {
     expect(check({ node }).node).toEqual(expected.protectedPods);
     expect(check({ node, pods: [] }).node).toEqual(expected.none);
     // Whatever a block says that is only observed, no hold changes by it.
-    const observed = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
-    expect(check({ node, observed }).node).toEqual(expected.protectedPods);
+    const observedProtection = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
+    expect(check({ node, observedProtection }).node).toEqual(expected.protectedPods);
   });
 
   it.each<readonly [value: string | undefined, said: readonly string[]]>([
@@ -128,6 +128,39 @@ describe('the annotations on the node', () => {
     expect(ofNode('true')).toEqual([]);
   });
 
+  it('an annotation that protects nothing has not ended', () => {
+    const policy = aPolicy({ compatibility: 'Karpenter' });
+    expect(check({ policy, pods: [aPod('4d')] }).counts).toMatchObject({ protectedPods: 0, elapsedPods: 0 });
+  });
+
+  it('the release says whether a protection has ended, or its pod has gone', () => {
+    const node = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
+    expect(check({ node, now: at(END) }).node).toEqual({ kind: 'release', reason: 'GracePeriodElapsed' });
+    expect(check({ node, now: at(END), pods: [aPod('true')] }).node).toEqual(release);
+  });
+
+  it.each<
+    readonly [string, Pick<GracePeriodObservation['node'], 'doNotDisrupt' | 'protectedUntil'>, NodeChange, NodeChange]
+  >([
+    [
+      'our mark joins its annotation, and is not needed without pods',
+      { doNotDisrupt: 'true', protectedUntil: undefined },
+      hold,
+      leave,
+    ],
+    [
+      'our mark goes alone',
+      { doNotDisrupt: 'true', protectedUntil: END },
+      leave,
+      { kind: 'disown', reason: 'ReplacementHeld' },
+    ],
+    ['what somebody wrote over it stays', { doNotDisrupt: 'false', protectedUntil: undefined }, leave, leave],
+  ])('on a replacement that repair holds, too, %s', (_name, annotations, protectedPods, none) => {
+    const node = { name: 'n1', uid: 'uid-n1', isReplacement: true, ...annotations };
+    expect(check({ node }).node).toEqual(protectedPods);
+    expect(check({ node, pods: [] }).node).toEqual(none);
+  });
+
   it.each([
     ['the latest end', ['1h', '4h', '2h'], END],
     ['"indefinite" when one is without end', ['4h', '4d'], 'indefinite'],
@@ -162,6 +195,11 @@ describe('the timer', () => {
     expect(kept({ policy, now: at('2024-01-01T13:30:00Z') }).outcome.wakeTime).toBe(at(END));
   });
 
+  it('has nothing to warn of where a protection has no end', () => {
+    const policy = aPolicy({ warnBefore: minutes(30) });
+    expect(kept({ policy, pods: [aPod('4d')] }).outcome.wakeTime).toBe(addDuration(CREATED, IDLE_CHECK));
+  });
+
   it('is not needed without annotated pods', () => {
     expect(check({ pods: [aPod(undefined)] }).kind).toBe('close');
     expect(check({ pods: [aPod('4h', { phase: 'Succeeded' })] }).kind).toBe('close');
@@ -174,23 +212,31 @@ describe('announcements', () => {
 
   it('leave the timer due until they are made, so that the sweep makes up for a run that dies', () => {
     expect(due.announcements.map(({ topic }) => topic)).toEqual(['elapsed']);
-    expect(due.intent).toEqual({ record: { announced: {} }, wakeTime: now });
+    expect(due.intent).toEqual({ record: { announcedKeys: {} }, wakeTime: now });
     expect(due.outcome).toEqual({
-      record: { announced: { 'uid-web-0': { elapsed: END } } },
+      record: { announcedKeys: { 'uid-web-0': { elapsed: END } } },
       wakeTime: addDuration(now, IDLE_CHECK),
     });
   });
 
   it('are about 25 objects a run at most; a wake-up at once brings the run that makes the others', () => {
-    const pods = Array.from({ length: 2 * TOLD_AT_MOST + 1 }, (_, index) => aPod('4h', { name: `pod-${index}` }));
+    const pods = Array.from({ length: 2 * MAX_OBJECTS_PER_RUN + 1 }, (_, index) =>
+      aPod('4h', { name: `pod-${index}` }),
+    );
     const first = kept({ now, pods });
-    expect(first.announcements).toHaveLength(TOLD_AT_MOST);
+    expect(first.announcements).toHaveLength(MAX_OBJECTS_PER_RUN);
     expect(first.outcome.wakeTime).toBe(now);
     const second = kept({ now, pods, record: first.outcome.record });
     const third = kept({ now, pods, record: second.outcome.record });
     expect(third.announcements).toHaveLength(1);
     expect(third.outcome.wakeTime).toBe(addDuration(now, IDLE_CHECK));
-    expect(Object.keys(third.outcome.record.announced)).toHaveLength(pods.length);
+    expect(Object.keys(third.outcome.record.announcedKeys)).toHaveLength(pods.length);
+  });
+
+  it('wait in no timer that is ahead: also where another end comes later, the intent is due at once', () => {
+    const { intent, outcome } = kept({ now, pods: [aPod('4h'), aPod('8h', { name: 'late' })] });
+    expect(intent.wakeTime).toBe(now);
+    expect(outcome.wakeTime).toBe(addDuration(now, hours(4)));
   });
 
   it('are made once', () => {
@@ -198,24 +244,24 @@ describe('announcements', () => {
   });
 
   it('that are not needed leave the record as it is, and the timer for the next end', () => {
-    const record = { announced: { 'uid-gone': { elapsed: END } } };
+    const record = { announcedKeys: { 'uid-gone': { elapsed: END } } };
     const { intent, outcome } = kept({ record });
     expect(intent).toStrictEqual({ record, wakeTime: at(END) });
     expect(outcome).toStrictEqual(intent);
   });
 
   it('of a pod that is gone are forgotten with those that are made, and none of the node', () => {
-    const announced = { 'uid-gone': { elapsed: END }, 'uid-n1': { notOurs: '"false"' } };
-    const { intent, outcome } = kept({ now, record: { announced } });
-    expect(intent.record.announced).toEqual({ 'uid-n1': { notOurs: '"false"' } });
-    expect(outcome.record.announced).toEqual({ 'uid-n1': { notOurs: '"false"' }, 'uid-web-0': { elapsed: END } });
+    const announcedKeys = { 'uid-gone': { elapsed: END }, 'uid-n1': { notOurs: '"false"' } };
+    const { intent, outcome } = kept({ now, record: { announcedKeys } });
+    expect(intent.record.announcedKeys).toEqual({ 'uid-n1': { notOurs: '"false"' } });
+    expect(outcome.record.announcedKeys).toEqual({ 'uid-n1': { notOurs: '"false"' }, 'uid-web-0': { elapsed: END } });
   });
 
   it('leave in the record what is known of refusals and of a quarrel', () => {
     const known = { effort: { times: 1, lastTime: CREATED }, refusals: { release: REFUSED } };
-    const { intent, outcome } = kept({ now, record: { announced: {}, ...known } });
-    expect(intent.record).toStrictEqual({ announced: {}, ...known });
-    expect(outcome.record).toStrictEqual({ announced: { 'uid-web-0': { elapsed: END } }, ...known });
+    const { intent, outcome } = kept({ now, record: { announcedKeys: {}, ...known } });
+    expect(intent.record).toStrictEqual({ announcedKeys: {}, ...known });
+    expect(outcome.record).toStrictEqual({ announcedKeys: { 'uid-web-0': { elapsed: END } }, ...known });
   });
 
   it('of one pod do not keep the node from being held for another', () => {
@@ -225,7 +271,7 @@ describe('announcements', () => {
 });
 
 describe('a change of the node that the API server refuses', () => {
-  const record = { announced: {}, refusals: { release: REFUSED } };
+  const record = { announcedKeys: {}, refusals: { release: REFUSED } };
   const held = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
 
   it('is tried again, though no annotated pod is left: the node would stay held', () => {
@@ -251,7 +297,7 @@ describe('a change of the node that the API server refuses', () => {
 
   it('is not said of one that waits because somebody removes the annotation again and again', () => {
     const node = { ...held, doNotDisrupt: undefined };
-    const quarrel = { announced: {}, effort: { times: 3, lastTime: CREATED } };
+    const quarrel = { announcedKeys: {}, effort: { times: 3, lastTime: CREATED } };
     expect(kept({ node, record: quarrel })).toMatchObject({ node: { kind: 'leave' }, announcements: [] });
   });
 });
@@ -260,7 +306,7 @@ describe('a block in mode Observe', () => {
   const trial = { policy: aPolicy({ maxDuration: hours(1) }), source: 'NodeLifecyclePolicy trial' };
 
   it('is said of each pod whose protection it would change', () => {
-    expect(kept({ observed: trial }).announcements).toMatchObject([
+    expect(kept({ observedProtection: trial }).announcements).toMatchObject([
       {
         topic: 'observed',
         about: { kind: 'Pod' },
@@ -268,14 +314,22 @@ describe('a block in mode Observe', () => {
           'karpenter.sh/do-not-disrupt: "4h" protects until 2024-01-01T14:00:00Z; in mode Enforce NodeLifecyclePolicy trial would make that until 2024-01-01T11:00:00Z',
       },
     ]);
-    expect(kept({ observed: trial, pods: [aPod('30m')] }).announcements).toEqual([]);
+    expect(kept({ observedProtection: trial, pods: [aPod('30m')] }).announcements).toEqual([]);
+  });
+
+  it('may take a protection away altogether, and may have no name', () => {
+    const observedProtection = { policy: aPolicy({ compatibility: 'Karpenter' }), source: undefined };
+    const { announcements } = kept({ observedProtection, pods: [aPod('4d')] });
+    expect(announcements.filter(({ topic }) => topic === 'observed').map(({ message }) => message)).toEqual([
+      'karpenter.sh/do-not-disrupt: "4d" protects without end; in mode Enforce the policy would make that not at all',
+    ]);
   });
 
   it('ends no protection and holds none longer', () => {
     const now = addDuration(CREATED, hours(2));
-    expect(kept({ observed: trial, now }).node).toMatchObject({ kind: 'hold', until: END });
+    expect(kept({ observedProtection: trial, now }).node).toMatchObject({ kind: 'hold', until: END });
     const longer = { policy: aPolicy(), source: 'NodeLifecyclePolicy trial' };
     const policy = aPolicy({ maxDuration: hours(1) });
-    expect(kept({ observed: longer, policy, now }).node).toEqual({ kind: 'leave' });
+    expect(kept({ observedProtection: longer, policy, now }).node).toEqual({ kind: 'leave' });
   });
 });

@@ -5,7 +5,7 @@ import { storedState } from '../../fixtures/items/record-types.ts';
 const ANNOUNCED = { 'uid-ci': { elapsed: '2024-01-01T14:00:00Z' }, 'uid-web': { invalid: '"4d"' } };
 
 it('reads what version 1 announced, without the claim of the run that was at it', () => {
-  expect(gracePeriodCodec.parse(storedState('grace-period-v1.json'))).toEqual({ announced: ANNOUNCED });
+  expect(gracePeriodCodec.parse(storedState('grace-period-v1.json'))).toEqual({ announcedKeys: ANNOUNCED });
 });
 
 it.each([
@@ -13,7 +13,7 @@ it.each([
   ['refused', undefined],
 ])('reads an effort of version 1 that was %s', (kind, effort) => {
   const record = gracePeriodCodec.parse({ announced: {}, effort: { kind, times: 2, lastTime: 1 } });
-  expect(record).toEqual({ announced: {}, ...(effort && { effort }) });
+  expect(record).toEqual({ announcedKeys: {}, ...(effort && { effort }) });
 });
 
 it('refuses what has another shape', () => {
@@ -21,5 +21,5 @@ it('refuses what has another shape', () => {
 });
 
 it('passes over what a newer version adds', () => {
-  expect(gracePeriodCodec.parse({ announced: {}, added: true })).toEqual({ announced: {} });
+  expect(gracePeriodCodec.parse({ announced: {}, added: true })).toEqual({ announcedKeys: {} });
 });

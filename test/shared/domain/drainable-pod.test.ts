@@ -32,7 +32,7 @@ describe('a drain passes over', () => {
     ],
     ['pods that ended more than 60 s ago and are still there', { deletionTime: ago(60_001) }, 'StuckTerminating'],
   ])('%s', (_, overrides, because) => {
-    expect(drainabilityOf(aPod(undefined, overrides), NOW)).toEqual({ kind: 'passedOver', because });
+    expect(drainabilityOf(aPod(undefined, overrides), NOW)).toEqual({ kind: 'skipped', because });
   });
 });
 
@@ -123,7 +123,7 @@ describe('a pod as the API server has it', () => {
     podOf({ tolerations: [{ key: 'karpenter.sh/disrupted', ...fields }] });
   const ownedBy = (apiVersion: string, kind: string): KubernetesObject =>
     podOf({}, [{ apiVersion, kind, name: 'o', uid: 'o' }]);
-  const stays = (because: string) => ({ kind: 'passedOver', because });
+  const stays = (because: string) => ({ kind: 'skipped', because });
   const counts = { kind: 'counts', group: 'NonCritical' };
 
   it.each<[string, KubernetesObject, object]>([

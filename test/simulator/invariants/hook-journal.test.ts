@@ -24,6 +24,7 @@ describe('the time of a hook whose resource could not be made', () => {
       instanceState: () => 'running',
       instanceCheck: () => undefined,
       objects: () => [],
+      current: () => undefined,
       failsCleanup: () => false,
       failsInstance: () => false,
       clockTolerance: toDurationMs(0),

@@ -23,10 +23,17 @@ export function listBytes(result: ListResult, resource: ResourceInfo): Buffer {
   const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: listMeta(result) };
   const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
   const items = result.items.map(item =>
-    once(itemBytes, item, () => Buffer.from(`${JSON.stringify(listItem(item, resource))},`)),
+    once(itemBytes, item, () => ownBytes(`${JSON.stringify(listItem(item, resource))},`)),
   );
   const last = items.pop()?.subarray(0, -1);
   return Buffer.concat([start, ...items, ...(last === undefined ? [] : [last]), LIST_END]);
+}
+
+/** Not from the pool of Node: one small text would keep a whole slab of it alive for as long as its object is known. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 const LIST_END = Buffer.from(']}\n');

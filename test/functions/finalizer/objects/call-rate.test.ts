@@ -37,13 +37,13 @@ const rule = {
 it('are free at the moment of the look, so that the call is made in the same run', async () => {
   const deps = slowDeps();
   for (const uid of ['a', 'b'])
-    expect(await reserveCall(deps, rule, uid, { isPlaced: false, now: NOW, take: takeSlot })).toBe(NOW);
+    expect(await reserveCall(deps, rule, uid, { isSlotDue: false, now: NOW, takeSlot })).toBe(NOW);
 });
 
 it('are later once as many calls are under way as may be', async () => {
   const deps = slowDeps();
   const slots: EpochMs[] = [];
   for (const uid of ['a', 'b', 'c'])
-    slots.push(await reserveCall(deps, rule, uid, { isPlaced: false, now: NOW, take: takeSlot }));
+    slots.push(await reserveCall(deps, rule, uid, { isSlotDue: false, now: NOW, takeSlot }));
   expect(slots[2]).toBeGreaterThan(NOW);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { candidates, decide, type OrphanObservation } from '../../../../functions/finalizer/orphans/decide.ts';
+import { orphanCandidates, decide, type OrphanObservation } from '../../../../functions/finalizer/orphans/decide.ts';
 import {
   addDuration,
   hours,
@@ -24,7 +24,7 @@ describe('candidates', () => {
       instance('young', seconds(15 * 60 - 1)),
       instance('old', minutes(15)),
     ];
-    expect(candidates(NOW, [held, young, old], new Set(['held', undefined, 'other']))).toEqual([old]);
+    expect(orphanCandidates(NOW, [held, young, old], new Set(['held', undefined, 'other']))).toEqual([old]);
   });
 });
 
@@ -32,8 +32,8 @@ describe('decide', () => {
   const seen = (fields: Partial<OrphanObservation> = {}): OrphanObservation => ({
     now: NOW,
     ends: false,
-    heldBy: 'nothing',
-    leftByObject: false,
+    owner: 'nothing',
+    hasFormerOwner: false,
     entry: undefined,
     ...fields,
   });
@@ -43,8 +43,8 @@ describe('decide', () => {
   const tomorrow = addDuration(NOW, hours(24));
 
   it.each([
-    ['nothing has it: said', seen(), { kind: 'say', since: NOW }],
-    ['said again after a day, since when it is known', seen({ entry }), { kind: 'say', since: entry.since }],
+    ['nothing has it: said', seen(), { kind: 'report', since: NOW }],
+    ['said again after a day, since when it is known', seen({ entry }), { kind: 'report', since: entry.since }],
     ['not before', seen({ entry: saidLately }), { kind: 'wait', until: inAnHour }],
     [
       'a person has seen to it: silent',
@@ -58,16 +58,20 @@ describe('decide', () => {
     ],
     ['it ended: nothing to say', seen({ ends: true }), { kind: 'ignore' }],
     ['it ended: closed', seen({ ends: true, entry: saidLately }), { kind: 'close', because: 'InstanceEnded' }],
-    ['a NodeClaim has it', seen({ heldBy: 'NodeClaim' }), { kind: 'ignore' }],
-    ['a NodeClaim has it by now', seen({ heldBy: 'NodeClaim', entry }), { kind: 'close', because: 'InstanceHeld' }],
-    ['a Node has it', seen({ heldBy: 'Node' }), { kind: 'ignore' }],
-    ['a Node has it by now', seen({ heldBy: 'Node', entry }), { kind: 'close', because: 'InstanceHeld' }],
-    ['I6: no whole list', seen({ heldBy: 'unknown' }), { kind: 'ignore' }],
-    ['I6: no whole list, again later', seen({ heldBy: 'unknown', entry }), { kind: 'wait', until: tomorrow }],
-    ['its NodeClaim went, a Node is left', seen({ heldBy: 'Node', leftByObject: true }), { kind: 'say', since: NOW }],
+    ['a NodeClaim has it', seen({ owner: 'NodeClaim' }), { kind: 'ignore' }],
+    ['a NodeClaim has it by now', seen({ owner: 'NodeClaim', entry }), { kind: 'close', because: 'InstanceHeld' }],
+    ['a Node has it', seen({ owner: 'Node' }), { kind: 'ignore' }],
+    ['a Node has it by now', seen({ owner: 'Node', entry }), { kind: 'close', because: 'InstanceHeld' }],
+    ['I6: no whole list', seen({ owner: 'unknown' }), { kind: 'ignore' }],
+    ['I6: no whole list, again later', seen({ owner: 'unknown', entry }), { kind: 'wait', until: tomorrow }],
+    [
+      'its NodeClaim went, a Node is left',
+      seen({ owner: 'Node', hasFormerOwner: true }),
+      { kind: 'report', since: NOW },
+    ],
     [
       'another NodeClaim has it',
-      seen({ heldBy: 'NodeClaim', leftByObject: true, entry }),
+      seen({ owner: 'NodeClaim', hasFormerOwner: true, entry }),
       { kind: 'close', because: 'InstanceHeld' },
     ],
   ] as const)('%s', (_, observation, decision) => {
@@ -78,8 +82,8 @@ describe('decide', () => {
     const observations = fc.record({
       now: fc.constant(NOW),
       ends: fc.boolean(),
-      heldBy: fc.constantFrom('NodeClaim', 'Node', 'nothing', 'unknown'),
-      leftByObject: fc.boolean(),
+      owner: fc.constantFrom('NodeClaim', 'Node', 'nothing', 'unknown'),
+      hasFormerOwner: fc.boolean(),
       entry: fc.option(
         fc
           .integer({ min: 0, max: hours(100) })
@@ -90,12 +94,12 @@ describe('decide', () => {
     fc.assert(
       fc.property(observations, observation => {
         const decision = decide(observation);
-        if (decision.kind === 'say') {
+        if (decision.kind === 'report') {
           expect(observation).toMatchObject({ ends: false });
-          expect(observation.heldBy).not.toBe('NodeClaim');
+          expect(observation.owner).not.toBe('NodeClaim');
         }
         if (decision.kind === 'wait') expect(decision.until).toBeGreaterThan(NOW);
-        if (decision.kind !== 'say') expect(decision.kind === 'ignore').toBe(observation.entry === undefined);
+        if (decision.kind !== 'report') expect(decision.kind === 'ignore').toBe(observation.entry === undefined);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepRule } from '../../../../functions/finalizer/rules/finalizer.ts';
+import { addRuleFinalizer } from '../../../../functions/finalizer/rules/finalizer.ts';
 import { RULE_FINALIZER, acceptanceOf } from '../../../../functions/finalizer/rules/rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
@@ -23,7 +23,7 @@ function cluster() {
   core.seed({ apiVersion: 'curfew.dev/v1alpha1', kind: 'FinalizerRule', metadata: { name: 'databases' }, spec });
   const ref = { type: RESOURCES.FinalizerRule, name: 'databases' };
   const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer') };
-  const keep = (object: KubernetesObject) => keepRule(deps, object, acceptanceOf(object, [object]));
+  const keep = (object: KubernetesObject) => addRuleFinalizer(deps, object, acceptanceOf(object, [object]));
   return { core, ref, keep };
 }
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endCall, takeSlot, type CallQueue } from '../../../../functions/finalizer/objects/call-queue.ts';
+import { freeSlot, takeSlot, type CallQueue } from '../../../../functions/finalizer/objects/call-queue.ts';
 import {
   decide as decideObject,
   retryDelay,
-  type Entry,
+  type ObservedEntry,
   type ObjectObservation,
 } from '../../../../functions/finalizer/objects/decide.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
@@ -23,24 +23,24 @@ const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
     onDeadline: 'Keep',
     rateLimit: { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) },
   },
-  ruleEnds: false,
-  object: { isHeld: true, deletionTime: NOW },
+  isRuleTerminating: false,
+  object: { hasFinalizer: true, deletionTime: NOW },
   entry: { phase: 'held', attempts: 0, time: NOW },
-  ownIntent: false,
-  holdsNew: true,
+  isOwnIntent: false,
+  addsFinalizer: true,
   ...fields,
 });
 
 describe('an object of a FinalizerRule', () => {
   it('is in the ledger before it carries the finalizer', () => {
-    expect(decideObject(seen({ object: { isHeld: false, deletionTime: undefined }, entry: undefined }))).toEqual({
+    expect(decideObject(seen({ object: { hasFinalizer: false, deletionTime: undefined }, entry: undefined }))).toEqual({
       kind: 'hold',
     });
   });
 
   it('is called for by the run alone that noted the call down, until a minute has passed (I4)', () => {
     const entry = { phase: 'intended', attempts: 1, time: NOW } as const;
-    expect(decideObject(seen({ entry, ownIntent: true }))).toEqual({ kind: 'call' });
+    expect(decideObject(seen({ entry, isOwnIntent: true }))).toEqual({ kind: 'call' });
     expect(decideObject(seen({ entry }))).toMatchObject({ kind: 'wait', until: addDuration(NOW, minutes(1)) });
     expect(decideObject(seen({ entry, now: addDuration(NOW, minutes(1)) }))).toEqual({ kind: 'intend' });
   });
@@ -55,9 +55,9 @@ describe('an object of a FinalizerRule', () => {
         fc.option(fc.nat(7_200_000), { nil: undefined }),
         fc.constantFrom('Keep' as const, 'Release' as const),
         fc.boolean(),
-        (phase, attempts, elapsed, period, onDeadline, ownIntent) => {
+        (phase, attempts, elapsed, period, onDeadline, isOwnIntent) => {
           const deadline = period === undefined ? undefined : seconds(period / 1000);
-          const base = seen({ entry: { phase, attempts, time: NOW }, ownIntent });
+          const base = seen({ entry: { phase, attempts, time: NOW }, isOwnIntent });
           const now = addDuration(NOW, seconds(elapsed / 1000));
           const decision = decideObject({ ...base, now, rule: { ...base.rule, deadline, onDeadline } });
           if (decision.kind !== 'release') return;
@@ -70,14 +70,14 @@ describe('an object of a FinalizerRule', () => {
 
   it('that went without a clean-up is a possible orphan', () => {
     expect(decideObject(seen({ object: undefined }))).toEqual({ kind: 'orphan' });
-    expect(decideObject(seen({ object: { isHeld: false, deletionTime: NOW } }))).toEqual({ kind: 'orphan' });
+    expect(decideObject(seen({ object: { hasFinalizer: false, deletionTime: NOW } }))).toEqual({ kind: 'orphan' });
     const entry = { phase: 'cleaned', attempts: 1, time: NOW } as const;
     expect(decideObject(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
   });
 
-  const living = (isHeld: boolean): ObjectObservation['object'] => ({ isHeld, deletionTime: undefined });
-  const going = (isHeld: boolean): ObjectObservation['object'] => ({ isHeld, deletionTime: NOW });
-  const entryIn = (phase: Entry['phase'], more: Partial<Entry> = {}): Entry => ({
+  const living = (hasFinalizer: boolean): ObjectObservation['object'] => ({ hasFinalizer, deletionTime: undefined });
+  const going = (hasFinalizer: boolean): ObjectObservation['object'] => ({ hasFinalizer, deletionTime: NOW });
+  const entryIn = (phase: ObservedEntry['phase'], more: Partial<ObservedEntry> = {}): ObservedEntry => ({
     phase,
     attempts: 1,
     time: NOW,
@@ -90,16 +90,16 @@ describe('an object of a FinalizerRule', () => {
     ['lives, held and in the ledger', { object: living(true) }, 'watch'],
     ['lives, and somebody has taken the finalizer off', { object: living(false) }, 'hold'],
     ['lives, and carries the finalizer by another hand', { object: living(true), entry: undefined }, 'hold'],
-    ['lives, held, and its rule ends', { object: living(true), ruleEnds: true }, 'free'],
-    ['lives, in the ledger alone, and its rule ends', { object: living(false), ruleEnds: true }, 'free'],
+    ['lives, held, and its rule ends', { object: living(true), isRuleTerminating: true }, 'free'],
+    ['lives, in the ledger alone, and its rule ends', { object: living(false), isRuleTerminating: true }, 'free'],
     [
       'lives, held by a run that died, and its rule ends',
-      { object: living(true), entry: undefined, ruleEnds: true },
+      { object: living(true), entry: undefined, isRuleTerminating: true },
       'free',
     ],
     [
       'lives, has nothing of ours, and its rule ends',
-      { object: living(false), entry: undefined, ruleEnds: true },
+      { object: living(false), entry: undefined, isRuleTerminating: true },
       'ignore',
     ],
     ['goes, and has nothing of ours', { object: going(false), entry: undefined }, 'ignore'],
@@ -112,13 +112,31 @@ describe('an object of a FinalizerRule', () => {
     ['goes, and failed', { entry: entryIn('failed') }, 'wait'],
     [
       'goes, and is asked for by another run, whatever this one did before',
-      { entry: entryIn('pending'), ownIntent: true },
+      { entry: entryIn('pending'), isOwnIntent: true },
       'wait',
     ],
     ['is gone, and is known as a possible orphan', { object: undefined, entry: entryIn('orphaned') }, 'watch'],
     ['is gone, and nothing is known of it', { object: undefined, entry: undefined }, 'ignore'],
   ])('that %s', (_, fields, kind) => {
     expect(decideObject(seen(fields)).kind).toBe(kind);
+  });
+
+  it('is released once it is cleaned, or at a deadline whose rule says so', () => {
+    const cleaned = entryIn('cleaned');
+    expect(decideObject(seen({ entry: cleaned }))).toEqual({ kind: 'release', because: 'cleaned' });
+    const rule = { ...deadline, onDeadline: 'Release' as const };
+    expect(decideObject(seen({ rule, now: soon }))).toEqual({ kind: 'release', because: 'deadline' });
+    expect(decideObject(seen({ rule, now: soon, entry: cleaned }))).toEqual({ kind: 'release', because: 'cleaned' });
+    expect(decideObject(seen({ rule }))).toEqual({ kind: 'intend' });
+  });
+
+  it('is asked about again after ten minutes, and one that was a possible orphan after its back-off', () => {
+    const until = addDuration(NOW, minutes(10));
+    expect(decideObject(seen({ entry: entryIn('pending') }))).toEqual({ kind: 'wait', until, overdue: false });
+    expect(decideObject(seen({ entry: entryIn('orphaned') }))).toMatchObject({
+      kind: 'wait',
+      until: addDuration(NOW, seconds(5)),
+    });
   });
 
   it('that waits is looked at again at its deadline, and is overdue from then on', () => {
@@ -142,10 +160,16 @@ describe('an object of a FinalizerRule', () => {
       const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
       const late = addDuration(NOW, hours(1));
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
+      // One that waits for its place is under way.
+      const placed = { ...entry, slotTime: NOW };
+      expect(decideObject(seen({ object: 'outOfSight', entry: placed }))).toEqual({
+        kind: 'watch',
+        until: addDuration(NOW, phase === 'orphaned' ? hours(24) : minutes(5)),
+      });
       expect(decideObject(seen({ object: 'outOfSight', entry }))).toEqual({ kind: 'watch', until });
-      expect(decideObject(seen({ object: 'outOfSight', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe(
-        'watch',
-      );
+      expect(
+        decideObject(seen({ object: 'outOfSight', entry, isRuleTerminating: true, now: late, rule: forced })).kind,
+      ).toBe('watch');
     }
     expect(decideObject(seen({ object: 'outOfSight', entry: undefined }))).toEqual({ kind: 'ignore' });
   });
@@ -159,21 +183,21 @@ describe('an object of a FinalizerRule', () => {
   });
 
   it('is set free when its rule ends, unless it is being deleted', () => {
-    const living = seen({ ruleEnds: true, object: { isHeld: true, deletionTime: undefined } });
+    const living = seen({ isRuleTerminating: true, object: { hasFinalizer: true, deletionTime: undefined } });
     expect(decideObject(living)).toEqual({ kind: 'free' });
-    expect(decideObject(seen({ ruleEnds: true }))).toEqual({ kind: 'intend' });
+    expect(decideObject(seen({ isRuleTerminating: true }))).toEqual({ kind: 'intend' });
   });
 });
 
 describe('a rule in conflict, or refused', () => {
-  const other = (fields: Partial<ObjectObservation>): ObjectObservation => seen({ holdsNew: false, ...fields });
-  const living = (isHeld: boolean) => ({ isHeld, deletionTime: undefined });
+  const other = (fields: Partial<ObjectObservation>): ObjectObservation => seen({ addsFinalizer: false, ...fields });
+  const living = (hasFinalizer: boolean) => ({ hasFinalizer, deletionTime: undefined });
   it.each<[string, Partial<ObjectObservation>, string]>([
     ['puts its finalizer on nothing new', { object: living(false), entry: undefined }, 'ignore'],
     ['forgets what somebody took its finalizer off', { object: living(false) }, 'close'],
     ['notes down what carries it', { object: living(true), entry: undefined }, 'hold'],
     ['cleans up what carries it', { entry: undefined }, 'intend'],
-    ['sets living objects free when it ends', { object: living(true), ruleEnds: true }, 'free'],
+    ['sets living objects free when it ends', { object: living(true), isRuleTerminating: true }, 'free'],
   ])('%s', (_, fields, kind) => {
     expect(decideObject(other(fields)).kind).toBe(kind);
   });
@@ -181,8 +205,8 @@ describe('a rule in conflict, or refused', () => {
 
 describe('calls of a rule', () => {
   const LIMIT = { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) };
-  const place = (queue: CallQueue, index: number, now = NOW, isPlaced = false, limit = LIMIT) =>
-    takeSlot(queue, { uid: `uid-${index}`, isPlaced }, limit, now);
+  const place = (queue: CallQueue, index: number, now = NOW, isSlotDue = false, limit = LIMIT) =>
+    takeSlot(queue, { uid: `uid-${index}`, isSlotDue }, limit, now);
 
   it('are tried again after 5 s, 10 s, 20 s … the longest back-off', () => {
     expect([1, 2, 3, 4, 50].map(attempts => retryDelay(attempts))).toEqual([5, 10, 20, 40, 300].map(seconds));
@@ -213,7 +237,7 @@ describe('calls of a rule', () => {
     // Its place has come, and the calls before it are still under way.
     const again = place(third.queue, 3, addDuration(later, seconds(1)), true, limit);
     expect(again.slot).toBeGreaterThan(addDuration(later, seconds(1)));
-    expect(place(endCall(again.queue, 'uid-1'), 3, addDuration(later, seconds(2)), true, limit).slot).toBe(
+    expect(place(freeSlot(again.queue, 'uid-1'), 3, addDuration(later, seconds(2)), true, limit).slot).toBe(
       addDuration(later, seconds(2)),
     );
     // A run that died does not keep its place.

@@ -18,17 +18,17 @@ describe('what is known of the NodeClaim with a providerID', () => {
   it('is its name, unless several have it', () => {
     const hints = createClaimHints();
     expect(hints.nameOf('a')).toBeUndefined();
-    hints.seen(claim('one', 'a'));
-    hints.seen(claim('one', 'a'));
+    hints.note(claim('one', 'a'));
+    hints.note(claim('one', 'a'));
     expect(hints.nameOf('a')).toBe('one');
-    hints.seen(claim('two', 'a'));
+    hints.note(claim('two', 'a'));
     expect(hints.nameOf('a')).toBeUndefined();
   });
 
   it('is forgotten with the next list', () => {
     const hints = createClaimHints();
-    hints.seen(claim('one', 'a'));
-    hints.seenAll([claim('two', 'b')], toEpochMs(0));
+    hints.note(claim('one', 'a'));
+    hints.noteAll([claim('two', 'b')], toEpochMs(0));
     expect([hints.nameOf('a'), hints.nameOf('b')]).toEqual([undefined, 'two']);
   });
 });
@@ -38,12 +38,12 @@ describe('that no NodeClaim has a providerID', () => {
 
   it('is what a list says, for a few minutes, until one is seen', () => {
     const hints = createClaimHints();
-    expect(hints.isBare('a', minute(0))).toBe(false);
-    hints.seenAll([claim('one', 'b')], minute(0));
-    expect([hints.isBare('a', minute(0)), hints.isBare('b', minute(0))]).toEqual([true, false]);
-    expect([hints.isBare('a', minute(4)), hints.isBare('a', minute(5))]).toEqual([true, false]);
-    hints.seen(claim('two', 'a'));
-    expect(hints.isBare('a', minute(1))).toBe(false);
+    expect(hints.hasNoClaim('a', minute(0))).toBe(false);
+    hints.noteAll([claim('one', 'b')], minute(0));
+    expect([hints.hasNoClaim('a', minute(0)), hints.hasNoClaim('b', minute(0))]).toEqual([true, false]);
+    expect([hints.hasNoClaim('a', minute(4)), hints.hasNoClaim('a', minute(5))]).toEqual([true, false]);
+    hints.note(claim('two', 'a'));
+    expect(hints.hasNoClaim('a', minute(1))).toBe(false);
   });
 });
 

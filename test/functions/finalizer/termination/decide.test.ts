@@ -14,7 +14,7 @@ const object = (kind: 'NodeClaim' | 'Node', fields: Partial<TerminatedObject> = 
   name: kind === 'Node' ? 'n1' : 'nc1',
   uid: `uid-${kind}`,
   finalizers: [],
-  mark: undefined,
+  finalizerMark: undefined,
   deletionTime: undefined,
   ...fields,
 });
@@ -34,7 +34,7 @@ const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservat
   nodes: [object('Node')],
   settings: custom,
   storedDeadline: undefined,
-  takesBackDeadline: false,
+  isDeadlineTakenBack: false,
   hasBegun: false,
   storedNames: [],
   ...fields,
@@ -50,38 +50,156 @@ describe('while they live', () => {
     expect(decide(seen({ claim: object('NodeClaim', { finalizers: ['a/b'] }) }))).toMatchObject({
       kind: 'prepare',
       changes: [
-        { finalizers: ['a/b', OURS], mark: OURS },
-        { finalizers: [OURS], mark: OURS },
+        { finalizers: ['a/b', OURS], finalizerMark: OURS },
+        { finalizers: [OURS], finalizerMark: OURS },
       ],
     });
   });
 
   it('a marked finalizer goes when no settings apply and another one ends the instance, one of somebody else stays', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], mark: OURS });
+    const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], finalizerMark: OURS });
     const node = object('Node', { finalizers: [OURS] });
     expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({
       kind: 'prepare',
-      changes: [{ object: claim, finalizers: ['karpenter.sh/termination'], mark: undefined }],
+      changes: [{ object: claim, finalizers: ['karpenter.sh/termination'], finalizerMark: undefined }],
     });
   });
 
   it('I1: ours stays when no settings apply and nothing else ends the instance', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], mark: OURS });
+    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], finalizerMark: OURS });
     const node = object('Node', { finalizers: ['curfew.dev/termination'] });
     expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({ kind: 'ignore' });
   });
 
   it("a mark never makes Karpenter's finalizer ours", () => {
-    const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], mark: 'karpenter.sh/termination' });
+    const claim = object('NodeClaim', {
+      finalizers: ['karpenter.sh/termination'],
+      finalizerMark: 'karpenter.sh/termination',
+    });
     expect(decide(seen({ claim, nodes: [], settings: NONE }))).not.toMatchObject({
       changes: [{ finalizers: [] }],
     });
   });
 });
 
+describe('while they live, by what is in force', () => {
+  const DEFAULT = 'curfew.dev/termination';
+  const KARPENTER = 'karpenter.sh/termination';
+  const INVALID = { kind: 'invalid', message: 'no block', gracePeriod: undefined } as const;
+  const named = (finalizerName: string, scope: 'NodeClaimAndNode' | 'NodeOnly' = 'NodeClaimAndNode') => ({
+    ...custom,
+    settings: { ...custom.settings, finalizerName, scope },
+  });
+  const held = object('NodeClaim', { finalizers: [OURS, KARPENTER], finalizerMark: OURS });
+  /** What becomes of a NodeClaim alone. */
+  const changed = (
+    finalizers: readonly string[],
+    mark: string | undefined,
+    settings: TerminationObservation['settings'] = custom,
+    storedNames: readonly string[] = [],
+  ) => {
+    const decision = decide(
+      seen({ claim: object('NodeClaim', { finalizers, finalizerMark: mark }), nodes: [], settings, storedNames }),
+    );
+    return decision.kind === 'prepare'
+      ? decision.changes.map(change => [change.finalizers, change.finalizerMark])
+      : decision;
+  };
+
+  it.each([
+    [
+      'settings that cannot be read are said',
+      { ...INVALID, mode: 'Enforce', isBraked: false },
+      { kind: 'refuse', message: 'no block' },
+    ],
+    ['a block in mode Observe changes nothing', { ...custom, mode: 'Observe' }, { kind: 'ignore', reason: 'HandsOff' }],
+    ['what is in place stays', custom, { kind: 'ignore', reason: 'AsWanted' }],
+  ] as const)('%s', (_name, settings, decision) => {
+    expect(decide(seen({ claim: held, nodes: [], settings }))).toEqual(decision);
+  });
+
+  it('what no block asks for any more goes in mode Observe, too, and then nothing is left to do', () => {
+    const observed = { ...NONE, mode: 'Observe' } as const;
+    expect(changed([OURS, KARPENTER], OURS, observed)).toEqual([[[KARPENTER], undefined]]);
+    expect(changed([KARPENTER], undefined, observed)).toEqual({ kind: 'ignore', reason: 'HandsOff' });
+  });
+
+  it.each([
+    ['somebody took it off: put back', [KARPENTER], OURS, custom, [KARPENTER, OURS], OURS],
+    ['another name is asked for', [DEFAULT, KARPENTER], DEFAULT, custom, [KARPENTER, OURS], OURS],
+    ['the default name is ours without a mark', [DEFAULT], undefined, custom, [OURS], OURS],
+    ['the mark is missing: the order stays', [DEFAULT, 'a/b'], undefined, named(DEFAULT), [DEFAULT, 'a/b'], DEFAULT],
+    [
+      'a name of before that carries no mark',
+      ['old/name', KARPENTER],
+      undefined,
+      custom,
+      ['old/name', KARPENTER, OURS],
+      OURS,
+    ],
+  ] as const)('%s', (_name, before, mark, settings, finalizers, next) => {
+    expect(changed(before, mark, settings, ['old/name'])).toEqual([[finalizers, next]]);
+  });
+
+  it('a block about Nodes alone leaves NodeClaims as they are', () => {
+    const claim = object('NodeClaim', { finalizers: [KARPENTER] });
+    expect(decide(seen({ claim, settings: named(OURS, 'NodeOnly') }))).toMatchObject({
+      kind: 'prepare',
+      changes: [{ object: { kind: 'Node' }, finalizers: [OURS] }],
+    });
+  });
+});
+
+describe('a deletion', () => {
+  const going = object('Node', { finalizers: ['karpenter.sh/termination', OURS], deletionTime: NOW });
+  const INVALID = {
+    kind: 'invalid',
+    message: 'no block',
+    gracePeriod: { period: seconds(60), source: 'NodePool default' },
+    mode: 'Enforce',
+    isBraked: false,
+  } as const;
+  const deadline = { time: addDuration(NOW, seconds(60)), source: 'NodePool default' };
+
+  it('waits while what it has to do cannot be read, until it has begun or its deadline is there (I6)', () => {
+    const unread = seen({ claim: deleted, settings: INVALID, storedNames: [OURS] });
+    expect(decide(unread)).toEqual({ kind: 'awaitSettings', message: 'no block', deadline });
+    expect(decide({ ...unread, hasBegun: true })).toMatchObject({ kind: 'terminate', isForced: false });
+    expect(decide({ ...unread, now: deadline.time })).toMatchObject({ kind: 'terminate', isForced: true });
+  });
+
+  it('knows our finalizer by the name in force, the mark, the default and the names of before', () => {
+    const names = (settings: TerminationObservation['settings'], mark?: string): unknown =>
+      decide(seen({ claim: { ...deleted, finalizerMark: mark }, settings, storedNames: [OURS] }));
+    expect(names(NONE)).toMatchObject({ finalizerNames: ['curfew.dev/termination', OURS] });
+    expect(names(custom, 'b/marked')).toMatchObject({
+      finalizerNames: ['b/marked', 'curfew.dev/termination', OURS],
+    });
+  });
+
+  it('of a Node without a NodeClaim counts from the first Node that goes, and by the annotation that went with the NodeClaim', () => {
+    const later = object('Node', { deletionTime: addDuration(NOW, seconds(30)) });
+    const alone = seen({ claim: undefined, nodes: [later, going], settings: pool(60) });
+    expect(decide(alone)).toMatchObject({ kind: 'terminate', deadline });
+    const storedDeadline = { time: addDuration(NOW, minutes(5)), source: 'annotation' };
+    expect(decide({ ...alone, settings: custom, storedDeadline })).toMatchObject({ deadline: storedDeadline });
+  });
+
+  it('counts where ours stands beside finalizers of others', () => {
+    expect(decide(seen({ claim: undefined, nodes: [going] })).kind).toBe('terminate');
+  });
+
+  it('of a Node whose NodeClaim lives counts, registered or not', () => {
+    const claim = object('NodeClaim', { finalizers: [OURS], finalizerMark: OURS });
+    const node = object('Node', { deletionTime: NOW });
+    for (const isRegistered of [true, false])
+      expect(decide(seen({ claim, nodes: [node], isRegistered })).kind).toBe('terminate');
+  });
+});
+
 describe('a NodeClaim that has not registered its Node', () => {
   const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], deletionTime: NOW });
-  const node = object('Node', { finalizers: [OURS], mark: OURS });
+  const node = object('Node', { finalizers: [OURS], finalizerMark: OURS });
 
   it('leaves it: its deletion is none of the Node (I4)', () => {
     expect(decide(seen({ claim, nodes: [node], isRegistered: false }))).toMatchObject({ kind: 'ignore' });
@@ -99,7 +217,10 @@ describe('the deadline', () => {
 
   it("is the annotation's, else the NodeClaim's, else that of NodePool or policy", () => {
     const all = { settings: pool(60), claimGracePeriod: minutes(5), terminationTimestamp: '2024-11-01T15:10:00Z' };
-    expect(deadlineOf(all)?.deadline).toEqual({ time: addDuration(NOW, minutes(10)), source: 'annotation' });
+    expect(deadlineOf(all)).toMatchObject({
+      deadline: { time: addDuration(NOW, minutes(10)), source: 'annotation' },
+      badTimestamp: undefined,
+    });
     expect(deadlineOf({ ...all, terminationTimestamp: undefined })?.deadline?.source).toBe('NodeClaim');
     expect(deadlineOf({ settings: pool(60) })?.deadline?.source).toBe('NodePool default');
     expect(deadlineOf({})?.deadline).toBeUndefined();
@@ -125,7 +246,7 @@ describe('the deadline', () => {
   it('goes back when somebody takes back what set it, the annotation included, and not when that became unreadable', () => {
     const byPool = { time: addDuration(NOW, hours(1)), source: 'NodePool default' };
     const later = { settings: pool(7200, 'NodeLifecyclePolicy x') };
-    expect(deadlineOf({ ...later, storedDeadline: byPool, takesBackDeadline: true })?.deadline).toEqual({
+    expect(deadlineOf({ ...later, storedDeadline: byPool, isDeadlineTakenBack: true })?.deadline).toEqual({
       time: addDuration(NOW, hours(2)),
       source: 'NodeLifecyclePolicy x',
     });
@@ -136,8 +257,8 @@ describe('the deadline', () => {
 
   it('forces from its own instant on', () => {
     const storedDeadline = { time: NOW, source: 'NodePool default' };
-    expect(deadlineOf({ storedDeadline })?.forced).toBe(true);
-    expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.forced).toBe(false);
+    expect(deadlineOf({ storedDeadline })?.isForced).toBe(true);
+    expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.isForced).toBe(false);
   });
 });
 

@@ -25,7 +25,7 @@ describe('a drain', () => {
       'plain Terminating',
       'agent LaterGroup',
     ]);
-    expect(plan([]).drained).toBe(true);
+    expect(plan([]).isDrained).toBe(true);
   });
 
   it('leaves a protected pod alone until an instant after its protection has ended, which is said first', () => {
@@ -67,8 +67,8 @@ describe('a drain', () => {
 
   it('does not look again by a deadline at which there is nothing left to shorten', () => {
     const stopping = aPod(undefined, { deletionTime: after(1) });
-    const { nextForce, nextLook } = plan([stopping], { deadline: T });
-    expect({ nextForce, nextLook }).toEqual({ nextForce: undefined, nextLook: after(61.001) });
+    const { nextForcedDeletion, nextLook } = plan([stopping], { deadline: T });
+    expect({ nextForcedDeletion, nextLook }).toEqual({ nextForcedDeletion: undefined, nextLook: after(61.001) });
   });
 
   it('deletes at once what needs more grace than there is (N22)', () => {
@@ -109,7 +109,7 @@ describe('a drain', () => {
   it('does not wait for a pod whose kubelet is silent', () => {
     const pod = aPod(undefined, { deletionTime: T });
     expect(plan([pod]).nextLook).toBe(addDuration(T, toDurationMs(60_001)));
-    expect(plan([pod], { now: addDuration(T, toDurationMs(60_001)) })).toMatchObject({ drained: true });
+    expect(plan([pod], { now: addDuration(T, toDurationMs(60_001)) })).toMatchObject({ isDrained: true });
   });
 
   it('never forces without a deadline (Q14)', () => {

@@ -10,39 +10,39 @@ import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationContext } from './context.ts';
 
-export interface Progress {
+export interface StateWriter {
   /** As it was last read or written. */
   value(): TerminationRecord;
   /** While steps are at work: should this run die, the sweep brings the next one. */
-  saveMeanwhile(value: TerminationRecord): Promise<Saved>;
+  saveForSweep(value: TerminationRecord): Promise<Saved>;
   /** With the timer of what is waited for. */
   save(value: TerminationRecord, wakeTime: EpochMs): Promise<Saved>;
 }
 
 /** A failed write leaves `value` as it was: the turn begins again. */
-export function openProgress(observed: ObservedTermination, tries: Tries): Progress {
+export function openStateWriter(observed: ObservedTermination, tries: Tries): StateWriter {
   let value = storedOrEmpty(observed);
-  let { armed, isArmedDirect } = observed;
+  let { nextWakeTime, hasOwnMessage } = observed;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
   const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
     const subject = subjectOf(observed.object);
-    const wakeTime = earliest(wanted, isAhead(armed, observed.now));
+    const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
     const { refusals: stored, ...rest } = next;
     const refusals = tries.after(stored);
     const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
     // One that is the sweep's stays so: with a message, each look would bring one more run a minute later.
-    const isDirect = punctual || (wakeTime === armed && isArmedDirect);
+    const isDirect = punctual || (wakeTime === nextWakeTime && hasOwnMessage);
     const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
     if (saved.written) {
       value = tried;
-      armed = wakeTime;
-      isArmedDirect = isDirect;
+      nextWakeTime = wakeTime;
+      hasOwnMessage = isDirect;
     }
     return saved;
   };
   return {
     value: () => value,
-    saveMeanwhile: next => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), false),
+    saveForSweep: next => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), false),
     save: (next, wakeTime) => save(next, wakeTime, true),
   };
 }
@@ -51,7 +51,7 @@ const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined 
   armed !== undefined && armed > now ? armed : undefined;
 
 /** The record with what this turn sets out to do. */
-export function begun(before: TerminationRecord, context: TerminationContext): TerminationRecord {
+export function withTurnIntent(before: TerminationRecord, context: TerminationContext): TerminationRecord {
   const { observed, run, deadline, finalizerNames, settings } = context;
   const launchTime = launchTimeOf(observed);
   const nodes = Object.fromEntries(observed.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
