@@ -40,8 +40,8 @@ const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
       const due = dueOf(look);
       const claim = due?.due.claim;
       if (due === undefined || claim === undefined) return look;
-      const decision = { ...due.due, claim: { ...claim, [field]: undefined } };
-      return { ...look, verdict: { ...due, decision } };
+      const changed = { ...due.due, claim: { ...claim, [field]: undefined } };
+      return { ...look, verdict: { ...due, due: changed } };
     }),
   }));
 
