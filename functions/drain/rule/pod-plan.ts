@@ -182,7 +182,7 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readon
   const wait = protectedWait(own, now);
   if (wait !== undefined && !situation.protectionOverridden) return [{ pod, because: 'Protected', ...wait }];
   if (mode === 'Immediate') {
-    const gracePeriodSeconds = evictionGracePeriod && wholeSeconds(evictionGracePeriod);
+    const gracePeriodSeconds = evictionGracePeriod === undefined ? undefined : wholeSeconds(evictionGracePeriod);
     return [{ kind: 'evict', pod, gracePeriodSeconds, overrides }];
   }
   const grace = evictionGracePeriod ?? pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;

@@ -28,8 +28,11 @@ import { notOverdue } from './progress.ts';
 import type { ActiveDrain, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
+/** What a policy says that limits how many nodes are drained at once. */
+type WithPlaces = DrainLimits & { readonly maxConcurrent: NonNullable<DrainLimits['maxConcurrent']> };
+
 /** Whether the drain of these requests waits until others are over. */
-export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): boolean {
+export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): limits is WithPlaces {
   return typeof limits !== 'string' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
 }
 
@@ -101,8 +104,7 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
   const requests = timeout ? active.requests.map(each => notOverdue(each, timeout, now)) : active.requests;
   const begun: ActiveDrain = { ...active, phase: { kind: 'draining' }, requests, startTime: now };
   const start: DrainDecision = { kind: 'start', record: { ...record, active: begun }, active: begun };
-  if (typeof limits === 'string' || limits.maxConcurrent === undefined || !mustWait(limits, active.requests))
-    return start;
+  if (!mustWait(limits, active.requests)) return start;
   const latestTime = waitsUntil(phase.since, active, limits);
   if (latestTime !== undefined && isDue(now, latestTime))
     return { kind: 'finish', active, outcome: WAITED_TOO_LONG, plan: undefined };

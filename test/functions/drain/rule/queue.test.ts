@@ -1,12 +1,18 @@
 /** Whose turn it is where a policy limits how many nodes of a pool are drained at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mustWait, nextOf, queuePlaceOf, waitsForNobody } from '../../../../functions/drain/rule/queue.ts';
+import {
+  decideQueued,
+  mustWait,
+  nextOf,
+  queuePlaceOf,
+  waitsForNobody,
+} from '../../../../functions/drain/rule/queue.ts';
 import type { Neighbours } from '../../../../functions/drain/rule/observation.ts';
 import { SOURCES } from '../../../../shared/contract/names.ts';
 import { NO_DRAIN_LIMITS, placesOf, WAIT_FOR_NOBODY } from '../../../../shared/domain/drain-limits.ts';
-import { addDuration, minutes, seconds } from '../../../../shared/domain/time.ts';
-import { NOW, request } from '../observations.ts';
+import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
+import { active, modes, NOW, observation, prepared, request } from '../observations.ts';
 
 const self = { uid: 'm', since: NOW, takes: false };
 const around = (given: Partial<Neighbours>): Neighbours => ({ total: 10, draining: 0, waiting: [], ...given });
@@ -111,4 +117,104 @@ it('lets a drain begin at once that repair, a termination or a person asks for',
   expect(mustWait(limits, [asked('m'), asked('node-annotation')])).toBe(false);
   expect(mustWait(NO_DRAIN_LIMITS, [asked('m')])).toBe(false);
   expect(WAIT_FOR_NOBODY.every(requestedBy => waitsForNobody({ requestedBy }))).toBe(true);
+});
+
+describe('a drain that waits for its turn', () => {
+  const limits = { ...NO_DRAIN_LIMITS, maxConcurrent: { count: 1 }, deadline: minutes(30) };
+  const phase = { kind: 'waiting', since: NOW, takes: false } as const;
+  const waiting = active({ phase, hold: { quarantined: false, cordon: 'own' } });
+  const full = around({ draining: 1 });
+  const on = (given: Parameters<typeof observation>[0] = {}, drain = waiting) => {
+    const node = { ...prepared(drain), labels: {} };
+    const seen = observation({ node, limits, neighbours: full, record: { active: drain }, ...given });
+    const { phase: turn } = drain;
+    if (turn.kind !== 'waiting') throw new Error('it does not wait');
+    return decideQueued(seen, drain, turn);
+  };
+  const begun = { ...waiting, phase: { kind: 'draining' }, startTime: NOW };
+
+  it('is looked at again, and by its deadline at the latest', () => {
+    expect(on()).toEqual({
+      kind: 'queue',
+      active: waiting,
+      message:
+        "the node is cordoned and waits for its turn: drain.maxConcurrent allows 1 of the pool's nodes to be drained at the same time",
+      until: addDuration(NOW, minutes(1)),
+    });
+    const percent = { ...limits, maxConcurrent: { percent: 10 } };
+    expect(on({ limits: percent })).toMatchObject({ message: expect.stringContaining(' allows 10%, here 1, of ') });
+    expect(on({ limits: { ...limits, deadline: seconds(30) } })).toMatchObject({
+      until: addDuration(NOW, seconds(30)),
+    });
+  });
+
+  it('marks its Node when a place is free, looks again, and begins or takes the mark back', () => {
+    const noted = (takes: boolean): unknown => ({ kind: 'note', record: { active: { phase: { ...phase, takes } } } });
+    expect(on({ neighbours: around({}) })).toMatchObject(noted(true) as object);
+    const marked = active({ ...waiting, phase: { ...phase, takes: true } });
+    expect(on({}, marked)).toMatchObject(noted(false) as object);
+    expect(on({ neighbours: around({}) }, marked)).toMatchObject({
+      kind: 'start',
+      active: begun,
+      record: { active: begun },
+    });
+  });
+
+  it.each([
+    ['no limit is in force any more', NO_DRAIN_LIMITS, waiting],
+    ['nobody can read the limits', 'unreadable', waiting],
+    [
+      'somebody joins who waits for nobody',
+      limits,
+      active({ ...waiting, requests: [request('e1'), { ...request('e2'), requestedBy: 'node-annotation' }] }),
+    ],
+  ] as const)('begins when %s', (_name, inForce, drain) => {
+    expect(on({ limits: inForce }, drain)).toMatchObject({ kind: 'start', active: { phase: { kind: 'draining' } } });
+  });
+
+  it('begins with the time-out of its deletions begun anew where that is over', () => {
+    const old = active({ ...waiting, requests: [{ ...request('e1'), time: addDuration(NOW, hours(-5)) }] });
+    const rules = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
+    expect(on({ limits: NO_DRAIN_LIMITS, rules }, old)).toMatchObject({
+      active: { requests: [{ time: addDuration(NOW, minutes(-50)) }] },
+    });
+    expect(on({ limits: NO_DRAIN_LIMITS, rules: undefined }, old)).toMatchObject({
+      active: { requests: [{ time: addDuration(NOW, hours(-5)) }] },
+    });
+  });
+
+  it('fails when it has waited as long as it may, the time that it was held not counted', () => {
+    const late = active({ ...waiting, phase: { ...phase, since: addDuration(NOW, minutes(-30)) } });
+    expect(on({}, late)).toEqual({
+      kind: 'finish',
+      active: late,
+      outcome: {
+        status: 'Failed',
+        reason: 'DrainWaitedTooLong',
+        message: 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time',
+        left: [],
+      },
+      plan: undefined,
+    });
+    expect(on({}, { ...late, pausedFor: seconds(1) })).toMatchObject({
+      kind: 'queue',
+      until: addDuration(NOW, seconds(1)),
+    });
+    expect(on({ limits: { ...limits, deadline: undefined } }, late)).toMatchObject({ kind: 'queue' });
+  });
+
+  it('has its node cordoned first, which shows no drain', () => {
+    const { hold: _, ...fresh } = waiting;
+    expect(on({ node: {} }, fresh)).toEqual({
+      kind: 'prepare',
+      active: fresh,
+      hold: { quarantined: false, cordon: 'own' },
+      showDraining: false,
+      plan: undefined,
+    });
+  });
+
+  it('cannot be decided while nobody has read the other nodes', () => {
+    expect(() => on({ neighbours: undefined })).toThrow('nobody has read the other nodes of the pool');
+  });
 });

@@ -1,0 +1,367 @@
+/** What a request is told, and what is then remembered: as it comes, as its drain begins, and as it is called off. */
+import { describe, expect, it } from 'vitest';
+import { admit, begin, toFinished } from '../../../../functions/drain/rule/admission.ts';
+import { cancelledBy, isCordonKnown, takenBack } from '../../../../functions/drain/rule/cancellation.ts';
+import { faultOf } from '../../../../functions/drain/rule/faults.ts';
+import { holdOfActive, holdOfBegin } from '../../../../functions/drain/rule/holds.ts';
+import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
+import { FULL } from '../../../../functions/drain/rule/pods.ts';
+import type { ActiveDrain } from '../../../../functions/drain/record.ts';
+import type { DrainRequest } from '../../../../functions/drain/request-record.ts';
+import { NO_DRAIN_LIMITS } from '../../../../shared/domain/drain-limits.ts';
+import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
+import { active, finished, modes, NOW, observation, request, reset } from '../observations.ts';
+
+type Given = NonNullable<Parameters<typeof observation>[0]>;
+const PARTIAL = modes('Immediate', 'partialDrainEnabled = true');
+const skipped = { drainOverrides: { force: false, skip: true } };
+const forced = { drainOverrides: { force: true, skip: false } };
+const byPerson = (id: string): DrainRequest => ({ ...request(id), requestedBy: 'node-annotation' });
+
+describe('a request that comes', () => {
+  const on = (asked: DrainRequest, given: Given = {}, more: Partial<Extract<Incoming, { kind: 'drain' }>> = {}) =>
+    admit(observation(given), { kind: 'drain', request: asked, ...more });
+
+  it('and needs no drain is answered, and remembered with its fault and when it was sent', () => {
+    const answer = {
+      id: 'e2',
+      status: 'AlreadyDrained',
+      reason: 'Skipped',
+      message: 'drainOverrides.skip is set',
+      left: [],
+      scope: FULL,
+      drained: 0,
+      startTime: NOW,
+      endTime: NOW,
+      fault: faultOf(request('e2').event),
+      recovered: false,
+      said: { sentTime: NOW },
+    };
+    expect(on(request('e2', skipped))).toEqual({
+      kind: 'answer',
+      novelty: 'new',
+      answer,
+      record: observation({ record: { finished: [answer] } as object }).record,
+    });
+  });
+
+  it.each<[string, string, DrainRequest, Given]>([
+    ['a recovery', 'the event reports a recovery', request('e2', { isHealthy: true }), {}],
+    ['no entity', 'no supported entities for a partial drain found', reset('e2', []), { rules: PARTIAL }],
+    [
+      'a release',
+      'somebody took the quarantine of the node back',
+      request('e2', {}, 'Quarantined'),
+      { node: { released: true } },
+    ],
+    ['a quarantine that is over', 'the node is not quarantined any more', request('e2', {}, 'AlreadyQuarantined'), {}],
+    [
+      'a drain of all pods before',
+      'drain e1 of this quarantine drained all pods',
+      request('e2', {}, 'AlreadyQuarantined'),
+      { node: { quarantine: ['e1', 'e2'] }, record: { finished: [finished('e1')] } },
+    ],
+    [
+      'a drain of the same GPU before',
+      'drain e1 of this quarantine drained pods on A',
+      reset('e2', ['A'], 'AlreadyQuarantined'),
+      {
+        rules: PARTIAL,
+        node: { quarantine: ['e1', 'e2'] },
+        record: { finished: [finished('e1', { scope: { kind: 'entities', entities: ['A'] } })] },
+      },
+    ],
+  ])('is told of %s in words', (_, message, asked, given) => {
+    expect(on(asked, given)).toMatchObject({ kind: 'answer', novelty: 'new', answer: { message } });
+  });
+
+  it('again is answered as before; on the Node, which is not written to in mode Observe, not', () => {
+    const record = { finished: [finished('e1')] };
+    const again = (asked: DrainRequest, mode: 'Enforce' | 'Observe') => on(asked, { record, mode });
+    for (const mode of ['Enforce', 'Observe'] as const)
+      expect(again(request('e1'), mode)).toMatchObject({ kind: 'answer', novelty: 'repeated', answer: { id: 'e1' } });
+    expect(again(byPerson('e1'), 'Enforce')).toMatchObject({ novelty: 'repeated' });
+    expect(again(byPerson('e1'), 'Observe')).toBeUndefined();
+  });
+
+  it('too late is told so and not remembered, but for one that asks for nothing', () => {
+    const late = { receivedTime: NOW };
+    const old = { ...request('e2'), said: { createdTime: addDuration(NOW, hours(-2)) } };
+    const answer = on(old, {}, late);
+    expect(answer).toMatchObject({
+      kind: 'answer',
+      novelty: 'tooOld',
+      answer: {
+        status: 'Cancelled',
+        reason: 'StaleEvent',
+        message: 'it is from 2024-11-01T13:00:00Z and came 2h0m0s later; after 1h0m0s nothing begins (maxEventAge)',
+      },
+      record: { finished: [] },
+    });
+    expect(on(old, {}, { ...late, isRequest: true })).toMatchObject({ answer: { status: 'Failed' } });
+    const skip = { ...request('e2', skipped), said: old.said };
+    expect(on(skip, {}, late)).toMatchObject({ novelty: 'new', answer: { reason: 'Skipped' } });
+  });
+
+  it('waits for the next drain, or follows those that wait or are under way', () => {
+    const how = (given: Given) => on(request('e2'), given);
+    expect(how({})).toMatchObject({ kind: 'take', how: 'next', replaced: [], record: { requests: [{ id: 'e2' }] } });
+    expect(how({ record: { requests: [request('e1')] } })).toMatchObject({ how: 'follows' });
+    expect(how({ record: { active: active() } })).toMatchObject({ how: 'joins' });
+    expect(how({ record: { active: active() }, rules: undefined })).toMatchObject({ how: 'follows' });
+    const ending = active({
+      phase: {
+        kind: 'ending',
+        outcome: { status: 'Succeeded', reason: 'Drained', message: '', left: [], time: NOW },
+        over: [],
+        before: { kind: 'draining' },
+      },
+    });
+    expect(how({ record: { active: ending } })).toMatchObject({ how: 'follows' });
+  });
+
+  it('and joins has the time of an overdue deletion begin anew, unless the drain itself waits', () => {
+    const time = addDuration(NOW, hours(-5));
+    const joined = (drain: ActiveDrain) => on({ ...request('e2'), time }, { record: { active: drain } });
+    expect(joined(active())).toMatchObject({
+      record: { active: { requests: [{ id: 'e1' }, { id: 'e2', time: addDuration(NOW, minutes(-50)) }] } },
+    });
+    expect(joined(active({ phase: { kind: 'waiting', since: NOW, takes: false } }))).toMatchObject({
+      record: { active: { requests: [{ id: 'e1' }, { id: 'e2', time }] } },
+    });
+  });
+});
+
+describe('the drain that begins', () => {
+  const on = (requests: readonly DrainRequest[], given: Given = {}) => {
+    const seen = observation({ ...given, record: { requests } });
+    if (seen.rules === undefined) throw new Error('nothing says how');
+    return begin(seen, seen.rules);
+  };
+  const fresh = (requests: readonly DrainRequest[], more: Partial<ActiveDrain> = {}): ActiveDrain => {
+    const { hold: _, ...rest } = active({ requests, ...more });
+    return rest;
+  };
+
+  it('is that of all that wait, and has done nothing yet', () => {
+    const requests = [request('e1'), request('e2', forced)];
+    const drain = fresh(requests, { force: true });
+    expect(on(requests)).toEqual({
+      kind: 'begin',
+      active: drain,
+      record: observation({ record: { requests: [], active: drain } }).record,
+    });
+  });
+
+  it('waits for its turn where the pool has a limit', () => {
+    const limits = { ...NO_DRAIN_LIMITS, maxConcurrent: { count: 1 } };
+    const time = addDuration(NOW, hours(-5));
+    const [asked] = [{ ...request('e1'), time }];
+    const phase = { kind: 'waiting', since: NOW, takes: false } as const;
+    expect(on([asked], { limits })).toMatchObject({ active: fresh([asked], { phase }) });
+    // What does not wait has the time of its deletion begin anew.
+    expect(on([asked])).toMatchObject({ active: { requests: [{ time: addDuration(NOW, minutes(-50)) }] } });
+  });
+
+  it('is begun by what still needs one: the others are answered first, one by one', () => {
+    const left = { ...request('e2'), time: NOW };
+    const answer = toFinished(
+      request('e1', skipped),
+      { status: 'AlreadyDrained', reason: 'Skipped', message: 'drainOverrides.skip is set', left: [] },
+      { now: NOW, scope: FULL, drained: 0 },
+    );
+    expect(answer).not.toHaveProperty('said');
+    expect(on([request('e1', skipped), left])).toEqual({
+      kind: 'answer',
+      novelty: 'new',
+      answer,
+      record: observation({ record: { requests: [left], finished: [answer] } }).record,
+    });
+  });
+
+  it('is none where no request waits', () => {
+    expect(() => on([])).toThrow('no request waits');
+  });
+});
+
+describe('what holds a drain', () => {
+  const none = {
+    kind: 'hold',
+    reason: 'NoConfiguration',
+    message:
+      'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain',
+  };
+  const outOfSight = { kind: 'hold', reason: 'KindNotServed', message: 'NodeClaims are not served' };
+  const observed = { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+  const unreadable = { kind: 'hold', reason: 'UnreadableLimits', message: 'block limits' };
+  const policy = {
+    kind: 'hold',
+    reason: 'UnreadablePolicy',
+    message: 'policy p; whether it holds drains is not known: nothing begins until it can be read',
+  };
+  const coverage = {
+    kind: 'hold',
+    reason: 'UnreadableQuarantine',
+    message: 'the annotation quarantineHealthEvent cannot be read: whether an earlier drain covers this one is unknown',
+  };
+  const covered = [request('e1', {}, 'AlreadyQuarantined')];
+
+  it.each<[string, Given, unknown]>([
+    ['nothing', {}, undefined],
+    ['a kind that is not served', { outOfSight: 'NodeClaims are not served', rules: undefined }, outOfSight],
+    ['no configuration', { rules: undefined, mode: 'Observe' }, none],
+    ['the mode', { mode: 'Observe', unreadable: 'policy p' }, observed],
+    ['a policy that cannot be read', { unreadable: 'policy p', limits: 'block limits' }, policy],
+    ['limits that cannot be read', { limits: 'block limits' }, unreadable],
+    [
+      'limits that cannot be read, unless somebody asks who waits for nobody',
+      { limits: 'block limits', record: { requests: [request('e1'), byPerson('e2')] } },
+      undefined,
+    ],
+    ['a list that cannot be read', { node: { quarantine: 'unreadable' }, record: { requests: covered } }, coverage],
+    [
+      'a list that cannot be read, unless one request needs none',
+      { node: { quarantine: 'unreadable' }, record: { requests: [...covered, request('e2')] } },
+      undefined,
+    ],
+    ['no list that can be read', { node: { quarantine: ['e0'] }, record: { requests: covered } }, undefined],
+  ])('from its begin: %s', (_, given, hold) => {
+    expect(holdOfBegin(observation({ record: { requests: [request('e1')] }, ...given }))).toEqual(hold);
+  });
+
+  it.each<[string, Given, unknown, unknown]>([
+    ['nothing', { unreadable: 'policy p' }, undefined, undefined],
+    ['a kind that is not served', { outOfSight: 'NodeClaims are not served' }, outOfSight, outOfSight],
+    ['no configuration', { rules: undefined }, none, none],
+    ['the mode', { mode: 'Observe' }, undefined, observed],
+    ['limits that cannot be read', { limits: 'block limits' }, undefined, unreadable],
+  ])('under way, or in the queue: %s', (_, given, underWay, queued) => {
+    expect(holdOfActive(observation(given), active())).toEqual(underWay);
+    const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
+    expect(holdOfActive(observation(given), waiting)).toEqual(queued);
+  });
+});
+
+describe('a drain whose hold somebody takes back', () => {
+  const of = (hold: ActiveDrain['hold'], node: Given['node']): unknown => {
+    const { hold: _, ...rest } = active();
+    return takenBack({ ...rest, ...(hold !== undefined && { hold }) }, observation({ ...(node && { node }) }).node);
+  };
+  const cancelled = (reason: string, message: string): unknown => ({ status: 'Cancelled', reason, message, left: [] });
+
+  it('ends, and says who took what back', () => {
+    const quarantined = { quarantined: true, cordon: 'none' } as const;
+    expect(of(quarantined, {})).toEqual(cancelled('UnQuarantined', 'the quarantine is over'));
+    expect(of(quarantined, { released: true })).toEqual(
+      cancelled('ManuallyReleased', 'somebody took the quarantine of the node back'),
+    );
+    expect(of(quarantined, { quarantine: ['e1'] })).toBeUndefined();
+    for (const cordon of ['own', 'other'] as const) {
+      const hold = { quarantined: false, cordon };
+      expect(of(hold, {})).toEqual(cancelled('Uncordoned', 'somebody uncordoned the node'));
+      expect(of(hold, { unschedulable: true })).toBeUndefined();
+    }
+    expect(of({ quarantined: false, cordon: 'none' }, {})).toBeUndefined();
+    expect(of(undefined, {})).toBeUndefined();
+  });
+
+  it('knows its cordon by the drain under way, by one of its requests, or by one that has ended', () => {
+    const known = (record: Given['record'], cordonMark: string | undefined = 'e1'): boolean =>
+      isCordonKnown(observation({ ...(record && { record }) }).record, { cordonMark });
+    expect(known({ active: active() })).toBe(true);
+    expect(known({ active: active({ id: 'e9', requests: [request('e9'), request('e1')] }) })).toBe(true);
+    expect(known({ finished: [finished('e1')] })).toBe(true);
+    expect(known({ active: active({ id: 'e9', requests: [request('e9')] }), finished: [finished('e8')] })).toBe(false);
+    expect(isCordonKnown(observation({ record: { active: active() } }).record, { cordonMark: undefined })).toBe(false);
+  });
+});
+
+describe('requests that are called off', () => {
+  const on = (incoming: Exclude<Incoming, { kind: 'drain' }>, given: Given = {}) =>
+    cancelledBy(observation(given), incoming);
+  const all = { kind: 'unQuarantined', id: 'h' } as const;
+
+  it('before they came have their answer ready', () => {
+    const answer = {
+      id: 'e9',
+      status: 'Cancelled',
+      reason: 'ManuallyReleased',
+      message: 'it was taken back before it came',
+      left: [],
+      scope: FULL,
+      drained: 0,
+      startTime: NOW,
+      endTime: NOW,
+      fault: { agent: '', componentClass: '', checkName: '', entities: [] },
+      recovered: false,
+    };
+    expect(on({ kind: 'cancelled', id: 'e9' })).toEqual({
+      record: observation({ record: { finished: [answer] } as object }).record,
+      because: 'it was taken back before it came',
+      answers: [answer],
+      releases: false,
+      goesOn: false,
+    });
+    const outcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [], time: NOW } as const;
+    const ending = active({ phase: { kind: 'ending', outcome, over: [], before: { kind: 'draining' } } });
+    for (const record of [{ active: ending }, { finished: [finished('e1', { recovered: true })] }])
+      expect(on({ kind: 'cancelled', id: 'e1' }, { record })).toBeUndefined();
+  });
+
+  it('are answered where they wait or leave others, and end with the drain where all of its do', () => {
+    const record = { active: active({ requests: [request('e1'), request('e2')] }), requests: [request('e3')] };
+    expect(on(all, { record })).toMatchObject({
+      because: 'the quarantine is over',
+      answers: [{ id: 'e3', drained: 0, scope: FULL, startTime: NOW }],
+      releases: false,
+      goesOn: false,
+      record: { requests: [], active: { phase: { kind: 'ending', outcome: { status: 'Cancelled' } } } },
+    });
+    expect(on({ kind: 'cancelled', id: 'e2' }, { record })).toMatchObject({
+      answers: [{ id: 'e2', message: 'somebody took the quarantine of the node back' }],
+      record: { requests: [{ id: 'e3' }], active: { requests: [{ id: 'e1' }], phase: { kind: 'draining' } } },
+    });
+    expect(on({ kind: 'cancelled', id: 'e3' }, { record })).toMatchObject({
+      answers: [{ id: 'e3' }],
+      record: { requests: [], active: { requests: [{ id: 'e1' }, { id: 'e2' }], phase: { kind: 'draining' } } },
+    });
+  });
+
+  it('are told that repair withdrew its own drain', () => {
+    const own = { ...request('e1'), requestedBy: 'curfew.repair' };
+    const because = (incoming: Exclude<Incoming, { kind: 'drain' }>, record: NonNullable<Given['record']>): unknown =>
+      on(incoming, { record })?.because;
+    const called = { kind: 'cancelled', id: 'e1' } as const;
+    expect(because(called, { requests: [own] })).toBe('repair withdrew its drain');
+    expect(because(called, { active: active({ requests: [own] }) })).toBe('repair withdrew its drain');
+    expect(because(called, { requests: [request('e1')] })).toBe('somebody took the quarantine of the node back');
+    expect(because({ kind: 'withdrawn', id: 'e1' }, { requests: [own] })).toBe('the request was withdrawn');
+    expect(because(all, { requests: [own] })).toBe('the quarantine is over');
+  });
+
+  it('free the node where it is ours and nothing else stands or waits', () => {
+    const ours = { cordonMark: 'e1', unschedulable: true };
+    const ended = { finished: [finished('e1')] };
+    expect(on(all, { node: ours, record: ended })).toMatchObject({
+      releases: true,
+      record: { finished: [{ recovered: true }] },
+    });
+    expect(on(all, { record: ended })).toMatchObject({ releases: false });
+    const more = { ...ended, requests: [request('e2')] };
+    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: more })).toMatchObject({ releases: false });
+    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: ended })).toMatchObject({ releases: true });
+    expect(on({ kind: 'cancelled', id: 'e1' }, { node: { ...ours, cordonMark: 'e7' }, record: ended })).toMatchObject({
+      releases: false,
+    });
+    const running = { ...ended, active: active({ id: 'e2', requests: [request('e2')] }) };
+    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: running })).toMatchObject({ releases: false });
+  });
+
+  it('by a recovery that somebody asks about leave the answer to the message itself', () => {
+    const { event } = request('e1');
+    const recovered = { kind: 'recovered', event: { ...event, isHealthy: true } } as const;
+    const record = { requests: [request('e1')] };
+    expect(on(recovered, { record })).toMatchObject({ because: 'the fault is over', goesOn: false });
+    expect(on({ ...recovered, asked: request('e5') }, { record })).toMatchObject({ goesOn: true });
+  });
+});

@@ -1,0 +1,204 @@
+/** How far a drain is: what its deadline does, what counts as progress, and for how long it was held. */
+import { describe, expect, it } from 'vitest';
+import type { PodAct, PodPlan, PodWait } from '../../../../functions/drain/rule/pod-plan.ts';
+import {
+  counted,
+  forcedBy,
+  nextByDeadline,
+  notOverdue,
+  pastDeadline,
+  stuckTime,
+  withoutHold,
+  withProgress,
+  withTried,
+} from '../../../../functions/drain/rule/progress.ts';
+import { NO_DRAIN_LIMITS, type DrainLimits } from '../../../../shared/domain/drain-limits.ts';
+import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
+import { active, NOW, pod, request, RESOURCE } from '../observations.ts';
+
+const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
+const limits: DrainLimits = { ...NO_DRAIN_LIMITS, deadline: minutes(30) };
+const force: DrainLimits = { ...limits, onDeadline: 'Force' };
+const evict = (name: string): PodAct => ({
+  kind: 'evict',
+  pod: pod(name),
+  gracePeriodSeconds: undefined,
+  overrides: undefined,
+});
+const remove = (name: string): PodAct => ({
+  kind: 'delete',
+  pod: pod(name),
+  gracePeriodSeconds: 1,
+  overrides: undefined,
+});
+const warn = (name: string): PodAct => ({ kind: 'warn', pod: pod(name), deleteTime: NOW });
+const wait = (name: string, because: Exclude<PodWait['because'], 'Unknown'> = 'Protected'): PodWait => ({
+  pod: pod(name),
+  because,
+  until: undefined,
+});
+const plan = (acts: readonly PodAct[], waits: readonly PodWait[] = []): PodPlan => ({
+  acts,
+  waits,
+  left: [],
+  returned: [],
+  drained: false,
+  nextTime: undefined,
+});
+
+describe('the deadline', () => {
+  it('deletes pods only where the policy says so, and none of a custom drain', () => {
+    expect(forcedBy(active(), force, false)).toBe(at(30));
+    expect(forcedBy(active({ pausedFor: minutes(5) }), force, false)).toBe(at(35));
+    expect(forcedBy(active(), force, true)).toBeUndefined();
+    expect(forcedBy(active(), limits, false)).toBeUndefined();
+    expect(forcedBy(active(), 'nobody can read it', false)).toBeUndefined();
+  });
+
+  const past = (now: EpochMs, of: PodPlan, by: DrainLimits | string = limits, isCustom = false): unknown =>
+    pastDeadline(active(), { limits: by, now, isCustom }, of);
+
+  it('ends the drain with the pods that are left, each once', () => {
+    expect(past(at(30), plan([evict('a')], [wait('b'), wait('a')]))).toEqual({
+      status: 'Failed',
+      reason: 'DeadlineExceeded',
+      message: 'not over within drain.deadline, 2 pods are left',
+      left: ['ml/a (Protected)', 'ml/b (Protected)'],
+    });
+    expect(past(at(30), plan([evict('a')]))).toMatchObject({
+      message: 'not over within drain.deadline, 1 pod is left',
+      left: ['ml/a (Running)'],
+    });
+    expect(past(addDuration(at(30), seconds(-1)), plan([evict('a')]))).toBeUndefined();
+    expect(past(at(600), plan([evict('a')]), NO_DRAIN_LIMITS)).toBeUndefined();
+    expect(past(at(600), plan([evict('a')]), 'nobody can read it')).toBeUndefined();
+  });
+
+  it('leaves pods that it has deleted two seconds to go, and says of others that they must not be forced', () => {
+    const end = addDuration(at(30), seconds(2));
+    for (const going of [plan([remove('a')]), plan([], [wait('a', 'Terminating'), wait('b')])]) {
+      expect(past(addDuration(end, seconds(-1)), going, force)).toBeUndefined();
+      expect(past(end, going, force)).toMatchObject({ reason: 'DeadlineExceeded' });
+      expect(past(at(30), going)).toMatchObject({ reason: 'DeadlineExceeded' });
+      expect(past(at(30), going, force, true)).toMatchObject({ reason: 'DeadlineExceeded' });
+    }
+    expect(past(at(30), plan([evict('c')], [wait('b')]), force)).toMatchObject({
+      message: 'not over within drain.deadline, 2 pods are left that must not be forced',
+    });
+  });
+
+  it('is looked at when it comes, and when the last pods have had their time', () => {
+    const end = addDuration(at(30), seconds(2));
+    expect(nextByDeadline(active(), limits, at(29))).toBe(at(30));
+    expect(nextByDeadline(active(), limits, at(30))).toBe(end);
+    expect(nextByDeadline(active(), NO_DRAIN_LIMITS, NOW)).toBe(at(240));
+  });
+});
+
+describe('progress', () => {
+  it('is made with the first look, and then whenever fewer pods are left than ever before', () => {
+    const two = plan([evict('a')], [wait('b'), wait('a')]);
+    const first = withProgress(active(), two, at(5));
+    expect(first.progress).toEqual({ pods: 2, time: NOW });
+    expect(withProgress(first, two, at(6))).toBe(first);
+    expect(withProgress(first, plan([evict('a'), evict('b'), evict('c')]), at(6))).toBe(first);
+    const said = { ...first, progress: { pods: 2, time: NOW, saidTime: at(6) } };
+    expect(withProgress(said, plan([evict('a')]), at(7)).progress).toEqual({ pods: 1, time: at(7) });
+  });
+
+  it('that is missing for four hours is said, and again a day later', () => {
+    const moved = (progress: Partial<{ time: EpochMs; saidTime: EpochMs }>): EpochMs | undefined =>
+      stuckTime(active({ progress: { pods: 1, time: at(10), ...progress } }), NO_DRAIN_LIMITS);
+    expect(stuckTime(active(), NO_DRAIN_LIMITS)).toBe(at(240));
+    expect(moved({})).toBe(at(250));
+    expect(moved({ saidTime: at(250) })).toBe(addDuration(at(250), hours(24)));
+    expect(moved({ saidTime: at(10) })).toBe(addDuration(at(10), hours(24)));
+    expect(moved({ saidTime: at(5) })).toBe(at(250));
+    expect(stuckTime(active(), limits)).toBeUndefined();
+    expect(stuckTime(active(), 'nobody can read it')).toBe(at(240));
+  });
+
+  it('of a custom drain is that of its resource', () => {
+    const resource = { ...RESOURCE, seen: { since: at(20), resourceVersion: '7' } };
+    const drain = active({ phase: { kind: 'custom', resource }, progress: { pods: 1, time: at(10) } });
+    expect(stuckTime(drain, NO_DRAIN_LIMITS)).toBe(at(260));
+  });
+
+  it('names the pods that it has set out to end, once each, and those not that are only warned', () => {
+    const drain = active({ tried: ['uid-a'] });
+    expect(withTried(drain, plan([evict('a'), remove('b'), warn('c')], [wait('d')]))).toEqual(['uid-a', 'uid-b']);
+    expect(withTried(drain, plan([evict('a'), warn('c')]))).toBe(drain.tried);
+  });
+
+  it('counts tried pods that are gone or about to go, and never fewer than before', () => {
+    const drain = active({ tried: ['uid-a', 'uid-b', 'uid-c'], warned: ['uid-b', 'uid-x'], gone: 2 });
+    const pods = [pod('b', { deletionTimestamp: '2024-11-01T15:00:00Z' }), pod('c')];
+    expect(counted(drain, pods)).toMatchObject({
+      tried: ['uid-b', 'uid-c'],
+      warned: ['uid-b'],
+      gone: 3,
+      drained: 4,
+    });
+    expect(counted({ ...drain, drained: 9 }, pods)).toMatchObject({ drained: 9 });
+  });
+});
+
+describe('a deletion that is overdue when its drain begins', () => {
+  const left = (time: EpochMs | undefined, timeout = minutes(60)): EpochMs | undefined =>
+    notOverdue({ ...request('e1'), ...(time !== undefined && { time }) }, timeout, NOW).time;
+
+  it('has ten minutes left, or the whole time-out if that is less', () => {
+    expect(left(at(-60))).toBe(at(-50));
+    expect(left(at(-90))).toBe(at(-50));
+    expect(left(at(-59))).toBe(at(-59));
+    expect(left(at(-90), minutes(5))).toBe(NOW);
+    expect(left(undefined)).toBeUndefined();
+  });
+});
+
+describe('a drain that was held', () => {
+  const record = { requests: [], finished: [] };
+  const waiting = { ...request('e2'), time: at(-40) };
+
+  it('is as it was where it was not', () => {
+    const idle = { ...record, requests: [waiting] };
+    expect(withoutHold(idle, NOW)).toBe(idle);
+  });
+
+  it('moves all its instants on by as long as that lasted, and warns anew', () => {
+    const drain = active({ startTime: at(-50), requests: [{ ...request('e1'), time: at(-50) }], warned: ['uid-a'] });
+    const held = { ...record, requests: [waiting, request('e3')], active: drain, heldSince: at(-30), reported: 'x' };
+    expect(withoutHold(held, NOW)).toEqual({
+      ...record,
+      requests: [
+        { ...waiting, time: at(-10) },
+        { ...request('e3'), time: NOW },
+      ],
+      active: {
+        ...drain,
+        requests: [{ ...request('e1'), time: at(-20) }],
+        warned: [],
+        pausedFor: minutes(30),
+      },
+    });
+  });
+
+  it('was not held before it began, or before it had its turn to wait for', () => {
+    const drain = active({ startTime: at(-10), pausedFor: minutes(1) });
+    const since = (of: typeof drain): unknown =>
+      withoutHold({ ...record, active: of, heldSince: at(-30) }, NOW).active?.pausedFor;
+    expect(since(drain)).toBe(minutes(11));
+    expect(since({ ...drain, phase: { kind: 'waiting', since: at(-5), takes: false } })).toBe(minutes(6));
+    expect(since({ ...drain, startTime: at(10) })).toBe(toDurationMs(60_000));
+  });
+
+  it('forgets what was said of it, where a record of before does not know since when', () => {
+    const drain = active({ warned: ['uid-a'] });
+    const held = { ...record, requests: [waiting], active: drain, reported: 'x' };
+    expect(withoutHold(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: NOW }], active: drain });
+    expect(withoutHold({ ...record, requests: [waiting], reported: 'x' }, NOW)).toEqual({
+      ...record,
+      requests: [{ ...waiting, time: NOW }],
+    });
+  });
+});
