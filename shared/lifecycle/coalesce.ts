@@ -15,7 +15,7 @@ import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
 import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { ALL, type Ask, isNone, join, nextTurn, type NextTurn, type RoundState } from './next-round.ts';
+import { ALL, type Ask, askOf, isNone, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
 import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
@@ -145,25 +145,9 @@ const recordId = ({ name }: Work): string => `round/${name}`;
 const stored = z.union([z.literal('all'), z.array(z.string())]);
 const schema = z.object({ waiting: stored, underWay: stored, nextTime: instant });
 
-/** In what is stored: everything, where a message stands beside it; and what a message begins with. */
-const STORED_ALL = '*';
-const STORED_MESSAGE = '!';
-
-function asksOf(texts: z.output<typeof stored>): readonly Ask[] {
-  return (texts === 'all' ? [STORED_ALL] : texts).map((text): Ask => {
-    if (text === STORED_ALL) return ALL;
-    const isMessage = text.startsWith(STORED_MESSAGE);
-    return isMessage ? { kind: 'message', text: text.slice(STORED_MESSAGE.length) } : { kind: 'scope', name: text };
-  });
-}
-
-function storedAsk(ask: Ask): string {
-  if (ask.kind === 'all') return STORED_ALL;
-  return ask.kind === 'scope' ? ask.name : `${STORED_MESSAGE}${ask.text}`;
-}
-
-const storedAsks = (asks: readonly Ask[]): z.output<typeof stored> =>
-  asks.length === 1 && asks[0]?.kind === 'all' ? 'all' : asks.map(storedAsk);
+const asksOf = (texts: z.output<typeof stored>): readonly Ask[] => (texts === 'all' ? [ALL] : texts.map(askOf));
+const textsOf = (asks: readonly Ask[]): z.output<typeof stored> =>
+  asks.length === 1 && asks[0]?.kind === 'all' ? 'all' : asks.map(textOf);
 
 /** How the record of a function's coalescers is written down. */
 export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
@@ -171,10 +155,9 @@ export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
   return {
     ...codec,
     parse(state) {
-      const { waiting, underWay, nextTime } = codec.parse(state);
-      return { waiting: asksOf(waiting), underWay: asksOf(underWay), nextTime };
+      const texts = codec.parse(state);
+      return { ...texts, waiting: asksOf(texts.waiting), underWay: asksOf(texts.underWay) };
     },
-    toState: ({ waiting, underWay, nextTime }) =>
-      codec.toState({ waiting: storedAsks(waiting), underWay: storedAsks(underWay), nextTime }),
+    toState: value => codec.toState({ ...value, waiting: textsOf(value.waiting), underWay: textsOf(value.underWay) }),
   };
 }

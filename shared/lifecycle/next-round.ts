@@ -61,17 +61,16 @@ export const ALL: Ask = { kind: 'all' };
 export const scopesOf = (asks: readonly Ask[]): Scopes =>
   asks.some(({ kind }) => kind === 'all') ? 'all' : asks.flatMap(ask => (ask.kind === 'scope' ? ask.name : []));
 
-/** What is asked for by both. */
-export function join(a: readonly Ask[], b: readonly Ask[]): readonly Ask[] {
-  const asks = [...a, ...b];
-  const messages = unique(asks.flatMap(ask => (ask.kind === 'message' ? ask.text : []))).map((text): Ask => ({
-    kind: 'message',
-    text,
-  }));
-  const scopes = scopesOf(asks);
-  const names = scopes === 'all' ? [] : unique(scopes);
-  if (scopes === 'all' || names.length > MAX_SCOPES) return [ALL, ...messages];
-  return [...messages, ...names.map((name): Ask => ({ kind: 'scope', name }))];
-}
+/** As it is stored. */
+export const textOf = (ask: Ask): string =>
+  ask.kind === 'all' ? '*' : ask.kind === 'scope' ? ask.name : `!${ask.text}`;
+export const askOf = (text: string): Ask =>
+  text === '*' ? ALL : text.startsWith('!') ? { kind: 'message', text: text.slice(1) } : { kind: 'scope', name: text };
 
-const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
+/** What is asked for by both, each once. */
+export function join(a: readonly Ask[], b: readonly Ask[]): readonly Ask[] {
+  const asks = [...new Set([...a, ...b].map(textOf))].toSorted().map(askOf);
+  const scopes = scopesOf(asks);
+  if (scopes !== 'all' && scopes.length <= MAX_SCOPES) return asks;
+  return [ALL, ...asks.filter(({ kind }) => kind === 'message')];
+}
