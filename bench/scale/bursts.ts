@@ -6,7 +6,7 @@ import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-wat
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { poolRecordId } from '../../functions/repair/wake-ups.ts';
+import { poolRecordId } from '../../functions/repair/record.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
 import { createCloud } from '../../simulator/cloud.ts';

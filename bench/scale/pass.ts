@@ -2,7 +2,7 @@
 import { decide } from '../../functions/repair/decide.ts';
 import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import { runPass } from '../../functions/repair/reconcile.ts';
-import { ANY, createPasses } from '../../functions/repair/wake-ups.ts';
+import { createPasses, FOR_POOL } from '../../functions/repair/wake-ups.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -51,7 +51,10 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
   const ports = repairPorts(kubernetes);
   const reporter = createReporter('repair', ports);
   const repairsChanged = async (): Promise<void> => undefined;
-  await createPasses({ ...ports, reporter, decideNode, decide, judgeNode, repairsChanged }, runPass).ask(POOL, ANY);
+  await createPasses({ ...ports, reporter, decideNode, decide, judgeNode, repairsChanged }, runPass).ask(
+    POOL,
+    FOR_POOL,
+  );
   return { nodes, ill, requests, objectsListed, repaired };
 }
 

@@ -23,7 +23,7 @@ import {
   judgeHealth,
   judgeNode,
   NEW_POOL,
-  otherAtWork,
+  otherWorkOn,
   poolOf,
   readableSettings,
   type RepairRules,
@@ -209,7 +209,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       state: node.labels[NVSENTINEL.stateLabel],
       underWay: undefined,
     },
-    worker: otherAtWork(node, claim, undefined, now)?.what,
+    worker: otherWorkOn(node, claim, undefined, now)?.what,
     policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
 }
@@ -246,7 +246,7 @@ function explainRepair(
   const aside = elsewhere(cluster, decision.kind, source);
   const health = settings && judgeHealth(unhealthy, { now, settings, episodes: [] });
   const isUnhealthy = health?.kind === 'unhealthy' && ['tolerate', 'due', 'blocked', 'vetoed'].includes(decision.kind);
-  const terms = isUnhealthy && settings ? termsOf(settings, health.entry) : undefined;
+  const entryPolicy = isUnhealthy && settings ? termsOf(settings, health.entry) : undefined;
   const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
   const own = {
     kind: decision.kind === 'unclaimed' ? 'ignore' : decision.kind,
@@ -256,8 +256,8 @@ function explainRepair(
     source,
     mode,
     observedBy: observed,
-    does: terms && termsText(terms),
-    isForceful: terms?.drainBound === 0,
+    does: entryPolicy && termsText(entryPolicy),
+    isForceful: entryPolicy?.drainBound === 0,
   };
   if (decision.kind !== 'due' || settings === undefined) return own;
   const context: JudgeContext = {

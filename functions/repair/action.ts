@@ -36,21 +36,24 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   /** The incident in words. */
   readonly message: string;
   /** What of the attempt is recorded with its outcome. */
-  readonly note: (made: Made) => void;
+  readonly recordMade: (made: Made) => void;
 }
 
-/** An object is not what was judged any more, so nothing was done: it is judged again at once, as if nothing had been tried. */
+/**
+ * An object is not what was judged any more, so nothing was done: it is judged again at once, as if nothing had been
+ * tried.
+ */
 export interface Changed {
   readonly kind: 'changed';
 }
 
 /**
- * `done`: the act was taken. `notYet`: it certainly was not, and is tried again at `until`. `failed`: it cannot be done as things are,
- * and the next action follows. Throws when it is not known what happened.
+ * `done`: the act was taken. `notYet`: it certainly was not, and is tried again at `until`. `failed`: it cannot be
+ * done as things are, and the next action follows. Throws when it is not known what happened.
  */
 export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<StepOutcome | Changed>;
 
-export const TAKEN = { kind: 'done' } as const;
+export const ACTED = { kind: 'done' } as const;
 export const CHANGED: Changed = { kind: 'changed' };
 
 export async function callInstance(
@@ -65,7 +68,7 @@ export async function callInstance(
     const outcome = await call(deps.instances, providerID);
     switch (outcome.kind) {
       case 'ok':
-        return TAKEN;
+        return ACTED;
       case 'notFound':
         return { kind: 'failed', reason: 'InstanceNotFound', message: `there is no instance ${providerID}` };
       case 'refused':

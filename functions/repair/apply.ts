@@ -1,8 +1,9 @@
 /**
- * Carries out what a pass has decided, once what is left over was taken back. Order of writes: pool (who is in flight) → limits → node (intent) → look again → act → node (outcome) →
- * pool. A run that dies in between leaves places taken until the next pass, and never takes one too many. No act is repeated: an intent without
- * an outcome is resolved by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A termination needs
- * no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
+ * Carries out what a pass has decided, once what is left over was taken back. Order of writes: pool (who is in
+ * flight) → limits → node (intent) → look again → act → node (outcome) → pool. A run that dies in between leaves places
+ * taken until the next pass, and never takes one too many. No act is repeated: an intent without an outcome is resolved
+ * by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A termination
+ * needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ActionContext, Changed, Made } from './action.ts';
@@ -11,21 +12,21 @@ import { requestDrain } from './drain.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
-import { accepted, newNode, settledTime } from './rule/attempt.ts';
+import { accepted, newNode, runOverTime } from './rule/attempt.ts';
 import type { Carried, Outcome, PassDeps } from './context.ts';
-import { type Granted, poolAfter, type PoolDecision } from './decide.ts';
+import { type GrantedRepair, poolAfter, type PoolDecision } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
 import { allActionsOf, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { stillWanted } from './rule/node-verdict.ts';
 import { giveBack, type Reserved } from './reservations.ts';
-import type { ObservedPool } from './observe.ts';
+import { type ObservedPool, readLiveClaim, readLiveNode } from './observe.ts';
 import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
 import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, type NodeFinding } from './rule/verdict.ts';
-import { nodeSubject, PASS_SPACING, poolSubject, readLiveClaim, readLiveNode } from './wake-ups.ts';
+import { nodeSubject, PASS_SPACING, poolSubject } from './wake-ups.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { toJson } from '../../shared/domain/json.ts';
@@ -41,7 +42,7 @@ import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 /** One pass writes this many records of nodes, beside those that it acts on. */
 const MOST_WRITES = 200;
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
-const QUIET_POOL_CHECK = hours(1);
+const IDLE_POOL_CHECK = hours(1);
 /** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
 const NODE_CHECK = hours(25);
 /** No event tells that the instance of a replacement is there. */
@@ -55,8 +56,8 @@ export async function apply(
   { now, reserved }: { readonly now: EpochMs; readonly reserved: Reserved | undefined },
 ): Promise<void> {
   const { pool, rules, scope } = observed;
-  const isLeft = decision.findings.some(({ takesBack, unsaid }) => takesBack || unsaid.length > 0);
-  const cleaned = isLeft
+  const needsCleanUp = decision.findings.some(({ takesBack, unsaid }) => takesBack || unsaid.length > 0);
+  const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
   const carried = await act(deps, observed, { ...decision, findings: cleaned.findings }, reserved);
@@ -83,7 +84,10 @@ export async function apply(
   if (failures.length > 0) throw joinFailures(failures);
 }
 
-/** Reserves the granted attempts, in the pool's record, in the limits and in their nodes' records (I4), and carries them out. */
+/**
+ * Reserves the granted attempts, in the pool's record, in the limits and in their nodes' records (I4), and carries them
+ * out.
+ */
 async function act(
   deps: PassDeps,
   observed: ObservedPool,
@@ -99,7 +103,7 @@ async function act(
   if (!saved.written) throw new RetryableError('another pass of the pool is at work', { reason: 'Contended' });
   const places = granted.map(({ finding }) => finding.node);
   const isFree = (await reserved?.reserve(inFlight, places)) ?? true;
-  const intended = new Map<Granted, NodeRecord>();
+  const intended = new Map<GrantedRepair, NodeRecord>();
   await fewAtATime(isFree ? granted : [], async each => {
     const { node } = each.finding;
     const planned = findings.find(({ node: { uid } }) => uid === node.uid)?.record;
@@ -116,11 +120,14 @@ async function act(
   return [...carried, ...left];
 }
 
-/** Records what an act is going to make before it is made: if the run dies in between, the next one can look for it (I7). */
+/**
+ * Records what an act is going to make before it is made: if the run dies in between, the next one can look for it
+ * (I7).
+ */
 async function withIntent(
   deps: PassDeps,
   observed: ObservedPool,
-  granted: Granted,
+  granted: GrantedRepair,
   record: NodeRecord,
 ): Promise<NodeRecord> {
   const { attempt } = granted;
@@ -142,11 +149,14 @@ async function withIntent(
   }
 }
 
-/** @param intended each with the record that has its intent @param isCounted their places are reserved in the limits of zone and cluster */
+/**
+ * @param intended each with the record that has its intent
+ * @param isCounted their places are reserved in the limits of zone and cluster
+ */
 async function carryOut(
   deps: PassDeps,
   observed: ObservedPool,
-  intended: ReadonlyMap<Granted, NodeRecord>,
+  intended: ReadonlyMap<GrantedRepair, NodeRecord>,
   isCounted: boolean,
 ): Promise<readonly Carried[]> {
   if (intended.size === 0) return [];
@@ -160,17 +170,18 @@ async function carryOut(
   const carried: Carried[] = [];
   await fewAtATime([...intended], async ([granted, record]) => {
     let made: Made = {};
-    const note: ActionContext['note'] = change => {
+    const recordMade: ActionContext['recordMade'] = change => {
       made = change;
     };
     // The launches of this pass count, in their order.
     const before = Math.max(0, launches.indexOf(granted));
     const room = { claims: living.length + before, unknown: unlaunched.length + before };
     const { attempt } = granted;
-    const listed = attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
-    const given = { granted, record, rules, isCounted, note, room };
+    const listedClaim =
+      attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
+    const given = { granted, record, rules, isCounted, recordMade, room };
     try {
-      const first = listed && (await actOn(deps, observed, given, listed));
+      const first = listedClaim && (await actOn(deps, observed, given, listedClaim));
       const outcome = first ?? (await actOn(deps, observed, given)) ?? { kind: 'calledOff' };
       carried.push({ granted, record, made, outcome });
     } catch (error) {
@@ -180,8 +191,8 @@ async function carryOut(
   return carried;
 }
 
-interface GrantedAct extends Pick<ActionContext, 'note' | 'room'> {
-  readonly granted: Granted;
+interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
+  readonly granted: GrantedRepair;
   readonly record: NodeRecord;
   readonly rules: Promise<PoolRules>;
   readonly isCounted: boolean;
@@ -190,20 +201,21 @@ interface GrantedAct extends Pick<ActionContext, 'note' | 'room'> {
 /**
  * Looks at Node and NodeClaim once more, under the rules as they are by then, and acts.
  *
- * @param listed the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it, it is read.
+ * @param listedClaim the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it,
+ * it is read.
  */
 async function actOn(
   deps: PassDeps,
   { pool, dueFacts }: ObservedPool,
-  { granted, record, rules: wanted, isCounted, note, room }: GrantedAct,
-  listed?: NodeClaimView,
+  { granted, record, rules: wanted, isCounted, recordMade, room }: GrantedAct,
+  listedClaim?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, finding, message, action } = granted;
   const calledOff: Outcome = { kind: 'calledOff' };
   const looked = await inParallel([
     wanted,
     readLiveNode(deps, finding.node.name),
-    listed ?? (attempt.claim && readLiveClaim(deps, attempt.claim.name)),
+    listedClaim ?? (attempt.claim && readLiveClaim(deps, attempt.claim.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
   ]).catch(notRead);
   if ('cause' in looked) return looked;
@@ -211,18 +223,18 @@ async function actOn(
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
   const { ours, acts } = record;
-  const isListed = listed !== undefined;
-  const look = { now, node, claim, rules, asked: dueFacts?.asked.get(node.name), isListed, isCounted };
-  const confirm = dueOf(finding)?.decision.terms.confirm;
+  const isClaimListed = listedClaim !== undefined;
+  const look = { now, node, claim, rules, asked: dueFacts?.asked.get(node.name), isClaimListed, isCounted };
+  const confirm = dueOf(finding)?.due.entryPolicy.confirm;
   const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
-  if (still === 'readMore') return undefined;
+  if (still === 'readClaim') return undefined;
   if (still !== 'act') return { kind: still };
-  const take = actionOf(attempt, action.template);
-  if (take === undefined) return calledOff;
+  const perform = actionOf(attempt, action.template);
+  if (perform === undefined) return calledOff;
 
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
-    return await take({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, note });
+    return await perform({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, recordMade });
   });
   switch (outcome.kind) {
     case 'done':
@@ -232,7 +244,7 @@ async function actOn(
     case 'refused':
       return outcome;
     case 'changed':
-      return isListed ? undefined : calledOff;
+      return isClaimListed ? undefined : calledOff;
     case 'notYet':
       return refused(outcome.on, 'passing');
   }
@@ -245,7 +257,9 @@ const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind:
   cause,
 });
 
-/** The second look failed, so nothing was carried out. Otherwise a reboot, which is never repeated, would count as done. */
+/**
+ * The second look failed, so nothing was carried out. Otherwise a reboot, which is never repeated, would count as done.
+ */
 function notRead(error: unknown): Extract<Outcome, { kind: 'refused' }> {
   if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
   return refused(messageOf(error), causeOf(error) ?? 'passing');
@@ -302,15 +316,15 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried
       // Somebody else's act is not recorded as ours.
       return { change: { record: { ...before, attempt: undefined } }, time };
     case 'unknown': {
-      const settled = settledTime(attempt);
+      const runOver = runOverTime(attempt);
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
-      if (cause === undefined) return { change: { record: withMade }, time: settled };
+      if (cause === undefined) return { change: { record: withMade }, time: runOver };
       const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause };
       const refusals = await afterFailure(deps, observed, carried, failure);
-      return { change: { record: { ...withMade, refusals } }, time: settled };
+      return { change: { record: { ...withMade, refusals } }, time: runOver };
     }
     case 'calledOff': {
-      const kept = { ...before, number: record.number, ours: dueOf(finding)?.stale ? record.ours : before.ours };
+      const kept = { ...before, number: record.number, ours: dueOf(finding)?.unfinished ? record.ours : before.ours };
       const state = before.attempt === undefined ? 'followed' : 'inFlight';
       return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, AT_ONCE) };
     }
@@ -323,7 +337,10 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried
 const normalNode = (value: NodeRecord): NodeRecord => nodeSchema.parse(toJson(value));
 const normalPool = (value: PoolRecord): PoolRecord => poolSchema.parse(toJson(value));
 
-/** Only passes write this record. If another pass was faster, the intent has no outcome, and the next pass resolves it by looking (I4). */
+/**
+ * Only passes write this record. If another pass was faster, the intent has no outcome, and the next pass resolves it
+ * by looking (I4).
+ */
 async function saveNode(
   { clock }: PassDeps,
   { recordOf }: ObservedPool,
@@ -370,7 +387,7 @@ async function writePool(
     if (isKnown || (await record.load()).kind === 'known') await record.closeNow();
     return;
   }
-  const next = wakeTime ?? addDuration(deps.clock.now(), QUIET_POOL_CHECK);
+  const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
   const saved = await record.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
   if (!saved.written)
     throw new RetryableError(`another run wrote the record of pool ${pool ?? '(none)'} first`, { reason: 'Contended' });

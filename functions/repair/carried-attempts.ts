@@ -15,7 +15,7 @@ export function carryOver(
   settings: RepairSettings | undefined,
 ): PoolRecord['carried'] {
   const present = new Set(nodes.map(({ uid }) => uid));
-  const left = carried.filter(each => !isSettledBy(each, present));
+  const left = carried.filter(each => !isNothingLeft(each, present));
   if (settings === undefined) return left.length === 0 ? undefined : left;
   for (const each of left) {
     const { uid, name } = each.node;
@@ -25,7 +25,10 @@ export function carryOver(
   return undefined;
 }
 
-/** The record of the node with what the pool's record knew of it. @param ladder of its pool, by which places in it are read */
+/**
+ * The record of the node with what the pool's record knew of it.
+ * @param ladder of its pool, by which places in it are read
+ */
 export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: readonly LadderAction[]): NodeRecord {
   const { number, phase, intendedTime: time, node, incident: dueCondition, claim, action, isLeft } = carried;
   const { requestId, resources, mayHaveMade, terminationTimestamp, previousTimestamp } = carried;
@@ -81,5 +84,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
 }
 
 /** Nothing of it is left to follow once its Node is gone. @param present UIDs of the pool's nodes */
-export const isSettledBy = ({ node, resources, mayHaveMade }: CarriedAttempt, present: ReadonlySet<string>): boolean =>
-  !present.has(node.uid) && resources === undefined && mayHaveMade === undefined;
+export const isNothingLeft = (
+  { node, resources, mayHaveMade }: CarriedAttempt,
+  present: ReadonlySet<string>,
+): boolean => !present.has(node.uid) && resources === undefined && mayHaveMade === undefined;

@@ -1,10 +1,11 @@
 /** What a pass works with, and what came of an act. Types only. */
 import type { Made } from './action.ts';
-import type { decide, Granted } from './decide.ts';
+import type { decide, GrantedRepair } from './decide.ts';
 import type { decideNode, judgeNode } from './rule/node-verdict.ts';
-import type { Attempt, NodeRecord } from './record.ts';
+import type { Attempt, EndedDrain, NodeRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
@@ -20,6 +21,18 @@ export interface Rules {
   readonly decide: typeof decide;
 }
 
+/** What a pass is asked for. */
+export type PassAsk =
+  /** Whatever is due. */
+  | { readonly kind: 'pool' }
+  /**
+   * A look at this node.
+   * @property observedTime when its conditions were seen to change; undefined: the reason is another one
+   */
+  | { readonly kind: 'node'; readonly uid: string; readonly observedTime: EpochMs | undefined }
+  /** A drain has ended that a repair of this node had requested. */
+  | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
+
 /** What a pass works with. */
 export type PassDeps = Ports &
   Rules & {
@@ -27,7 +40,7 @@ export type PassDeps = Ports &
     /** The number of held or running repairs has changed; `zero`: to or from zero. */
     readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;
     /** Asks for a pass of another pool. */
-    readonly ask: (pool: string | undefined, what: string) => Promise<void>;
+    readonly ask: (pool: string | undefined, ask: PassAsk) => Promise<void>;
   };
 
 /** What came of an act. */
@@ -52,7 +65,7 @@ export interface Failure {
 
 /** An act of a pass, and what came of it. */
 export interface Carried {
-  readonly granted: Granted;
+  readonly granted: GrantedRepair;
   /** The record with the intent. */
   readonly record: NodeRecord;
   readonly made: Made;

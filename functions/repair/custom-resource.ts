@@ -1,12 +1,12 @@
 /**
- * CustomResource: somebody else's remediator is asked by a custom resource that the user's template describes, under the contract of
- * node-healthcheck-operator: named after the node, condition `Succeeded` True or False at the remediator's end, annotated when its time is
- * over, deleted by us once the node is well or gone.
+ * CustomResource: somebody else's remediator is asked by a custom resource that the user's template describes, under
+ * the contract of node-healthcheck-operator: named after the node, condition `Succeeded` True or False at the
+ * remediator's end, annotated when its time is over, deleted by us once the node is well or gone.
  */
-import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
+import { type ActionContext, type ActionDeps, ACTED } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
-import type { Granted } from './decide.ts';
+import type { GrantedRepair } from './decide.ts';
 import type { ActionAnswer, MadeResource, NodeRecord, Ours } from './record.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
@@ -62,7 +62,7 @@ export async function createRemediation(context: Context, template: string): Pro
   switch (outcome.kind) {
     case 'created':
       remember(context, ref, outcome.object.metadata.uid);
-      return TAKEN;
+      return ACTED;
     // Somebody else's remediation of this node has the time of this action.
     case 'foreign': {
       const who =
@@ -78,7 +78,10 @@ export async function createRemediation(context: Context, template: string): Pro
 
 type Wanted = { readonly kind: 'known'; readonly ref: ObjectRef; readonly manifest: KubernetesManifest };
 
-/** The resource that the template describes for this node; the outcome of the act where it describes none that can be made. */
+/**
+ * The resource that the template describes for this node; the outcome of the act where it describes none that can be
+ * made.
+ */
 async function renderManifest(
   context: Described,
   template: string,
@@ -92,13 +95,13 @@ async function renderManifest(
 }
 
 /**
- * What the repair has made with the resource that it is going to make, to be recorded before that (I7). As it was where there is none, or
- * none can be told: the act itself says why.
+ * What the repair has made with the resource that it is going to make, to be recorded before that (I7). As it was
+ * where there is none, or none can be told: the act itself says why.
  */
 export async function intendedResource(
   deps: PassDeps,
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
-  { attempt, action: { template }, finding: { node }, message }: Granted & Pick<Context, 'attempt'>,
+  { attempt, action: { template }, finding: { node }, message }: GrantedRepair & Pick<Context, 'attempt'>,
   { ours }: NodeRecord,
 ): Promise<Ours | undefined> {
   if (template === undefined) return ours;
@@ -113,7 +116,8 @@ export async function intendedResource(
     const name = resourceNameOf(wanted.ref);
     return isIntended(ours, name) ? ours : { ...ours, mayHaveMade: [...(ours?.mayHaveMade ?? []), name] };
   } catch (error) {
-    // The act itself meets the same failure, and makes nothing that is not recorded. What is none of these is a mistake of ours.
+    // The act itself meets the same failure, and makes nothing that is not recorded. What is none of these is a mistake
+    // of ours.
     if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
     return ours;
   }
@@ -130,8 +134,9 @@ const later = ({ now }: Pick<ActionContext, 'now'>, on: string): Extract<StepOut
 });
 
 /**
- * What the template describes for this attempt: Go's text/template over the data of a drain template, so that one template can serve both, and
- * over what is known of the repair. It names apiVersion and kind itself; without a name of its own the object is named after the node.
+ * What the template describes for this attempt: Go's text/template over the data of a drain template, so that one
+ * template can serve both, and over what is known of the repair. It names apiVersion and kind itself; without a name of
+ * its own the object is named after the node.
  */
 async function render(
   context: Described,
@@ -206,10 +211,10 @@ const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({
 const isOfNode = ({ metadata }: KubernetesObject, { uid }: Pick<NodeView, 'uid'>): boolean =>
   nodeOfRequest(metadata.annotations?.[ANNOTATIONS.repair] ?? '') === uid;
 
-function remember({ ours, note }: Context, ref: ObjectRef, uid: string): void {
+function remember({ ours, recordMade }: Context, ref: ObjectRef, uid: string): void {
   const name = resourceNameOf(ref);
   const left = ours?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
-  note({
+  recordMade({
     resources: [...(ours?.resources ?? []), { ...name, uid }],
     ...(left.length > 0 && { mayHaveMade: left }),
   });
@@ -220,7 +225,10 @@ const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
 
 const SUCCEEDED = 'Succeeded';
 
-/** How the remediator says that it ended; undefined: not yet. Nothing is known of one that somebody removed, or that is out of sight. */
+/**
+ * How the remediator says that it ended; undefined: not yet. Nothing is known of one that somebody removed, or that is
+ * out of sight.
+ */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   { resources }: Pick<Ours, 'resources'>,

@@ -1,6 +1,6 @@
 /**
- * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets, limits and the ramp allow, and
- * what the pool remembers. Pure.
+ * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets,
+ * limits and the ramp allow, and what the pool remembers. Pure.
  */
 import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './rule/attempt.ts';
 import { budgetBlocker } from './rule/concurrency-limits.ts';
@@ -42,8 +42,8 @@ import {
 const MOST_ACTS = 100;
 /** A pool has so many repairs in flight at most, for its record is limited. */
 const MOST_IN_FLIGHT = 5_000;
-/** Settling holds a node for no longer than this in one incident. */
-const LONGEST_SETTLED = minutes(15);
+/** Nodes that have just come back hold another one for no longer than this in one incident. */
+const LONGEST_HELD_BY_RECOVERING = minutes(15);
 /** Terminations are remembered for this long, or for the window of `futility` if that is longer. */
 const TERMINATIONS_KEPT_FOR = hours(24);
 const MOST_TERMINATIONS = 100;
@@ -62,7 +62,7 @@ export interface PoolObservation {
   readonly gate?: ((own: ReadonlySet<string>) => Gate) | undefined;
 }
 
-export interface Granted {
+export interface GrantedRepair {
   readonly finding: PresentNode;
   readonly attempt: Attempt;
   readonly action: LadderAction;
@@ -74,7 +74,7 @@ export interface Granted {
 
 export interface PoolDecision {
   readonly findings: readonly NodeFinding[];
-  readonly granted: readonly Granted[];
+  readonly granted: readonly GrantedRepair[];
   /** UIDs that count as in flight before anything is granted. */
   readonly inFlight: ReadonlySet<string>;
   /** What is remembered if everything that was granted is accepted. */
@@ -90,13 +90,11 @@ export function decide(observation: PoolObservation): PoolDecision {
   const inFlight = inFlightOf(findings, state, now);
   const isOn = rules.gateOpen && readableSettings(rules) !== undefined;
   if (!isOn || surroundings === undefined)
-    return remembered(observation, { findings, granted: [], inFlight, ramp: state.ramp, held: state.held });
+    return nextPoolState(observation, { findings, granted: [], inFlight, ramp: state.ramp, held: state.held });
 
   const candidates = findings.flatMap((finding): Candidate[] => {
-    const turn = dueOf(finding);
-    if (turn === undefined || finding.kind === 'gone') return [];
-    const { kind: _, decision: due, ...action } = turn;
-    return [{ finding, due, ...action }];
+    const due = dueOf(finding);
+    return due === undefined || finding.kind === 'gone' ? [] : [{ ...due, finding }];
   });
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
@@ -110,7 +108,7 @@ export function decide(observation: PoolObservation): PoolDecision {
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
   const stepped = ramp && advanceRamp(ramp, granted.length, now);
-  return remembered(observation, { findings: next, granted, inFlight, ramp: stepped, held });
+  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, held });
 }
 
 /** How many repairs a run had granted that died before it carried them out. */
@@ -118,8 +116,8 @@ function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolReco
   return findings.filter(({ kind, node: { uid }, record, state }) => {
     const since = inFlight[uid];
     if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
-    const isSettled = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
-    return isSettled && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
+    const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+    return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
   }).length;
 }
 
@@ -153,7 +151,7 @@ interface Granting {
 
 interface Grant {
   readonly finding: PresentNode;
-  readonly granted?: Granted;
+  readonly granted?: GrantedRepair;
 }
 
 /** One outcome for each candidate, in their rank. A repair in flight keeps its place, and takes no second one. */
@@ -169,50 +167,50 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
   const disrupted = new Set(budget?.disrupted);
   const score = scores(candidates, now);
   return ranked(candidates, now).map((candidate, index): Grant => {
-    const { finding, due, action, rest, stale } = candidate;
+    const { finding, due, action, rest, unfinished } = candidate;
     const { node } = finding;
     const { message } = due;
     const rank = { place: index + 1, of: candidates.length, score: Math.round(score(due) * 100) / 100 };
     const guarded = blockers.get(candidate);
     if (guarded !== undefined) return blocked(candidate, guarded, rank);
-    const settles = settling(candidate, guards, now);
-    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), incident: settles.incident };
-    const settled = { ...candidate, finding: { ...finding, record } };
+    const held = heldByRecovering(candidate, guards, now);
+    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), incident: held.incident };
+    const judged = { ...candidate, finding: { ...finding, record } };
     const needsPlace = !inFlight.has(node.uid);
     const isDisruptive = action.type !== 'CustomResource';
     const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
     const blocker =
-      settles.blocker ??
+      held.blocker ??
       (isReplacing && settings.futility
         ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations)
         : undefined) ??
       unconfirmed(due, answers?.get(node.uid), now) ??
       (needsPlace && count >= limit ? budgetBlocker(scope, count, limit, now) : undefined) ??
       (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
-      (needsPlace ? gate?.take(node) : undefined);
-    if (blocker !== undefined) return blocked(settled, blocker, rank);
+      (needsPlace ? gate?.admit(node) : undefined);
+    if (blocker !== undefined) return blocked(judged, blocker, rank);
     const isObserving = rules.mode === 'Observe';
     if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
-      return blocked(settled, rampBlocker(ramp, now), rank);
+      return blocked(judged, rampBlocker(ramp, now), rank);
     if (!isObserving && granted >= MOST_ACTS)
-      return { finding: { ...settled.finding, time: addDuration(now, seconds(1)) } };
+      return { finding: { ...judged.finding, time: addDuration(now, seconds(1)) } };
     if (needsPlace) count += 1;
     if (isDisruptive) disrupted.add(node.uid);
-    const attempt = createAttempt(settled, now);
+    const attempt = createAttempt(judged, now);
     if (isObserving) {
       const verdict: Verdict = { kind: 'wouldRepair', node, attempt, rest, message };
-      return { finding: { ...settled.finding, verdict, time: addDuration(now, FOLLOW_CHECK) } };
+      return { finding: { ...judged.finding, verdict, time: addDuration(now, FOLLOW_CHECK) } };
     }
     granted += 1;
     // What the action before has made or requested is still ours.
     const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
-    const launches = action.type === 'Replace' && stale === undefined;
+    const launches = action.type === 'Replace' && unfinished === undefined;
     const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
     const next = { ...before, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
     const verdict: Verdict = { kind: 'repair', node, attempt, message };
     return {
-      finding: { ...settled.finding, record: next, verdict, state: 'inFlight' },
-      granted: { finding: settled.finding, attempt, action, ladder: due.ladder, rest, message, rank },
+      finding: { ...judged.finding, record: next, verdict, state: 'inFlight' },
+      granted: { finding: judged.finding, attempt, action, ladder: due.ladder, rest, message, rank },
     };
   });
 }
@@ -220,8 +218,8 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
 const AGES_BY = minutes(30);
 
 /**
- * Who comes first: the dense rank of priority among those that are due, and one more for each half hour that a node has been due, whatever
- * held it. Of equal ones the less healthy node, then by name.
+ * Who comes first: the dense rank of priority among those that are due, and one more for each half hour that a node
+ * has been due, whatever held it. Of equal ones the less healthy node, then by name.
  */
 export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
   const score = scores(candidates, now);
@@ -234,8 +232,8 @@ export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly
 }
 
 function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
-  const priorities = [...new Set(candidates.map(({ due }) => due.terms.priority))].toSorted((a, b) => a - b);
-  return ({ terms, dueSince }) => priorities.indexOf(terms.priority) + (now - dueSince) / AGES_BY;
+  const priorities = [...new Set(candidates.map(({ due }) => due.entryPolicy.priority))].toSorted((a, b) => a - b);
+  return ({ entryPolicy, dueSince }) => priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
 }
 
 function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Grant {
@@ -254,21 +252,21 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Gra
 }
 
 /** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
-function settling(
+function heldByRecovering(
   { finding: { node, record }, due: { dueCondition } }: Candidate,
   guards: Guards,
   now: EpochMs,
 ): { readonly incident: Incident; readonly blocker?: Blocker } {
-  const { settling: before, ...incident } = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
+  const { recovering: before, ...incident } = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
   const { totalMs = 0, since } = before ?? {};
   const spent = totalMs + (since === undefined ? 0 : now - since);
   const toleration = toDurationMs(Math.max(0, dueCondition.dueTime - dueCondition.lastTransitionTime));
-  const blocker = spent >= LONGEST_SETTLED ? undefined : guards.settle(node, toleration);
+  const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, toleration);
   if (blocker === undefined)
-    return { incident: spent === 0 ? incident : { ...incident, settling: { totalMs: spent } } };
-  const last = addDuration(now, toDurationMs(LONGEST_SETTLED - spent));
+    return { incident: spent === 0 ? incident : { ...incident, recovering: { totalMs: spent } } };
+  const last = addDuration(now, toDurationMs(LONGEST_HELD_BY_RECOVERING - spent));
   return {
-    incident: { ...incident, settling: { totalMs, since: since ?? now } },
+    incident: { ...incident, recovering: { totalMs, since: since ?? now } },
     blocker: { ...blocker, until: earliest(blocker.until, last) },
   };
 }
@@ -279,13 +277,13 @@ interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'
 }
 
 /** What the next pass must know. */
-function remembered({ now, rules, state, findings: before }: PoolObservation, decided: Decided): PoolDecision {
+function nextPoolState({ now, rules, state, findings: before }: PoolObservation, decided: Decided): PoolDecision {
   const { granted, inFlight, held } = decided;
   const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
   const window = toDurationMs(Math.max(readableSettings(rules)?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
-  const begun = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
-  const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...begun]);
+  const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
+  const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
   const terminations = state.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
   const hasFailed = findings.some(({ unsaid }) => unsaid.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
@@ -301,11 +299,11 @@ function remembered({ now, rules, state, findings: before }: PoolObservation, de
     terminations: terminations.slice(-MOST_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
   };
-  const settling = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
+  const begun = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
   const [oldest] = next.terminations;
   const times = [
     ...findings.map(({ time }) => time),
-    ...settling.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
+    ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
     Object.keys(places).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
     oldest && addDuration(oldest.time, window),
     ramp && rampTime(ramp, now),
@@ -326,7 +324,7 @@ const isHeld = ({ verdict }: NodeFinding): boolean =>
 
 /** A node that has to be followed, and takes no place. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
-  state !== 'quiet' && !(node.uid in inFlight);
+  state !== 'idle' && !(node.uid in inFlight);
 
 const isRepairing = ({ record }: NodeFinding): boolean => record?.attempt !== undefined;
 

@@ -1,8 +1,9 @@
 /**
- * The first half of DrainThenTerminate, and of a reboot whose pods have time: the drain function is asked to empty the node. The request has an id of its own, so asking twice
- * is asking once; `DrainCompleted` with that id says how it ended.
+ * The first half of DrainThenTerminate, and of a reboot whose pods have time: the drain function is asked to empty
+ * the node. The request has an id of its own, so asking twice is asking once; `DrainCompleted` with that id says how it
+ * ended.
  */
-import { type ActionContext, type ActionDeps, TAKEN } from './action.ts';
+import { type ActionContext, type ActionDeps, ACTED } from './action.ts';
 import type { EndedDrain } from './record.ts';
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../shared/contract/names.ts';
@@ -30,7 +31,7 @@ export async function requestDrain(
   const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
   switch (outcome.kind) {
     case 'published':
-      return TAKEN;
+      return ACTED;
     case 'retry':
       return {
         kind: 'notYet',

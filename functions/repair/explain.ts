@@ -1,9 +1,12 @@
-/** What the command line reads of repairs, and nothing else of this folder: the rules themselves, and how their records are read. */
+/**
+ * What the command line reads of repairs, and nothing else of this folder: the rules themselves, and how their records
+ * are read.
+ */
 export { nodeOfRequest } from './drain.ts';
 export { decide } from './decide.ts';
-export { otherAtWork } from './rule/guards.ts';
+export { otherWorkOn } from './rule/guards.ts';
 export { CONFIRMED, dueClause, judgeHealth, readableSettings, unhealthyStatementsOf } from './rule/incident.ts';
 export { decideNode, judgeNode, poolOf, surroundingsOf } from './rule/node-verdict.ts';
 export { NEW_POOL } from './record.ts';
 export { effectiveRepair, unwatchedTypes } from './settings.ts';
-export type { JudgeContext, RepairRules, Terms } from './rule/verdict.ts';
+export type { JudgeContext, RepairRules, EntryPolicy } from './rule/verdict.ts';

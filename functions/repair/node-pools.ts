@@ -1,20 +1,23 @@
 /** Which pool a node is of: nodes that went, or that belong to another pool by now. */
 import type { NodeRecord, StoredNode } from './record.ts';
-import { type Asked, nodeAsk, readLiveNode } from './wake-ups.ts';
+import type { Asked } from './rule/pool-facts.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
+import { type NodeView, readNode } from '../../shared/domain/node.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
+import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
-/** A pass that another pool is to be asked for: the node is that pool's. */
-export interface PoolAsk {
+/** A node that another pool has. */
+export interface NodeElsewhere {
   readonly pool: string | undefined;
-  readonly ask: string;
+  readonly uid: string;
+  /** When its conditions were seen to change, where that is why it is looked at. */
+  readonly observedTime: EpochMs | undefined;
 }
 
 /** Nodes that are remembered, and are not among those of the pool. */
@@ -22,7 +25,7 @@ export interface Missing {
   /** What is remembered of those that are gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
   /** Of those that another pool has by now. */
-  readonly elsewhere: readonly PoolAsk[];
+  readonly elsewhere: readonly NodeElsewhere[];
 }
 
 export async function readMissing(
@@ -31,12 +34,13 @@ export async function readMissing(
   missing: readonly (readonly [uid: string, stored: StoredNode])[],
 ): Promise<Missing> {
   const gone = new Map<string, NodeRecord>();
-  const elsewhere: PoolAsk[] = [];
+  const elsewhere: NodeElsewhere[] = [];
   await fewAtATime(missing, async ([uid, { value }]) => {
-    const node = await readLiveNode(deps, value.name);
-    if (node?.uid !== uid) return void gone.set(uid, value);
-    const other = await poolNow(deps, node);
-    if (other !== pool) elsewhere.push({ pool: other, ask: nodeAsk(uid) });
+    const ref = { type: RESOURCES.Node, name: value.name };
+    const object = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
+    if (object?.metadata.uid !== uid) return void gone.set(uid, value);
+    const other = await poolNow(deps, readNode(object));
+    if (other !== pool) elsewhere.push({ pool: other, uid, observedTime: undefined });
   });
   return { gone, elsewhere };
 }
@@ -56,14 +60,14 @@ export async function readOtherPools(
   pool: string | undefined,
   strays: readonly NodeView[],
   { observedTimes }: Pick<Asked, 'observedTimes'>,
-): Promise<ReadonlyMap<string, PoolAsk>> {
-  const others = new Map<string, PoolAsk>();
+): Promise<ReadonlyMap<string, NodeElsewhere>> {
+  const others = new Map<string, NodeElsewhere>();
   const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });
   for (const { name, uid, providerID } of strays) {
     const claim = claims.find(({ status }) => status?.['nodeName'] === name && status['providerID'] === providerID);
     const other = claim && poolOfClaim(claim);
     if (claim !== undefined && other !== pool)
-      others.set(uid, { pool: other, ask: nodeAsk(uid, observedTimes.get(uid)) });
+      others.set(uid, { pool: other, uid, observedTime: observedTimes.get(uid) });
   }
   return others;
 }

@@ -1,16 +1,27 @@
-/** What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes need. Always live reads. */
-import { settledTime } from './rule/attempt.ts';
+/**
+ * What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes
+ * need. Always live reads.
+ */
+import { runOverTime } from './rule/attempt.ts';
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { remediationAnswer } from './custom-resource.ts';
 import { readableSettings } from './rule/incident.ts';
-import type { ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
-import { type Missing, type PoolAsk, readMissing, readOtherPools } from './node-pools.ts';
+import type { Asked, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
+import { type Missing, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
-import { NEW_POOL, nodeCodec, type NodeRecord, poolCodec, type PoolRecord, type StoredNode } from './record.ts';
+import {
+  NEW_POOL,
+  nodeCodec,
+  type NodeRecord,
+  nodeRecordId,
+  poolCodec,
+  type PoolRecord,
+  poolRecordId,
+  type StoredNode,
+} from './record.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
 import { askForEnd } from './terminate.ts';
-import { type Asked, nodeRecordId, poolRecordId, readLiveNode } from './wake-ups.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -45,8 +56,8 @@ export interface ObservedPool extends PoolFacts {
   /** The pool had a record. */
   readonly isKnown: boolean;
   readonly recordOf: (uid: string) => TimedRecord<NodeRecord>;
-  /** Passes that other pools are to be asked for. */
-  readonly elsewhere: readonly PoolAsk[];
+  /** Nodes that other pools are to be asked about. */
+  readonly elsewhere: readonly NodeElsewhere[];
 }
 
 /** `newer`: a later version of this function keeps the pool. */
@@ -102,7 +113,7 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
   };
 }
 
-const NONE_ELSEWHERE: ReadonlyMap<string, PoolAsk> = new Map();
+const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: Missing = { gone: new Map(), elsewhere: [] };
 
 /** Reads on, as a judgement of what was read asks for. */
@@ -139,7 +150,10 @@ interface ClaimsAndRecords {
   readonly records: ReadonlyMap<string, StoredNode>;
 }
 
-/** Nodes without a NodeClaim of the pool, of which the pool remembers nothing: a NodeClaim of another pool may name them. */
+/**
+ * Nodes without a NodeClaim of the pool, of which the pool remembers nothing: a NodeClaim of another pool may name
+ * them.
+ */
 function straysOf(
   pool: string | undefined,
   nodes: readonly NodeView[],
@@ -202,26 +216,38 @@ async function inquire(deps: PassDeps, records: Map<string, StoredNode>, nodes: 
   await fewAtATime([...records], async ([uid, stored]) => {
     const { attempt, ours } = stored.value;
     if (attempt === undefined) return;
-    const note = (change: Partial<NodeRecord>): void =>
+    const update = (change: Partial<NodeRecord>): void =>
       void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
     if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
       const answer = await remediationAnswer(deps, ours ?? {});
-      if (answer !== undefined) note({ attempt: { ...attempt, answer } });
+      if (answer !== undefined) update({ attempt: { ...attempt, answer } });
       return;
     }
-    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), settledTime(attempt));
+    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), runOverTime(attempt));
     const providerID = providerIDs.get(uid);
     if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
     const asked = await askForEnd(deps, attempt, providerID);
-    if (asked !== undefined) note({ attempt: asked });
+    if (asked !== undefined) update({ attempt: asked });
   });
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
+/** The live Node of this name; undefined: there is none. */
+export async function readLiveNode({ kubernetes }: Kubernetes, name: string): Promise<NodeView | undefined> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  return object && readNode(object);
+}
+
+/** The live NodeClaim of this name; undefined: there is none. */
+export async function readLiveClaim({ kubernetes }: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+  return object && readNodeClaim(object);
+}
+
 /**
- * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it. Nodes without the label
- * form a pool of their own, with the few NodeClaims that lack it, too.
+ * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it.
+ * Nodes without the label form a pool of their own, with the few NodeClaims that lack it, too.
  */
 async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<NodesAndClaims> {
   const label = KARPENTER.nodePoolLabel;
@@ -240,8 +266,8 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
     claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)),
   );
   await fewAtATime([...missing], async name => {
-    const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
-    if (object !== undefined) nodes.push(readNode(object));
+    const node = await readLiveNode(deps, name);
+    if (node !== undefined) nodes.push(node);
   });
   return { nodes, claims };
 }
@@ -270,7 +296,10 @@ function statementsIn(pool: KubernetesObject | undefined, policies: PolicySet): 
 
 const LEASE_PREFIX = 'node-';
 
-/** What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have not expired. */
+/**
+ * What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have
+ * not expired.
+ */
 async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
   const [leases, ...requests] = await inParallel([
     deps.kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES }),

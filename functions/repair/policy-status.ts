@@ -1,12 +1,13 @@
 /**
- * The status of the NodeLifecyclePolicies: when it is looked at, and how it is written. Looks are apart from each other, one at a time for
- * all policies; only what differs is written. One record says when the last look was. Without a policy there is no record and no look.
+ * The status of the NodeLifecyclePolicies: when it is looked at, and how it is written. Looks are apart from each
+ * other, one at a time for all policies; only what differs is written. One record says when the last look was. Without
+ * a policy there is no record and no look.
  */
 import { poolOf } from './rule/node-verdict.ts';
 import { type ClusterFacts, type PolicySummary, type PoolStanding, summarize } from './policy-summary.ts';
-import { OWNER, poolCodec } from './record.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
 import { faultOf, loadInForce } from './settings.ts';
-import { isTimerOf, poolRecordId } from './wake-ups.ts';
+import { isTimerOf } from './wake-ups.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
@@ -33,6 +34,7 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 import { type Coalescer, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
+import { ALL } from '../../shared/lifecycle/next-round.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { orRefused, type TurnedAway, warn } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -86,7 +88,7 @@ const CHECK = hours(1);
 
 /** A policy was added, edited or removed. */
 export async function policyChanged(deps: Deps): Promise<void> {
-  await looksOf(deps).request('all');
+  await looksOf(deps).request(ALL);
 }
 
 /** Pools, nodes, repairs or the gate changed. @param urgency `count`: only numbers did */
@@ -249,8 +251,8 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
 }
 
 /**
- * What Karpenter's finalizer makes of the policy's terminations is said when the status comes to say it. Said first: a run that dies in
- * between says it again (I9).
+ * What Karpenter's finalizer makes of the policy's terminations is said when the status comes to say it. Said first:
+ * a run that dies in between says it again (I9).
  */
 async function sayNew(
   { reporter }: Pick<Deps, 'reporter'>,

@@ -1,4 +1,7 @@
-/** What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there stand. Pure. */
+/**
+ * What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there
+ * stand. Pure.
+ */
 import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
@@ -61,7 +64,10 @@ const LISTED_POOLS = 100;
 
 const BLOCKS = ['repair', 'repairLimits', 'drain', 'termination', 'protection'] as const;
 
-/** The policies whose block counts for a pool: one as a rule. A protection that is only observed stands before one that is in force. */
+/**
+ * The policies whose block counts for a pool: one as a rule. A protection that is only observed stands before one that
+ * is in force.
+ */
 function holdersOf(
   pool: KubernetesObject | undefined,
   block: (typeof BLOCKS)[number],

@@ -1,6 +1,7 @@
 /**
- * Reboot: the Node is cordoned and says that it is being maintained, its pods have the time of the drain bound to leave, then EC2 restarts the
- * machine. That it did shows in the Node's boot ID; that it helped, in its conditions. Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
+ * Reboot: the Node is cordoned and says that it is being maintained, its pods have the time of the drain bound to
+ * leave, then EC2 restarts the machine. That it did shows in the Node's boot ID; that it helped, in its conditions.
+ * Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';

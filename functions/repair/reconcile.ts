@@ -1,6 +1,7 @@
 /**
- * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes: observe, decide, apply. Reservations,
- * statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are listed.
+ * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes: observe,
+ * decide, apply. Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no
+ * nodes are listed.
  */
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
@@ -16,7 +17,7 @@ import {
   surroundingsIn,
   toBeConfirmed,
 } from './rule/node-verdict.ts';
-import { askEc2, observe, type ObservedPool, readOn } from './observe.ts';
+import { askEc2, observe, type ObservedPool, readLiveNode, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
 import { reportNodePool, reportPolicy } from './settings.ts';
@@ -26,11 +27,9 @@ import {
   askIfBusy,
   askIfRemembered,
   createPasses,
-  drainAsk,
   PASS_SPACING,
   type Passes,
   readAsks,
-  readLiveNode,
   settingsRounds,
 } from './wake-ups.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
@@ -39,7 +38,7 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { type DurationMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import type { Scopes } from '../../shared/lifecycle/next-round.ts';
+import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
@@ -86,7 +85,7 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'bu
   const ended = parseDrainCompleted(detail);
   if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
   const uid = nodeOfRequest(ended.value.requestId);
-  if (uid !== undefined) await askIfRemembered(deps, uid, drainAsk(uid, ended.value));
+  if (uid !== undefined) await askIfRemembered(deps, uid, { kind: 'drainEnd', uid, end: ended.value });
 }
 
 /** The custom resource of a repair changed: its pool's pass looks at it. */
@@ -135,11 +134,11 @@ const SPACING_BY_DURATION = 3;
 const OUTAGE_SPACING = minutes(1);
 
 /** One pass of a pool. Answers how long the next pass waits. */
-export async function runPass(deps: PassDeps, pool: string | undefined, scopes: Scopes): Promise<DurationMs> {
+export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> {
   const startTime = deps.clock.now();
-  const found = await observe(deps, pool, readAsks(scopes));
+  const found = await observe(deps, pool, readAsks(asks));
   if (found.kind === 'newer') return PASS_SPACING;
-  for (const { pool: other, ask } of found.observation.elsewhere) await deps.ask(other, ask);
+  for (const { pool: other, ...node } of found.observation.elsewhere) await deps.ask(other, { kind: 'node', ...node });
   const { observed, judged } = await judgeInRounds(deps, found.observation);
   // The pool has neither rules nor anything that is remembered.
   const isNothing = !observed.isKnown && judged.findings.length === 0;

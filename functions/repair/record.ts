@@ -1,11 +1,12 @@
 /**
- * The records of a pool and of a node, written by passes alone. Of a pool: who is in flight, and what its guards remember. Of a node that is unhealthy, or was
- * acted upon in the last day: since when, what was done, and what was said. The schemas are the types; what earlier versions stored is read at the end.
+ * The records of a pool and of a node, written by passes alone. Of a pool: who is in flight, and what its guards
+ * remember. Of a node that is unhealthy, or was acted upon in the last day: since when, what was done, and what was
+ * said. The schemas are the types; what earlier versions stored is read at the end.
  */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject, toJson } from '../../shared/domain/json.ts';
-import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
@@ -74,8 +75,8 @@ const anyAttempt = z.object({
   /** Counts the attempts at this node, from 1. */
   number: z.int().check(z.positive()),
   /**
-   * `intended` is written before the first call, `accepted` after the act was taken. An intended attempt whose run ended is resolved by
-   * looking, never by repeating (I4).
+   * `intended` is written before the first call, `accepted` after the act was taken. An intended attempt whose run
+   * ended is resolved by looking, never by repeating (I4).
    */
   phase: z.enum(['intended', 'accepted']),
   time: instant,
@@ -154,12 +155,12 @@ const incident = z.object({
   type: z.string(),
   /** Actions that were accepted, by their keys. */
   taken: list(z.string()),
-  /** Replacements that did not become ready: not taken, and passed over where something follows. */
-  passed: z.optional(list(z.string())),
+  /** Replacements that did not become ready: not taken, and skipped where something follows. */
+  skipped: z.optional(list(z.string())),
   /** Since when no rule has been unhealthy. */
   healthySince: z.optional(instant),
   /** How long others that had just come back held it. */
-  settling: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
+  recovering: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });
 
 /** It goes on until no rule has been unhealthy for a while (`rule/incident.ts`). */
@@ -194,7 +195,7 @@ export const nodeSchema = z.object({
   ours: z.optional(ours),
   episodes: list(episode),
   /** When somebody else was first seen at work on it. */
-  others: z.optional(z.object({ what: z.string(), time: instant })),
+  otherWork: z.optional(z.object({ what: z.string(), time: instant })),
   /** What was said of it last, and when; and when each thing was that was said in the last hour. */
   said: z.optional(z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) })),
 });
@@ -216,7 +217,10 @@ const termination = z.object({
 
 const launchPause = z.object({ failures: z.int(), until: instant });
 
-/** A pool whose launch failed launches nothing for a while: 5 minutes, twice as long after each failure, an hour at most. */
+/**
+ * A pool whose launch failed launches nothing for a while: 5 minutes, twice as long after each failure, an hour at
+ * most.
+ */
 export type LaunchPause = Readonly<z.output<typeof launchPause>>;
 
 const carriedAttempt = z.object({
@@ -284,6 +288,12 @@ export const NEW_POOL: PoolRecord = {
 
 export const OWNER = 'repair';
 
+/** The record of one node, by UID (I10). */
+export const nodeRecordId = (uid: string): string => `node/${uid}`;
+
+/** The record of one pool. undefined: of the nodes without a NodePool. */
+export const poolRecordId = (name: string | undefined): string => (name === undefined ? 'cluster' : `pool/${name}`);
+
 const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
 
 export const nodeCodec: RecordCodec<NodeRecord> = {
@@ -314,23 +324,38 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-/** The store keeps its names: an incident is `illness` there, its `healthySince` is `wellTime`, and a due condition is `incident`. */
-const withStoredNames = ({ incident: of, attempt: last, ...rest }: JsonObject): JsonObject => ({
-  ...rest,
-  ...(of !== undefined && { illness: renamed(of, 'healthySince', 'wellTime') }),
-  ...(last !== undefined && { attempt: renamed(last, 'dueCondition', 'incident') }),
-});
+type Names = readonly (readonly [from: string, to: string])[];
 
-const withOwnNames = ({ illness, attempt: last, ...rest }: JsonObject): JsonObject => ({
-  ...rest,
-  ...(illness !== undefined && { incident: renamed(illness, 'wellTime', 'healthySince') }),
-  ...(last !== undefined && { attempt: renamed(last, 'incident', 'dueCondition') }),
-});
+/** The store keeps names that the code has left: of a node, … */
+const NODE: Names = [
+  ['illness', 'incident'],
+  ['others', 'otherWork'],
+];
+/** … of its incident, … */
+const INCIDENT: Names = [
+  ['wellTime', 'healthySince'],
+  ['passed', 'skipped'],
+  ['settling', 'recovering'],
+];
+/** … and of its attempt. */
+const ATTEMPT: Names = [['incident', 'dueCondition']];
 
-function renamed(object: JsonValue, from: string, to: string): JsonValue {
-  if (!isJsonObject(object)) return object;
-  const { [from]: value, ...rest } = object;
-  return value === undefined ? object : { ...rest, [to]: value };
+const withOwnNames = (state: JsonObject): JsonObject =>
+  renamed(renamedIn(renamedIn(state, 'illness', INCIDENT), 'attempt', ATTEMPT), NODE);
+
+const withStoredNames = (state: JsonObject): JsonObject =>
+  renamedIn(renamedIn(renamed(state, back(NODE)), 'illness', back(INCIDENT)), 'attempt', back(ATTEMPT));
+
+const back = (names: Names): Names => names.map(([from, to]) => [to, from]);
+
+function renamed(object: JsonObject, names: Names): JsonObject {
+  const known = new Map(names);
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [known.get(key) ?? key, value]));
+}
+
+function renamedIn(state: JsonObject, part: string, names: Names): JsonObject {
+  const object = state[part];
+  return isJsonObject(object) ? { ...state, [part]: renamed(object, names) } : state;
 }
 
 const conditionOfBefore = z.object({
@@ -343,7 +368,10 @@ const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z
   [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
 });
 
-/** The state of a node's record, whichever version wrote it. Version 1 kept an attempt, which version 2 had in the record of the pool. */
+/**
+ * The state of a node's record, whichever version wrote it. Version 1 kept an attempt, which version 2 had in the
+ * record of the pool.
+ */
 function nodeOfBefore(state: JsonObject): JsonObject {
   if (state['clocks'] !== undefined) return withOwnNames(state);
   const { incident: condition, pool, episodes = [] } = state;

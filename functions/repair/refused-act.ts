@@ -1,13 +1,15 @@
-/** An act that was not carried out: it is reported where that is news, and remembered, so that it is tried ever less often. */
+/**
+ * An act that was not carried out: it is reported where that is news, and remembered, so that it is tried ever less
+ * often.
+ */
 import { withoutAttempt } from './rule/attempt.ts';
 import type { Carried, Failure, PassDeps } from './context.ts';
-import { mayPass, turnOf } from './rule/ladder.ts';
+import { isTransient, nextAction } from './rule/ladder.ts';
 import { reportRefusal } from './attempt-report.ts';
-import type { ObservedPool } from './observe.ts';
+import { type ObservedPool, readLiveClaim } from './observe.ts';
 import type { NodeRecord } from './record.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeFinding } from './rule/verdict.ts';
-import { readLiveClaim } from './wake-ups.ts';
 import { noteRefusal, type Refusals, textOfRefusal } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
 
@@ -34,7 +36,7 @@ export async function afterRefusal(
   const { key } = attempt;
   const now = deps.clock.now();
   const before = finding.record ?? record;
-  const { basis, isPassed, keepsTurn, refusals } = await remembered(deps, observed, carried, {
+  const { basis, isSkipped, keepsTurn, refusals } = await rememberRefusal(deps, observed, carried, {
     ...failure,
     isCertain: true,
   });
@@ -45,8 +47,8 @@ export async function afterRefusal(
     ours: { ...record.ours, ...over.ours },
     number: record.number,
     ...(record.launched !== undefined && { launched: record.launched }),
-    ...(isPassed
-      ? { incident: incident && { ...incident, passed: [...new Set([...(incident.passed ?? []), key])] } }
+    ...(isSkipped
+      ? { incident: incident && { ...incident, skipped: [...new Set([...(incident.skipped ?? []), key])] } }
       : { refusals }),
     attempt: before.attempt,
   };
@@ -59,14 +61,14 @@ export async function afterRefusal(
         failed = { error };
         return { record: undone };
       });
-  const turn = turnOf(
+  const turn = nextAction(
     {
       ladder,
       taken: incident?.taken ?? [],
       acts: undone.acts,
       refusals: undone.refusals,
       basis,
-      passed: undone.incident?.passed,
+      skipped: undone.incident?.skipped,
       launchesFrom: observed.state.launchPause?.until,
       hasClaim: attempt.claim !== undefined,
     },
@@ -79,18 +81,21 @@ export async function afterRefusal(
   return { change: { record: left.record, verdict: undefined, state }, time, failure: failed };
 }
 
-/** It may have taken effect, and is tried again where it has not: ever less often, as what is refused. Answers what is remembered. */
+/**
+ * It may have taken effect, and is tried again where it has not: ever less often, as what is refused. Answers what is
+ * remembered.
+ */
 export async function afterFailure(
   deps: PassDeps,
   observed: ObservedPool,
   carried: Carried,
   failure: Failure,
 ): Promise<Refusals> {
-  return (await remembered(deps, observed, carried, { ...failure, isCertain: false })).refusals;
+  return (await rememberRefusal(deps, observed, carried, { ...failure, isCertain: false })).refusals;
 }
 
 /** @param isCertain false: it may have taken effect, and is said only when it lasts */
-async function remembered(
+async function rememberRefusal(
   deps: PassDeps,
   { basisOf, claims, scope }: ObservedPool,
   { granted: { finding, attempt, action }, record }: Carried,
@@ -101,10 +106,10 @@ async function remembered(
   const before = finding.record ?? record;
   const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
   const { refusal, saying } = noteRefusal(before.refusals, key, { cause, message, basis, now }, isCertain);
-  const keepsTurn = mayPass(refusal, action) && before.attempt === undefined;
-  // What cannot be launched is passed over: the pool's pause says when it may be again.
-  const isPassed = attempt.action === 'Replace' && !keepsTurn;
-  const refused = { node: finding.node, attempt, reason, text: isPassed ? message : textOfRefusal(refusal) };
+  const keepsTurn = isTransient(refusal, action) && before.attempt === undefined;
+  // What cannot be launched is skipped: the pool's pause says when it may be again.
+  const isSkipped = attempt.action === 'Replace' && !keepsTurn;
+  const refused = { node: finding.node, attempt, reason, text: isSkipped ? message : textOfRefusal(refusal) };
   if (saying !== undefined) await reportRefusal(deps, scope, refused, saying);
-  return { basis, keepsTurn, isPassed, refusals: { ...before.refusals, [key]: refusal } };
+  return { basis, keepsTurn, isSkipped, refusals: { ...before.refusals, [key]: refusal } };
 }

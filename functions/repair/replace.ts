@@ -1,8 +1,9 @@
 /**
- * ReplaceThenTerminate: a NodeClaim of our own is launched before the unhealthy one goes. Its name stands in the record before it is made, its UID before
- * anything follows. Once it is ready its taint goes, the point of no return; its marks go at the end. What did not become ready is deleted.
+ * ReplaceThenTerminate: a NodeClaim of our own is launched before the unhealthy one goes. Its name stands in the
+ * record before it is made, its UID before anything follows. Once it is ready its taint goes, the point of no return;
+ * its marks go at the end. What did not become ready is deleted.
  */
-import { type ActionContext, type ActionDeps, CHANGED, type Changed, TAKEN } from './action.ts';
+import { type ActionContext, type ActionDeps, CHANGED, type Changed, ACTED } from './action.ts';
 import { replacementClaim, roomFault } from './rule/replacement.ts';
 import type { Replacement } from './record.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
@@ -25,7 +26,7 @@ export async function launchReplacement({
   claim,
   node,
   nodePool,
-  note,
+  recordMade,
   ours,
   room,
   now,
@@ -37,7 +38,7 @@ export async function launchReplacement({
   if (ours?.replacement?.name !== name)
     return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };
   const there = await read(deps, name);
-  if (there !== undefined) return adopt(there, node.uid, note);
+  if (there !== undefined) return adopt(there, node.uid, recordMade);
   const like = await read(deps, claim.name);
   if (like?.metadata.uid !== claim.uid)
     return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${claim.name} is gone` };
@@ -46,8 +47,8 @@ export async function launchReplacement({
   const outcome = await kubernetes.create(RESOURCES.NodeClaim, replacementClaim({ name, pool: nodePool, like, node }));
   switch (outcome.kind) {
     case 'ok':
-      note({ replacement: { name, uid: outcome.object.metadata.uid } });
-      return TAKEN;
+      recordMade({ replacement: { name, uid: outcome.object.metadata.uid } });
+      return ACTED;
     case 'exists':
     case 'notFound':
       return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} was not made` };
@@ -57,17 +58,17 @@ export async function launchReplacement({
 }
 
 /** Made by an earlier try: that was it. One that is on its way is never taken over. */
-function adopt({ metadata }: KubernetesObject, nodeUid: string, note: ActionContext['note']): StepOutcome {
+function adopt({ metadata }: KubernetesObject, nodeUid: string, recordMade: ActionContext['recordMade']): StepOutcome {
   const { name, uid, annotations, deletionTimestamp } = metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || deletionTimestamp !== undefined)
     return unavailable(`NodeClaim ${name} is there, and is not to be used`);
-  note({ replacement: { name, uid } });
-  return TAKEN;
+  recordMade({ replacement: { name, uid } });
+  return ACTED;
 }
 
 /**
- * The taint goes off the replacement's Node: pods may come. undefined: it is off. `changed`: the replacement or its Node is gone; another Node
- * of that name is none of ours (I10).
+ * The taint goes off the replacement's Node: pods may come. undefined: it is off. `changed`: the replacement or its
+ * Node is gone; another Node of that name is none of ours (I10).
  */
 export async function openReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
@@ -102,8 +103,8 @@ async function nodeOf(
 export type End = 'deleted' | 'kept' | 'gone';
 
 /**
- * Deletes it while its taint is on. Without the taint it stays, and only loses its marks. By UID: one of that name may be another's by now
- * (I10). What grace-period holds stays held.
+ * Deletes it while its taint is on. Without the taint it stays, and only loses its marks. By UID: one of that name
+ * may be another's by now (I10). What grace-period holds stays held.
  */
 export async function endReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,

@@ -1,10 +1,10 @@
 /**
- * How repair says what it decided: one audit line, one metric and one Event for each decision. A verdict is said when it is another one than
- * before, and its Event once an hour, for the API server forgets Events after that.
+ * How repair says what it decided: one audit line, one metric and one Event for each decision. A verdict is said when
+ * it is another one than before, and its Event once an hour, for the API server forgets Events after that.
  */
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { Carried, DecisionScope, PassDeps } from './context.ts';
-import type { Granted } from './decide.ts';
+import type { GrantedRepair } from './decide.ts';
 import { verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition, PoolRecord } from './record.ts';
@@ -83,10 +83,10 @@ function withSaid(finding: NodeFinding, code: string, time: EpochMs, now: EpochM
 function worthKeeping(finding: NodeFinding): NodeFinding {
   const { record } = finding;
   if (record === undefined) return finding;
-  const { said, attempt, incident, ours, acts, others, episodes, clocks } = record;
+  const { said, attempt, incident, ours, acts, otherWork, episodes, clocks } = record;
   const isClocked = verdictOf(finding) === undefined && Object.keys(clocks).length > 0;
   const isWorth =
-    [said, attempt, incident, ours, others].some(each => each !== undefined) ||
+    [said, attempt, incident, ours, otherWork].some(each => each !== undefined) ||
     acts.length + episodes.length > 0 ||
     isClocked;
   return isWorth ? finding : { ...finding, record: undefined };
@@ -98,7 +98,10 @@ const hasEvent = (verdict: Verdict): boolean => verdict.kind !== 'tolerate' && w
 interface Wording {
   readonly reason: string;
   readonly event?: NonNullable<Report['event']>;
-  /** What was said, in short, as the node's record keeps it: each code stays as it is. Absent: it is said each time that it is so. */
+  /**
+   * What was said, in short, as the node's record keeps it: each code stays as it is. Absent: it is said each time that
+   * it is so.
+   */
   readonly code?: string;
 }
 
@@ -284,7 +287,7 @@ interface Acted {
   readonly pods: readonly PodView[];
   readonly message: string;
   /** What follows, and how the node stood among those of its pool; absent: another run decided that. */
-  readonly granted?: Pick<Granted, 'rest' | 'rank'>;
+  readonly granted?: Pick<GrantedRepair, 'rest' | 'rank'>;
 }
 
 /** What came of an act of this run, where it was carried out. */
@@ -312,11 +315,11 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const { action, dueCondition, number, claim } = attempt;
   // A drain, and who answers to a custom resource, respect protected pods.
   const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
-  const taken = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
+  const doomed = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
   const end = graceEnd(attempt);
   const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
   const takes =
-    taken.length === 0 ? '' : `; it takes ${taken.length} protected pod${taken.length === 1 ? '' : 's'}${last}`;
+    doomed.length === 0 ? '' : `; it takes ${doomed.length} protected pod${doomed.length === 1 ? '' : 's'}${last}`;
   const about = aboutNode(node);
   const details = {
     ...scopeOf(scope),
@@ -325,22 +328,22 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
     ...(rank && { rank: { ...rank } }),
     ...decidedBy(scope, dueCondition),
   };
-  const protectedPods = taken.slice(0, PODS_IN_LINE);
+  const protectedPods = doomed.slice(0, PODS_IN_LINE);
   await reporter.report({
     about,
     decision: 'repair',
     reason: 'TolerationElapsed',
     message: `${message}${takes}`,
-    details: { ...details, ...(taken.length > 0 && { protectedPods }) },
+    details: { ...details, ...(doomed.length > 0 && { protectedPods }) },
     metric: metricOf('repair', scope),
   });
-  for (let start = PODS_IN_LINE; start < taken.length; start += PODS_IN_LINE) {
+  for (let start = PODS_IN_LINE; start < doomed.length; start += PODS_IN_LINE) {
     await reporter.report({
       about,
       decision: 'repair',
       reason: 'ProtectedPodsTaken',
       message: `further protected pods that attempt ${number} takes`,
-      details: { ...details, protectedPods: taken.slice(start, start + PODS_IN_LINE) },
+      details: { ...details, protectedPods: doomed.slice(start, start + PODS_IN_LINE) },
     });
   }
   const dimensions = { nodePool: observed.pool ?? 'none', condition: dueCondition.conditionType, action };
@@ -373,7 +376,10 @@ export const scopeOf = ({ pool, source }: DecisionScope): JsonObject => ({
   ...(source !== undefined && { policy: source }),
 });
 
-/** `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only defaults decided. */
+/**
+ * `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only
+ * defaults decided.
+ */
 function decidedBy(scope: DecisionScope, dueCondition: DueCondition | undefined, setting?: GuardSetting): JsonObject {
   const places = [
     ...(dueCondition?.field === undefined

@@ -1,12 +1,11 @@
 /**
- * `repairLimits` of zone and cluster: a cap over all pools. One record has a reservation for each repair in flight; a pass reserves what it
- * grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit full looks again. Only while some policy
- * states a limit; otherwise the record is not even read.
+ * `repairLimits` of zone and cluster: a cap over all pools. One record has a reservation for each repair in flight; a
+ * pass reserves what it grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit
+ * full looks again. Only while some policy states a limit; otherwise the record is not even read.
  */
 import { createGate, type LimitsScope } from './rule/concurrency-limits.ts';
-import { OWNER, poolCodec, type PoolRecord } from './record.ts';
+import { OWNER, poolCodec, poolRecordId, type PoolRecord } from './record.ts';
 import type { Gate, ZonedNode } from './rule/verdict.ts';
-import { poolRecordId } from './wake-ups.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
@@ -48,7 +47,7 @@ const withoutObserved = ({ reservations, ...rest }: JsonObject): Readonly<Record
 export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
 
 /** The run that has made it is over by then. */
-const settledAt = (since: EpochMs): EpochMs => addDuration(since, RUN_ENDS_WITHIN);
+const runOverTime = (since: EpochMs): EpochMs => addDuration(since, RUN_ENDS_WITHIN);
 
 const RESERVATIONS_ID = 'concurrent-repairs';
 
@@ -104,8 +103,8 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
     return written(saved);
   };
   /**
-   * The first try is by what was read above. `next` is told whether the record still counts by these limits; undefined: nothing is written.
-   * Answers whether something was: not where a newer version has the record by now.
+   * The first try is by what was read above. `next` is told whether the record still counts by these limits;
+   * undefined: nothing is written. Answers whether something was: not where a newer version has the record by now.
    */
   const write = async (next: (isCounted: boolean) => readonly Reservation[] | undefined): Promise<boolean> => {
     let isWritten = false;
@@ -137,7 +136,7 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
       const all = new Set([...own, ...granted.map(({ uid }) => uid)]);
       return write(isCounted => {
         const gate = createGate(scope, [...others, ...ofOwn(own)], deps.clock.now());
-        const isFree = isCounted && granted.every(node => own.has(node.uid) || gate.take(node) === undefined);
+        const isFree = isCounted && granted.every(node => own.has(node.uid) || gate.admit(node) === undefined);
         return isFree ? [...others, ...ofOwn(all)] : undefined;
       });
     },
@@ -146,8 +145,8 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
 }
 
 /**
- * What other pools have in flight. A reservation whose node is gone, or that no pool's record names once its run must be over, is
- * nobody's; before the first limit nothing was reserved, and all is counted by the records of the pools.
+ * What other pools have in flight. A reservation whose node is gone, or that no pool's record names once its run must
+ * be over, is nobody's; before the first limit nothing was reserved, and all is counted by the records of the pools.
  */
 async function othersOf(
   deps: Deps,
@@ -157,7 +156,7 @@ async function othersOf(
   const now = deps.clock.now();
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
-  const isFresh = ({ since }: Reservation): boolean => !isDue(now, settledAt(since));
+  const isFresh = ({ since }: Reservation): boolean => !isDue(now, runOverTime(since));
   const isWhole = current?.basis === limits.basis;
   const asked = new Set(
     isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)],
@@ -190,7 +189,7 @@ export const checkReservations = (deps: Deps): Promise<void> =>
       for (const [name, own] of Map.groupBy(all, each => each.pool)) {
         const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
         const inFlight = pool.kind === 'known' ? pool.value.inFlight : {};
-        kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, settledAt(since))));
+        kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, runOverTime(since))));
       }
       return kept;
     },

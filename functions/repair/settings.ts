@@ -1,8 +1,8 @@
 /**
- * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific policy over a
- * general one, ties by name. Of a policy that an edit broke, the generation that was accepted last stays in force until the mistake is
- * mended; a policy that never was valid holds the repairs of the pools that it selects (I6). One record per policy, written when its
- * event is looked at.
+ * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
+ * policy over a general one, ties by name. Of a policy that an edit broke, the generation that was accepted last stays
+ * in force until the mistake is mended; a policy that never was valid holds the repairs of the pools that it selects
+ * (I6). One record per policy, written when its event is looked at.
  */
 import { OWNER } from './record.ts';
 import type { EffectiveRepair, LimitsInForce, RepairRules, StatedLimits } from './rule/verdict.ts';
@@ -99,9 +99,10 @@ const hasBlock = (object: KubernetesObject): boolean => object.spec?.['repair'] 
 const hasLimits = ({ object }: PolicySet['policies'][number]): boolean => object.spec?.['repairLimits'] !== undefined;
 
 /**
- * The repair settings for the nodes of a pool. A node without a NodePool is reached only by a policy whose selector is empty.
- * A policy that selects the pool and cannot be read might forbid what the others allow, so nothing is repaired until it can be
- * (I6). One whose very selector cannot be read selects nothing. Both are reported on their own object.
+ * The repair settings for the nodes of a pool. A node without a NodePool is reached only by a policy whose selector
+ * is empty. A policy that selects the pool and cannot be read might forbid what the others allow, so nothing is
+ * repaired until it can be (I6). One whose very selector cannot be read selects nothing. Both are reported on their own
+ * object.
  *
  * @param profile the provider's statements; undefined: those before 1.15
  */
@@ -133,8 +134,9 @@ export function effectiveRepair(
 type Policies = PolicySet['policies'];
 
 /**
- * Those of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or of the cluster that a more
- * specific block could lift would be none. What a policy in mode `Observe` says limits no repair that is enforced.
+ * Those of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or of
+ * the cluster that a more specific block could lift would be none. What a policy in mode `Observe` says limits no
+ * repair that is enforced.
  *
  * @param applying the policies that select the pool
  */
@@ -167,7 +169,10 @@ const ALL: readonly BlockReader[] = [
   PROTECTION,
 ];
 
-/** What is wrong with a policy, with the fields' paths; undefined when it can be used. Also with the blocks that are other functions' to use. */
+/**
+ * What is wrong with a policy, with the fields' paths; undefined when it can be used. Also with the blocks that are
+ * other functions' to use.
+ */
 export const faultOf = (object: KubernetesObject): string | undefined => faultIn(object, ALL);
 
 /** The policies as they are in force, and by UID the generation of each that counts. */
@@ -210,8 +215,8 @@ export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>
 }
 
 /**
- * The same for a policy, and its ties with the other policies: also those of policies that this one may have overtaken. What can be used
- * of it is kept.
+ * The same for a policy, and its ties with the other policies: also those of policies that this one may have
+ * overtaken. What can be used of it is kept.
  */
 export async function reportPolicy(
   deps: Deps,

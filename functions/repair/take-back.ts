@@ -1,6 +1,7 @@
 /**
- * What is left of repairs that are over, or of attempts that were not carried out, is taken back (I7). Where the API server refuses that, as
- * admission policies can, it is said on the Node and tried again ever less often: no other repair of the pool waits for it (I8).
+ * What is left of repairs that are over, or of attempts that were not carried out, is taken back (I7). Where the API
+ * server refuses that, as admission policies can, it is said on the Node and tried again ever less often: no other
+ * repair of the pool waits for it (I8).
  */
 import { replacementOf, withoutAttempt } from './rule/attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
@@ -121,8 +122,8 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
       const isOwed = left.record.refusals?.[TAKE_BACK] !== undefined;
       const kept = each.record !== undefined || isOwed ? left.record : undefined;
       const isOver = kept?.attempt === undefined && each.verdict?.kind !== 'stuck';
-      const isLeft = isOwed || (each.state === 'followed' && !isOver);
-      const state = each.state === 'inFlight' ? each.state : isLeft ? 'followed' : 'quiet';
+      const isFollowed = isOwed || (each.state === 'followed' && !isOver);
+      const state = each.state === 'inFlight' ? each.state : isFollowed ? 'followed' : 'idle';
       next.push({ ...each, record: kept, state });
     } catch (error) {
       failures.push(error);

@@ -1,6 +1,6 @@
 /**
- * Terminate: the NodeClaim gets its deadline, by which its pods must have left, and is deleted. A node without one is ended in its Auto Scaling
- * group, which replaces it: the desired capacity stays.
+ * Terminate: the NodeClaim gets its deadline, by which its pods must have left, and is deleted. A node without one is
+ * ended in its Auto Scaling group, which replaces it: the desired capacity stays.
  */
 import {
   type Action,
@@ -9,7 +9,7 @@ import {
   callInstance,
   CHANGED,
   type Changed,
-  TAKEN,
+  ACTED,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
 import { endsBy } from './rule/attempt.ts';
@@ -34,8 +34,8 @@ export const terminate: Action<'Terminate'> = async context => {
 };
 
 /**
- * Each write has the version before it as its precondition: a veto, a deadline or a deletion that came since the NodeClaim was judged is
- * not passed over, nor is any other change. One that is gone by now was ended by somebody else.
+ * Each write has the version before it as its precondition: a veto, a deadline or a deletion that came since the
+ * NodeClaim was judged is not passed over, nor is any other change. One that is gone by now was ended by somebody else.
  */
 async function deleteClaim(
   { deps, attempt }: ActionContext<'Terminate'>,
@@ -53,15 +53,18 @@ async function deleteClaim(
     if (outcome.kind !== 'ok') return CHANGED;
     ({ resourceVersion } = outcome.object.metadata);
   }
-  if (claim.deletionTime !== undefined) return TAKEN;
+  if (claim.deletionTime !== undefined) return ACTED;
   const outcome = await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
-  return outcome.kind === 'ok' ? TAKEN : CHANGED;
+  return outcome.kind === 'ok' ? ACTED : CHANGED;
 }
 
 /** EC2 did not say what became of an instance: it is asked again after this long. */
 const UNKNOWN_INSTANCE_CHECK = minutes(5);
 
-/** What EC2 says of a termination in an Auto Scaling group whose run ended before it told, as a change of the attempt; undefined: it has not begun. */
+/**
+ * What EC2 says of a termination in an Auto Scaling group whose run ended before it told, as a change of the attempt;
+ * undefined: it has not begun.
+ */
 export async function askForEnd(
   { instances, clock }: Pick<ActionDeps, 'instances' | 'clock'>,
   attempt: AttemptOf<'Terminate'>,
@@ -76,8 +79,8 @@ export async function askForEnd(
 }
 
 /**
- * I7: takes back the annotation of an attempt that was not carried out, if it is still ours: what stood there before comes back. Takes
- * no more permission than to set it.
+ * I7: takes back the annotation of an attempt that was not carried out, if it is still ours: what stood there before
+ * comes back. Takes no more permission than to set it.
  *
  * @param live the NodeClaim as it was read since; undefined: it is gone
  */

@@ -1,10 +1,12 @@
 /**
- * Which timers, events and rounds ask for a pass, and for what. A pool has one pass at a time; requests meanwhile share the next one, and the
- * coalescer keeps them (`shared/lifecycle/coalesce.ts`).
+ * Which timers, events and rounds ask for a pass, and for what. A pool has one pass at a time; requests meanwhile
+ * share the next one, and the coalescer keeps them (`shared/lifecycle/coalesce.ts`).
  */
-import type { PassDeps } from './context.ts';
+import type { PassAsk, PassDeps } from './context.ts';
+import { readLiveClaim, readLiveNode } from './observe.ts';
+import type { Asked } from './rule/pool-facts.ts';
 import { poolOf } from './rule/node-verdict.ts';
-import { answer, type EndedDrain, nodeCodec, OWNER, poolCodec } from './record.ts';
+import { answer, type EndedDrain, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
@@ -14,32 +16,25 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { readJson } from '../../shared/domain/json.ts';
-import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { type NodeView, readNode } from '../../shared/domain/node.ts';
+import { readJson } from '../../shared/domain/json.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
-import { EXACT, isWhole, type Scopes } from '../../shared/lifecycle/next-round.ts';
+import type { Ask, Scopes } from '../../shared/lifecycle/next-round.ts';
 import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
 import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
-
-/** The record of one node, by UID (I10). */
-export const nodeRecordId = (uid: string): string => `node/${uid}`;
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
 /** Stands for the nodes without a NodePool: no NodePool can have this name. */
 const NO_POOL = KARPENTER.nodePoolLabel;
-
-/** The record of one pool. undefined: of the nodes without a NodePool. */
-export const poolRecordId = (name: string | undefined): string => (name === undefined ? 'cluster' : `pool/${name}`);
 
 /** What a wake-up for a pass is about. */
 export const poolSubject = (name: string | undefined): Subject => ({
@@ -51,71 +46,86 @@ export const poolSubject = (name: string | undefined): Subject => ({
 /** The pool that a wake-up for a pass is about. */
 const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (name === NO_POOL ? undefined : name);
 
-/** Asks for a pass, and names no node. */
-export const ANY = 'due';
+export const FOR_POOL: PassAsk = { kind: 'pool' };
 
-/** Asks for a look at this node. @param observedTime when the forwarder saw a change of its conditions; undefined: the reason is another one */
-export const nodeAsk = (uid: string, observedTime?: EpochMs): string =>
-  observedTime === undefined ? uid : `${uid}@${observedTime}`;
+export const forNode = (uid: string, observedTime?: EpochMs): PassAsk => ({ kind: 'node', uid, observedTime });
 
-/** Tells how a drain that a repair of the node had requested has ended. */
-export const drainAsk = (uid: string, ended: EndedDrain): string => `${EXACT}${JSON.stringify({ uid, ...ended })}`;
+const POOL_NAME = 'due';
+
+export function toAsk(ask: PassAsk): Ask {
+  switch (ask.kind) {
+    case 'pool':
+      return { kind: 'scope', name: POOL_NAME };
+    case 'node': {
+      const { uid, observedTime } = ask;
+      return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
+    }
+    case 'drainEnd':
+      return { kind: 'message', text: JSON.stringify({ uid: ask.uid, ...ask.end }) };
+  }
+}
 
 const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
 
-export interface Asked {
-  /** The pass is about all nodes, not only about those named. */
-  readonly isWhole: boolean;
-  readonly uids: ReadonlySet<string>;
-  readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /** The latest change, if the pass is for changes alone: a node that it finds unhealthy for the first time has changed, too. */
-  readonly changesTime: EpochMs | undefined;
-  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
+function ofAsk(ask: Ask): PassAsk {
+  switch (ask.kind) {
+    case 'all':
+      return FOR_POOL;
+    case 'scope': {
+      if (ask.name === POOL_NAME) return FOR_POOL;
+      const [uid = '', time] = ask.name.split('@');
+      return forNode(uid, time === undefined ? undefined : toEpochMs(Number(time)));
+    }
+    case 'message': {
+      const { data } = drainEnd.safeParse(readJson(ask.text));
+      // Another version wrote it: it may be about any node.
+      if (data === undefined) return FOR_POOL;
+      const { uid, ...end } = data;
+      return { kind: 'drainEnd', uid, end };
+    }
+  }
 }
 
-export function readAsks(scopes: Scopes): Asked {
+/** All that a pass is asked for. */
+export function readAsks(asks: readonly Ask[]): Asked {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();
-  let isAll = isWhole(scopes);
-  for (const name of scopes === 'all' ? [] : scopes) {
-    if (name.startsWith(EXACT)) {
-      const { data } = drainEnd.safeParse(readJson(name.slice(EXACT.length)));
-      if (data === undefined) {
-        // Another version wrote it: it may be about any node.
-        isAll = true;
-        continue;
+  let isOfPool = false;
+  for (const ask of asks.map(ofAsk)) {
+    if (ask.kind !== 'pool') uids.add(ask.uid);
+    switch (ask.kind) {
+      case 'pool':
+        isOfPool = true;
+        break;
+      case 'node': {
+        const { uid, observedTime: time } = ask;
+        // By the first of several changes the node became unhealthy.
+        if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
+        break;
       }
-      const { uid, ...ended } = data;
-      drainEnds.set(uid, ended);
-      uids.add(uid);
-      continue;
+      case 'drainEnd':
+        drainEnds.set(ask.uid, ask.end);
     }
-    const [uid = '', time] = name.split('@');
-    uids.add(uid);
-    const ms = toEpochMs(Number(time ?? 0));
-    // By the first of several changes the node became unhealthy.
-    if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(ms, observedTimes.get(uid) ?? ms)));
   }
-  const isOfChanges = observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid)) && !isAll;
+  const isOfChanges = !isOfPool && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
   const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  uids.delete(ANY);
-  return { isWhole: isAll, uids, observedTimes, changesTime, drainEnds };
+  return { uids, observedTimes, changesTime, drainEnds };
 }
 
 /** The shortest time between two passes of one pool. */
 export const PASS_SPACING = seconds(1);
 
 export interface Passes {
-  /** Ensures that a pass of the pool begins from now on. @param ask what for: `ANY`, `nodeAsk` or `drainAsk` */
-  ask(pool: string | undefined, ask: string): Promise<void>;
+  /** Ensures that a pass of the pool begins from now on. */
+  ask(pool: string | undefined, ask: PassAsk): Promise<void>;
   /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
   readonly timers: readonly WakeUpRoute[];
 }
 
 /**
- * Whether the wake-up is of the timer that the record has now, or that one is due. Each run sets it anew: a wake-up of an earlier setting
- * would start one more chain of runs, for good.
+ * Whether the wake-up is of the timer that the record has now, or that one is due. Each run sets it anew: a wake-up
+ * of an earlier setting would start one more chain of runs, for good.
  */
 export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeUp, now: EpochMs): boolean {
   const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
@@ -127,21 +137,21 @@ const PREFIX = 'pass/';
 /** @param run one pass; answers how long the next one waits */
 export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
-  run: (deps: PassDeps, pool: string | undefined, scopes: Scopes) => Promise<DurationMs>,
+  run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,
 ): Passes {
   const coalescerOf = (pool: string | undefined) =>
     createCoalescer(deps, {
       owner: OWNER,
       name: `${PREFIX}${poolSubject(pool).name}`,
       spacing: PASS_SPACING,
-      run: scopes => run({ ...deps, ask }, pool, scopes),
+      run: asks => run({ ...deps, ask }, pool, asks),
     });
-  const ask = async (pool: string | undefined, what: string): Promise<void> => {
-    await coalescerOf(pool).request([what]);
+  const ask = async (pool: string | undefined, what: PassAsk): Promise<void> => {
+    await coalescerOf(pool).request(toAsk(what));
   };
   const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
     const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
-    if (isTimerOf(loaded, wakeUp, deps.clock.now())) await ask(pool, ANY);
+    if (isTimerOf(loaded, wakeUp, deps.clock.now())) await ask(pool, FOR_POOL);
   };
   return {
     ask,
@@ -161,7 +171,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> &
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
   return createSettingsRounds(deps, OWNER, async scopes => {
-    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, ANY);
+    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, FOR_POOL);
     return [];
   });
 }
@@ -192,12 +202,15 @@ async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>)
   });
 }
 
-/** Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it. @param what of a message that nobody repeats */
-export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: string): Promise<boolean> {
+/**
+ * Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it.
+ * @param what of a message that nobody repeats
+ */
+export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassAsk): Promise<boolean> {
   if (uid === undefined) return false;
   const stored = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
   const loaded = what === undefined ? stored : ofThisVersion(stored, `node ${uid}`);
-  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? nodeAsk(uid));
+  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? forNode(uid));
   return loaded.kind === 'known';
 }
 
@@ -237,9 +250,9 @@ export async function askForNode(
   const isKnown = loaded.kind === 'known';
   if (!isKnown && !isSuspicious(node, statements)) return askIfBusy(deps, pool);
   const own = isClaimed ? pool : await poolOfNode(deps, node);
-  await deps.passes.ask(own, nodeAsk(node.uid, observedTime));
+  await deps.passes.ask(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.
-  if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, nodeAsk(node.uid));
+  if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));
 }
 
 /** The pool of the NodeClaim that owns the node, else that of its label. */
@@ -257,20 +270,6 @@ export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<v
     if (loaded.kind !== 'known') continue;
     const { counts, inFlight, followed } = loaded.value;
     const isBusy = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
-    if (isBusy) await deps.passes.ask(each, ANY);
+    if (isBusy) await deps.passes.ask(each, FOR_POOL);
   }
-}
-
-type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
-
-/** The live Node of this name; undefined: there is none. */
-export async function readLiveNode({ kubernetes }: Kubernetes, name: string): Promise<NodeView | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
-  return object && readNode(object);
-}
-
-/** The live NodeClaim of this name; undefined: there is none. */
-export async function readLiveClaim({ kubernetes }: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
-  return object && readNodeClaim(object);
 }

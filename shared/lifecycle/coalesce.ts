@@ -15,7 +15,7 @@ import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
 import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { isNone, join, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
+import { ALL, type Ask, askOf, isNone, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
 import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
@@ -31,12 +31,12 @@ export interface Work {
   /** Between two runs at least. */
   readonly spacing: DurationMs;
   /** Answers how long the next run waits. */
-  readonly run: (scopes: Scopes) => Promise<DurationMs>;
+  readonly run: (asks: readonly Ask[]) => Promise<DurationMs>;
 }
 
 export interface Coalescer extends WakeUpRoute {
   /** Answers whether this call made a run. */
-  request(scopes: Scopes): Promise<boolean>;
+  request(...asks: readonly Ask[]): Promise<boolean>;
   timerDue(wakeUp: UsedWakeUp): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1
 
 /** A run that fails throws; the next request repeats what it was to do, or the timer of its record after `RUN_ENDS_WITHIN`. */
 export function createCoalescer(deps: Deps, work: Work): Coalescer {
-  const run = async (requested: Scopes, wakeUp?: UsedWakeUp): Promise<boolean> => {
+  const run = async (requested: readonly Ask[], wakeUp?: UsedWakeUp): Promise<boolean> => {
     const claimed = await claim(deps, work, requested, wakeUp);
     if (claimed === undefined) return false;
     let wait: DurationMs;
@@ -63,7 +63,7 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
     return true;
   };
   return {
-    request: scopes => run(scopes),
+    request: (...asks) => run(asks),
     takes: ({ kind, name }) => kind === ROUND_KIND && name === work.name,
     async timerDue(wakeUp) {
       if (await openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp).isServed()) return;
@@ -76,7 +76,7 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
 async function claim(
   deps: Deps,
   work: Work,
-  requested: Scopes,
+  requested: readonly Ask[],
   wakeUp: UsedWakeUp | undefined,
 ): Promise<RoundState | undefined> {
   const [record, subject] = [openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp), subjectOf(work.name)];
@@ -84,7 +84,7 @@ async function claim(
   let [asked, lost] = [requested, 0];
   const save = async (wanted: Parameters<typeof record.save>[0]): Promise<Turn> => {
     const saved = await record.save(wanted);
-    if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join('all', requested);
+    if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join([ALL], requested);
     return written(saved);
   };
   await settle<LoadedRecord<RoundState>, NextTurn>({
@@ -107,7 +107,7 @@ async function claim(
           return save({ subject, value: turn.state, wakeTime: turn.wakeTime, punctual: turn.punctual });
         case 'begin': {
           const now = deps.clock.now();
-          const value = { waiting: [], underWay: turn.scopes, nextTime: addDuration(now, work.spacing) };
+          const value = { waiting: [], underWay: turn.asks, nextTime: addDuration(now, work.spacing) };
           const wakeTime = addDuration(now, RUN_ENDS_WITHIN);
           const saved = await save({ subject, value, wakeTime, punctual: false });
           if (saved.kind === 'done') claimed = value;
@@ -142,8 +142,22 @@ async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: Dura
 
 const recordId = ({ name }: Work): string => `round/${name}`;
 
-const scopes = z.union([z.literal('all'), z.array(z.string())]);
-const schema = z.object({ waiting: scopes, underWay: scopes, nextTime: instant });
+const stored = z.union([z.literal('all'), z.array(z.string())]);
+const schema = z.object({ waiting: stored, underWay: stored, nextTime: instant });
+
+const asksOf = (texts: z.output<typeof stored>): readonly Ask[] => (texts === 'all' ? [ALL] : texts.map(askOf));
+const textsOf = (asks: readonly Ask[]): z.output<typeof stored> =>
+  asks.length === 1 && asks[0]?.kind === 'all' ? 'all' : asks.map(textOf);
 
 /** How the record of a function's coalescers is written down. */
-export const roundCodec = (owner: FunctionName): RecordCodec<RoundState> => checkedCodec<RoundState>(owner, schema, 1);
+export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
+  const codec = checkedCodec(owner, schema, 1);
+  return {
+    ...codec,
+    parse(state) {
+      const texts = codec.parse(state);
+      return { ...texts, waiting: asksOf(texts.waiting), underWay: asksOf(texts.underWay) };
+    },
+    toState: value => codec.toState({ ...value, waiting: textsOf(value.waiting), underWay: textsOf(value.underWay) }),
+  };
+}

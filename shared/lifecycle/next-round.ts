@@ -7,58 +7,70 @@ const MAX_SCOPES = 100;
 /** What a round is about: names, or everything. */
 export type Scopes = readonly string[] | 'all';
 
+/** One thing that is asked for. */
+export type Ask =
+  /** Whatever there is. */
+  | { readonly kind: 'all' }
+  | { readonly kind: 'scope'; readonly name: string }
+  /** Says more than what it is about, so it is never summed up. */
+  | { readonly kind: 'message'; readonly text: string };
+
 export interface RoundState {
-  readonly waiting: Scopes;
+  readonly waiting: readonly Ask[];
   /** What the round at work is about; empty: no round is at work. */
-  readonly underWay: Scopes;
+  readonly underWay: readonly Ask[];
   /** No round begins earlier. */
   readonly nextTime: EpochMs;
 }
 
 export type NextTurn =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'begin'; readonly scopes: Scopes }
+  | { readonly kind: 'begin'; readonly asks: readonly Ask[] }
   /** `punctual`: as in `TimedRecord.save`. */
   | { readonly kind: 'wait'; readonly state: RoundState; readonly wakeTime: EpochMs; readonly punctual: boolean }
   /** Nothing waits, and the time after the last round is over. */
   | { readonly kind: 'close' };
 
-/** What follows a request (or, without scopes, the timer). */
+/** What follows a request (or, where nothing is asked for, the timer). */
 export function nextTurn(
   held: (RoundState & { readonly armed: EpochMs | undefined }) | undefined,
-  requested: Scopes,
+  requested: readonly Ask[],
   now: EpochMs,
 ): NextTurn {
-  if (held === undefined) return isNone(requested) ? { kind: 'nothing' } : { kind: 'begin', scopes: requested };
+  if (held === undefined) return isNone(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
   const { underWay, nextTime, armed = now } = held;
   const waiting = join(held.waiting, requested);
   if (!isNone(underWay)) {
     // The timer of a round at work comes only when it has died.
-    if (isDue(now, armed)) return { kind: 'begin', scopes: join(waiting, underWay) };
+    if (isDue(now, armed)) return { kind: 'begin', asks: join(waiting, underWay) };
     return { kind: 'wait', state: { waiting, underWay, nextTime }, wakeTime: armed, punctual: false };
   }
   if (!isDue(now, nextTime)) {
     const state = { waiting, underWay, nextTime };
     return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
   }
-  return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', scopes: waiting };
+  return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', asks: waiting };
 }
 
 /** Whether nothing is asked for. */
-export const isNone = (scopes: Scopes): boolean => scopes.length === 0;
+export const isNone = (asks: readonly Ask[]): boolean => asks.length === 0;
 
-/** A name that begins so says more than what is concerned: it is never summed up. */
-export const EXACT = '!';
-/** Beside exact names: everything. */
-const WHOLE = '*';
+export const ALL: Ask = { kind: 'all' };
 
-/** Whether this is about everything, whatever it names beside that. */
-export const isWhole = (scopes: Scopes): boolean => scopes === 'all' || scopes.includes(WHOLE);
+/** What of this a round is about. */
+export const scopesOf = (asks: readonly Ask[]): Scopes =>
+  asks.some(({ kind }) => kind === 'all') ? 'all' : asks.flatMap(ask => (ask.kind === 'scope' ? ask.name : []));
 
-/** What is asked for by both. */
-export function join(a: Scopes, b: Scopes): Scopes {
-  const names = [...new Set([a, b].flatMap(scopes => (scopes === 'all' ? [] : scopes)))].toSorted();
-  const exact = names.filter(name => name.startsWith(EXACT));
-  if (!isWhole(a) && !isWhole(b) && names.length - exact.length <= MAX_SCOPES) return names;
-  return exact.length === 0 ? 'all' : [WHOLE, ...exact];
+/** As it is stored. */
+export const textOf = (ask: Ask): string =>
+  ask.kind === 'all' ? '*' : ask.kind === 'scope' ? ask.name : `!${ask.text}`;
+export const askOf = (text: string): Ask =>
+  text === '*' ? ALL : text.startsWith('!') ? { kind: 'message', text: text.slice(1) } : { kind: 'scope', name: text };
+
+/** What is asked for by both, each once. */
+export function join(a: readonly Ask[], b: readonly Ask[]): readonly Ask[] {
+  const asks = [...new Set([...a, ...b].map(textOf))].toSorted().map(askOf);
+  const scopes = scopesOf(asks);
+  if (scopes !== 'all' && scopes.length <= MAX_SCOPES) return asks;
+  return [ALL, ...asks.filter(({ kind }) => kind === 'message')];
 }

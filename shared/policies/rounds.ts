@@ -8,7 +8,7 @@ import type { Subject } from '../contract/subject.ts';
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { createCoalescer, type Coalescer } from '../lifecycle/coalesce.ts';
-import type { Scopes } from '../lifecycle/next-round.ts';
+import { ALL, type Scopes, scopesOf } from '../lifecycle/next-round.ts';
 
 /** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
 const WAKE_UPS_PER_SECOND = 50;
@@ -36,15 +36,15 @@ export function createRounds(deps: Deps, { owner, name, spacing, concerned }: Ro
     owner,
     name,
     spacing,
-    async run(scopes) {
-      const spread = await wake(deps, owner, await concerned(scopes));
+    async run(asks) {
+      const spread = await wake(deps, owner, await concerned(scopesOf(asks)));
       return toDurationMs(Math.max(spacing, spread));
     },
   });
   return {
     ...coalescer,
     async request(scope) {
-      await coalescer.request(scope === undefined ? 'all' : [scope]);
+      await coalescer.request(scope === undefined ? ALL : { kind: 'scope', name: scope });
     },
   };
 }

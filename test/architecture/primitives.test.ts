@@ -35,6 +35,7 @@ const PRIMITIVES: readonly Primitive[] = [
       'functions/drain/record.ts': 'what is stored of drains must fit into an item',
       'functions/finalizer/termination/record.ts':
         'what a termination waits for is a union, and stored as older versions read it',
+      'shared/lifecycle/coalesce.ts': 'what is asked for is a union, and stored as texts',
       'functions/repair/record.ts': 'the store keeps names that the code has left',
     },
   },
@@ -94,7 +95,7 @@ const PRIMITIVES: readonly Primitive[] = [
       'shared/adapters/kubernetes/event-recorder.ts': 'Events',
     },
   },
-  { name: 'one run at a time', does: /\bunderWay: turn\.scopes\b/, home: 'shared/lifecycle/coalesce.ts' },
+  { name: 'one run at a time', does: /\bunderWay: turn\.asks\b/, home: 'shared/lifecycle/coalesce.ts' },
   { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },
   { name: 'the schedule of refusals', does: /\b(const|function) waitAfter\b/, home: 'shared/domain/refusal.ts' },
   { name: 'waits that double', does: /\* 2 \*\* /, home: 'shared/domain/time.ts' },

@@ -51,8 +51,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: 'repair-settling.yaml#repair-settling-fifteen-minutes-at-most',
     mutation: remembering(held => {
-      if (held.incident?.settling === undefined) return held;
-      const { settling: _, ...incident } = held.incident;
+      if (held.incident?.recovering === undefined) return held;
+      const { recovering: _, ...incident } = held.incident;
       return { ...held, incident };
     }),
   },

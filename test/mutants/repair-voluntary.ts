@@ -38,10 +38,10 @@ const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
     ...seen,
     findings: seen.findings.map(look => {
       const due = dueOf(look);
-      const claim = due?.decision.claim;
+      const claim = due?.due.claim;
       if (due === undefined || claim === undefined) return look;
-      const decision = { ...due.decision, claim: { ...claim, [field]: undefined } };
-      return { ...look, verdict: { ...due, decision } };
+      const changed = { ...due.due, claim: { ...claim, [field]: undefined } };
+      return { ...look, verdict: { ...due, due: changed } };
     }),
   }));
 

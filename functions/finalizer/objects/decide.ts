@@ -20,8 +20,8 @@ export interface ObservedEntry {
   readonly phase: 'held' | 'intended' | 'pending' | 'failed' | 'cleaned' | 'orphaned';
   readonly attempts: number;
   readonly time: EpochMs;
+  /** When the next call may be made, whatever the phase: its place in the queue of the rule. */
   readonly slotTime?: EpochMs;
-  readonly overdue?: boolean;
 }
 
 export interface ObjectObservation {

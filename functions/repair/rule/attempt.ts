@@ -26,10 +26,10 @@ import {
 } from '../../../shared/domain/time.ts';
 
 /** From when on an attempt without an outcome is judged by what is seen. */
-export function settledTime(attempt: Attempt): EpochMs {
-  const settled = addDuration(attempt.time, RUN_ENDS_WITHIN);
+export function runOverTime(attempt: Attempt): EpochMs {
+  const runOver = addDuration(attempt.time, RUN_ENDS_WITHIN);
   const askTime = attempt.action === 'Terminate' ? attempt.askTime : undefined;
-  return askTime === undefined ? settled : latest(settled, askTime);
+  return askTime === undefined ? runOver : latest(runOver, askTime);
 }
 
 /** The request of a drain or custom resource. */
@@ -113,10 +113,10 @@ export function describe(attempt: Attempt): string {
 }
 
 export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
-  const { finding, due, action, stale, replacement: ready } = candidate;
+  const { finding, due, action, unfinished, replacement: ready } = candidate;
   const { node, record } = finding;
   const base = {
-    number: stale?.number ?? (record?.number ?? 0) + 1,
+    number: unfinished?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended' as const,
     time: now,
     ...(due.claim && { claim: { name: due.claim.name, uid: due.claim.uid } }),
@@ -130,12 +130,12 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
       return { ...base, action: type, ...(node.bootID !== undefined && { bootID: node.bootID }) };
     case 'Drain':
     case 'CustomResource':
-      return { ...base, action: type, requestId: requestOf(stale) ?? `${node.uid}.${now}` };
+      return { ...base, action: type, requestId: requestOf(unfinished) ?? `${node.uid}.${now}` };
     case 'Replace': {
       const pool = due.claim?.labels[NODE_POOL_LABEL];
       if (due.claim === undefined || pool === undefined) return { ...base, action: type };
       const launched = (record?.launched ?? 0) + 1;
-      const name = replacementOf(stale)?.name ?? replacementName(pool, due.claim.uid, launched);
+      const name = replacementOf(unfinished)?.name ?? replacementName(pool, due.claim.uid, launched);
       return { ...base, action: type, replacement: { name } };
     }
     case 'Terminate':
@@ -150,18 +150,18 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
 
 /** The annotation that a termination sets, and the value that it replaces. */
 function deadlineOf(
-  { finding: { record }, due, stale }: Candidate,
+  { finding: { record }, due, unfinished }: Candidate,
   claim: NodeClaimView,
   now: EpochMs,
 ): Pick<AttemptOf<'Terminate'>, 'terminationTimestamp' | 'previousTimestamp' | 'podsUntil'> {
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const standing = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
-  const before = stale ?? record?.attempt;
+  const before = unfinished ?? record?.attempt;
   const known = [before?.action === 'Terminate' ? annotationOf(before) : undefined, record?.ours?.annotation];
   const ours = set === undefined ? undefined : known.find(each => each?.set === set);
   const previous = ours === undefined ? set : ours.previous;
-  const wanted = deadlineBy(due.terms.drainBound, claim, now);
+  const wanted = deadlineBy(due.entryPolicy.drainBound, claim, now);
   const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
   const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
   const podsUntil = earliest(standing, wanted);
@@ -273,7 +273,10 @@ export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: strin
 /** An allowance cannot name more. */
 const MAX_COUNT = 20;
 
-/** undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never throws. */
+/**
+ * undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never
+ * throws.
+ */
 export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
   const read = readJson(annotations[LAST_REBOOT_ANNOTATION]);
   if (!isJsonObject(read)) return undefined;

@@ -1,4 +1,7 @@
-/** How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster (`repairLimits`). Pure. */
+/**
+ * How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
+ * (`repairLimits`). Pure.
+ */
 import { BLOCKED_CHECK, type Blocker, type Gate, type LimitsInForce, type ZonedNode } from './verdict.ts';
 import { ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
@@ -48,7 +51,7 @@ export function createGate(
   for (const { zone } of reservations) add(zone);
   const known = new Map<string | undefined, readonly Limit[]>();
   return {
-    take({ labels }) {
+    admit({ labels }) {
       const zone = labels[ZONE_LABEL];
       const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
       known.set(zone, limitsThere);
@@ -68,7 +71,9 @@ export function createGate(
   };
 }
 
-/** The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest. */
+/**
+ * The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest.
+ */
 function strictest(
   { binding }: LimitsInForce,
   zone: string | undefined,

@@ -23,7 +23,8 @@ function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined
 }
 
 /**
- * When the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is. While the node is unhealthy the sum never falls: each instant adds itself and drops at most one.
+ * When the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is. While the
+ * node is unhealthy the sum never falls: each instant adds itself and drops at most one.
  *
  * @param episodes earlier ones; what they share with each other, or with the time since `since`, counts once
  */
@@ -49,7 +50,10 @@ export function cumulativeDueTime(
   return undefined;
 }
 
-/** The unhealthy times until `since`, in their order, none of them counted twice: a condition seen late may have begun before others ended. */
+/**
+ * The unhealthy times until `since`, in their order, none of them counted twice: a condition seen late may have begun
+ * before others ended.
+ */
 function withoutOverlaps(episodes: readonly Episode[], since: EpochMs) {
   const found: { readonly start: number; readonly end: number }[] = [];
   let counted = -Infinity;
@@ -67,9 +71,9 @@ function withoutOverlaps(episodes: readonly Episode[], since: EpochMs) {
 const MAX_EPISODES = 100;
 
 /**
- * What is remembered after a look at the node. A node is never charged for time in which it is known to have been well: where the
- * condition that an episode began with came back in the same status without a look in between, the episode ended at an unknown time,
- * and does not count.
+ * What is remembered after a look at the node. A node is never charged for time in which it is known to have been
+ * well: where the condition that an episode began with came back in the same status without a look in between, the
+ * episode ended at an unknown time, and does not count.
  */
 export function nextEpisodes(
   node: Pick<NodeView, 'conditions'>,

@@ -5,8 +5,8 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 
 /**
- * So many terminations for one reason within the window, and the node that fails for it now was made after them: another
- * replacement would fail, too. It ends by itself when the window has passed.
+ * So many terminations for one reason within the window, and the node that fails for it now was made after them:
+ * another replacement would fail, too. It ends by itself when the window has passed.
  */
 export function futility(
   { settings: { futility: rule }, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,

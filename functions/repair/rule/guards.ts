@@ -1,6 +1,7 @@
 /**
- * What holds a due repair back (docs/node-repair.md, Guards): a veto, somebody else at work, freeze, zone outage and threshold. The last three are
- * counted once more with nodes that recovered minutes ago, so that an outage which ends node by node still holds. Pure.
+ * What holds a due repair back (docs/node-repair.md, Guards): a veto, somebody else at work, freeze, zone outage and
+ * threshold. The last three are counted once more with nodes that recovered minutes ago, so that an outage which ends
+ * node by node still holds. Pure.
  */
 import { readLastReboot } from './attempt.ts';
 import {
@@ -47,7 +48,7 @@ import {
 const OUTAGE_CHECK = minutes(1);
 
 /** A node counts as coming back for no longer than this … */
-const LONGEST_SETTLING = minutes(5);
+const LONGEST_RECOVERING = minutes(5);
 
 /** … if it was this old when it did. */
 const OLD_ENOUGH = minutes(10);
@@ -95,7 +96,7 @@ export interface Guards {
   /** Freeze, then the zone's outage, then the threshold. */
   blockerOf(node: NodeView): GuardBlocker | undefined;
   /** The same guards, counted with the nodes that came back within the toleration. */
-  settle(node: NodeView, toleration: DurationMs): Blocker | undefined;
+  withRecovering(node: NodeView, toleration: DurationMs): Blocker | undefined;
 }
 
 export function createGuards(surroundings: Surroundings): Guards {
@@ -116,18 +117,18 @@ export function createGuards(surroundings: Surroundings): Guards {
   const touchable = surroundings.poolNodes.filter(node => mayBeTouched(node, surroundings, isUnhealthy));
   const who = { counted, touchable };
   const blockerOf = blockersOf(surroundings, who, { isDark, isUnhealthy });
-  const settles = new Map<DurationMs, (node: NodeView) => Blocker | undefined>();
+  const byWindow = new Map<DurationMs, (node: NodeView) => Blocker | undefined>();
   return {
     blockerOf,
-    settle(node, toleration) {
-      const window = toDurationMs(Math.min(toleration, LONGEST_SETTLING));
-      const found = settles.get(window) ?? settling(window);
-      settles.set(window, found);
+    withRecovering(node, toleration) {
+      const window = toDurationMs(Math.min(toleration, LONGEST_RECOVERING));
+      const found = byWindow.get(window) ?? blockersWithRecovering(window);
+      byWindow.set(window, found);
       return found(node);
     },
   };
 
-  function settling(window: DurationMs): (node: NodeView) => Blocker | undefined {
+  function blockersWithRecovering(window: DurationMs): (node: NodeView) => Blocker | undefined {
     const back = new Map(
       [...new Set([...counted, ...touchable])].flatMap(each => {
         const found = isUnhealthy(each) ? undefined : returnOf(each, window, surroundings);
@@ -141,12 +142,12 @@ export function createGuards(surroundings: Surroundings): Guards {
     });
     return node => {
       const blocker = back.size === 0 ? undefined : again(node);
-      return blocker && settlingBlocker(blocker, window, addDuration(toEpochMs(first), window));
+      return blocker && recoveringBlocker(blocker, window, addDuration(toEpochMs(first), window));
     };
   }
 }
 
-const settlingBlocker = ({ setting, message }: GuardBlocker, window: DurationMs, until: EpochMs): Blocker => ({
+const recoveringBlocker = ({ setting, message }: GuardBlocker, window: DurationMs, until: EpochMs): Blocker => ({
   kind: 'settling',
   reason: 'Settling',
   message: `others have just come back, and count until they have been well for ${Math.round(window / 1000)} s: with them ${message}`,
@@ -297,8 +298,8 @@ export function vetoOf(
 }
 
 /**
- * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6: its author wanted the
- * node left alone).
+ * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6:
+ * its author wanted the node left alone).
  */
 function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
   if (by.value === undefined) return undefined;
@@ -314,9 +315,9 @@ function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
   return { until, message: `${on} holds until ${toTimestamp(until)}`, invalid: false, by };
 }
 
-const COUNTS_FOR = hours(1);
+const IN_FLIGHT_FOR = hours(1);
 
-const REBOOT_COUNTS_FOR = minutes(40);
+const REBOOT_IN_FLIGHT_FOR = minutes(40);
 
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
@@ -345,15 +346,15 @@ export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | und
 }
 
 /** @param asked what stands for the node in other systems, by its name */
-export function otherAtWork(
+export function otherWorkOn(
   node: NodeView,
   claim: NodeClaimView | undefined,
   asked: string | undefined,
   now: EpochMs,
 ): OtherWork | undefined {
-  const other = (what: string, countsFor: DurationMs = COUNTS_FOR): OtherWork => ({ what, countsFor });
+  const other = (what: string, inFlightFor: DurationMs = IN_FLIGHT_FOR): OtherWork => ({ what, inFlightFor });
   const reboot = isRebooting(node, claim);
-  if (reboot !== undefined) return other(reboot, REBOOT_COUNTS_FOR);
+  if (reboot !== undefined) return other(reboot, REBOOT_IN_FLIGHT_FOR);
   // Whoever terminates the node has set that taint, and a repair may force a termination.
   if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
     const marked = isMarkedForDisruption(node, claim);

@@ -1,7 +1,7 @@
 /**
- * When an incident starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own. The clock starts at the condition's
- * transition, but never before the Node was made, and at the first look if that time cannot be right. The record keeps the clock: an agent
- * may write a new time with each report. Pure.
+ * When an incident starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own. The clock
+ * starts at the condition's transition, but never before the Node was made, and at the first look if that time cannot
+ * be right. The record keeps the clock: an agent may write a new time with each report. Pure.
  */
 import { cumulativeDueTime } from './flapping.ts';
 import type { Clock, DueCondition, Episode, Incident, NodeRecord } from '../record.ts';
@@ -74,8 +74,9 @@ export function unhealthyStatementsOf(
 }
 
 /**
- * The clock of a statement that held at the last look. Its condition may get a new time although its status stayed; an event that comes at once
- * proves that. Without such an event the node may have been healthy for a while (I3): undefined, the clock starts anew.
+ * The clock of a statement that held at the last look. Its condition may get a new time although its status stayed;
+ * an event that comes at once proves that. Without such an event the node may have been healthy for a while (I3):
+ * undefined, the clock starts anew.
  */
 function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: ClockContext): Clock | undefined {
   const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
@@ -127,7 +128,8 @@ interface Timed {
 const priorityOf = ({ entry: { statement } }: Timed): number => statement.priority ?? 0;
 
 /**
- * The entry that decides: of those that are due the one with the highest priority, then that which is due first, then the first listed.
+ * The entry that decides: of those that are due the one with the highest priority, then that which is due first, then
+ * the first listed.
  *
  * @param episodes looked at only with `flapping`
  */
@@ -203,7 +205,7 @@ export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean,
   if (healthySince !== undefined && isDue(now, addDuration(healthySince, HEALTHY_FOR))) return undefined;
   if (isUnhealthy) return rest;
   // An incident in which nothing was done needs no memory.
-  if (incident.taken.length === 0 && incident.settling === undefined) return undefined;
+  if (incident.taken.length === 0 && incident.recovering === undefined) return undefined;
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
 }
 
@@ -235,7 +237,7 @@ const CONFIRM_CHECK = minutes(1);
 
 /** Holds a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
 export function unconfirmed(
-  { terms: { confirm }, dueCondition: { field = '' } }: DueNode,
+  { entryPolicy: { confirm }, dueCondition: { field = '' } }: DueNode,
   answer: string | undefined,
   now: EpochMs,
 ): Blocker | undefined {

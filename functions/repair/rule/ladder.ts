@@ -1,20 +1,21 @@
 /**
- * The actions of `repair.actions`, and which one is next at a node: the first of the list that was not taken in this incident and has an
- * allowance left. An action is taken once it was accepted. The record keeps nothing else of the place in the list, so no veto and no crash
- * repeats an act. An action whose type, template or timeout was edited is a new one. Pure.
+ * The actions of `repair.actions`, and which one is next at a node: the first of the list that was not taken in this
+ * incident and has an allowance left. An action is taken once it was accepted. The record keeps nothing else of the
+ * place in the list, so no veto and no crash repeats an act. An action whose type, template or timeout was edited is a
+ * new one. Pure.
  */
 import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
 import type { Act, ActionAnswer, Attempt, NodeRecord } from '../record.ts';
 import {
   BLOCKED_CHECK,
   type DueNode,
-  type DueTurn,
+  type DueAction,
   type Finding,
-  type JudgedNode,
+  type NodeFacts,
   type LadderAction,
   type NodeDecision,
   type NodeFinding,
-  QUIET,
+  IDLE,
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -51,8 +52,11 @@ const FAULT_CHECK = minutes(60);
 /** Acts are remembered for so long. */
 const KEPT_FOR = hours(24);
 
-/** Judges a node at which nothing is under way, by its own state and by the ladder. @param stale an attempt that another run did not carry out */
-export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
+/**
+ * Judges a node at which nothing is under way, by its own state and by the ladder.
+ * @param unfinished an attempt that another run did not carry out
+ */
+export function judgeByLadder(judged: NodeFacts, unfinished?: Attempt): Finding {
   const { decision, node, record, isOn } = judged;
   const { now } = judged.context;
   switch (decision.kind) {
@@ -60,11 +64,11 @@ export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
     case 'refuse': {
       const finding = judgeUndue(judged, decision);
       // While repair is off, what an attempt has set is taken back at once.
-      const isLeft = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
-      return { ...finding, takesBack: finding.takesBack || isLeft };
+      const hasMarks = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
+      return { ...finding, takesBack: finding.takesBack || hasMarks };
     }
     case 'tolerate':
-      return { ...QUIET, record, verdict: { ...decision, node }, time: decision.dueCondition.dueTime };
+      return { ...IDLE, record, verdict: { ...decision, node }, time: decision.dueCondition.dueTime };
     case 'unclaimed':
     case 'blocked':
     case 'vetoed':
@@ -72,66 +76,66 @@ export function judgeTurn(judged: JudgedNode, stale?: Attempt): Finding {
       const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
       const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
       const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
-      return { ...QUIET, record, verdict: { ...decision, node }, time: earliest(ends, check) };
+      return { ...IDLE, record, verdict: { ...decision, node }, time: earliest(ends, check) };
     }
     case 'due':
-      return judgeDue(judged, decision, stale);
+      return judgeDue(judged, decision, unfinished);
   }
 }
 
 /** Which action of its ladder a due node gets. */
-function judgeDue({ node, record, context }: JudgedNode, decision: DueNode, stale: Attempt | undefined): Finding {
+function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfinished: Attempt | undefined): Finding {
   const { now, launchesFrom } = context;
   const { dueCondition, ladder, claim } = decision;
   const { incident, acts, refusals } = record;
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
-  const { passed } = incident ?? {};
+  const { skipped } = incident ?? {};
   const basis = context.basisOf(claim);
   const hasClaim = claim !== undefined;
-  const turn = turnOf({ ladder, taken, acts, refusals, basis, passed, launchesFrom, hasClaim }, now);
-  switch (turn.kind) {
+  const next = nextAction({ ladder, taken, acts, refusals, basis, skipped, launchesFrom, hasClaim }, now);
+  switch (next.kind) {
     case 'next': {
-      const { action } = turn;
+      const { action } = next;
       const rest = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
-      const same = stale?.key === keyOf(action) ? stale : undefined;
+      const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return { ...QUIET, record: begun, verdict: { kind: 'due', decision, action, rest, stale: same } };
+      return { ...IDLE, record: begun, verdict: { kind: 'due', due: decision, action, rest, unfinished: same } };
     }
     case 'refused': {
-      const message = `${decision.message}; refused: ${turn.message}; it is tried again at ${toTimestamp(turn.until)}`;
-      return { ...QUIET, record, verdict: { kind: 'retry', node, message }, time: turn.until };
+      const message = `${decision.message}; refused: ${next.message}; it is tried again at ${toTimestamp(next.until)}`;
+      return { ...IDLE, record, verdict: { kind: 'retry', node, message }, time: next.until };
     }
     case 'unavailable': {
-      const message = `${decision.message}; no replacement can be launched: it is tried again at ${toTimestamp(turn.until)}`;
+      const message = `${decision.message}; no replacement can be launched: it is tried again at ${toTimestamp(next.until)}`;
       const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
-      return { ...QUIET, record, verdict, time: turn.until };
+      return { ...IDLE, record, verdict, time: next.until };
     }
     case 'exhausted': {
-      const returns = turn.until === undefined ? '' : `; an allowance returns at ${toTimestamp(turn.until)}`;
+      const returns = next.until === undefined ? '' : `; an allowance returns at ${toTimestamp(next.until)}`;
       const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
       const message = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
-      const time = earliest(turn.until, addDuration(now, BLOCKED_CHECK));
-      return { ...QUIET, record, verdict: { kind: 'exhausted', node, message }, time };
+      const time = earliest(next.until, addDuration(now, BLOCKED_CHECK));
+      return { ...IDLE, record, verdict: { kind: 'exhausted', node, message }, time };
     }
   }
 }
 
 /** A healthy node, or one that cannot be judged. */
 function judgeUndue(
-  { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: JudgedNode,
+  { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
 ): Finding {
   const verdict = { ...decision, node };
-  const faulty = { ...QUIET, record, verdict, time: addDuration(now, FAULT_CHECK) };
+  const faulty = { ...IDLE, record, verdict, time: addDuration(now, FAULT_CHECK) };
   if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime') return faulty;
   const takesBack = record.ours !== undefined;
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
-  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...QUIET, record, verdict, takesBack };
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...IDLE, record, verdict, takesBack };
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   const kept = isKept(record, now) ? record : undefined;
-  return { ...QUIET, record: kept, ...(wasUnhealthy && { verdict }), time, takesBack };
+  return { ...IDLE, record: kept, ...(wasUnhealthy && { verdict }), time, takesBack };
 }
 
 /** Whether anything of a healthy node is worth remembering. */
@@ -142,14 +146,17 @@ const isKept = ({ incident, acts, ours, episodes, clocks, attempt, said }: NodeR
   (said !== undefined && !isDue(now, addDuration(said.time, hours(1))));
 
 /** The action that the node is due for, before the pool has decided. */
-export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueTurn | undefined =>
+export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
 
 /** What is decided of the node. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;
 
-/** The actions in their order. A reboot whose pods have time becomes a drain and the reboot. @param own the NodeClaim's terminationGracePeriod */
+/**
+ * The actions in their order. A reboot whose pods have time becomes a drain and the reboot.
+ * @param own the NodeClaim's terminationGracePeriod
+ */
 export function ladderOf(
   {
     actions = DEFAULT_ACTIONS,
@@ -221,7 +228,10 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
   return times.reduce<EpochMs | undefined>((last, time) => (last === undefined ? time : latest(last, time)), undefined);
 }
 
-/** Actions that count as taken when an incident begins. Within a day of one of the same type it goes on in the ladder, after the actions before the last one. */
+/**
+ * Actions that count as taken when an incident begins. Within a day of one of the same type it goes on in the ladder,
+ * after the actions before the last one.
+ */
 export function takenBefore(
   { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
   type: string,
@@ -233,10 +243,10 @@ export function takenBefore(
   const index = ladder.findIndex(action => keyOf(action) === last);
   const action = ladder[index];
   if (action === undefined) return [];
-  const isLeft = action.type === 'Terminate' || allowanceReturns(action, acts, now) === undefined;
+  const mayRepeat = action.type === 'Terminate' || allowanceReturns(action, acts, now) === undefined;
   const previous = ladder[index - 1];
   const first = previous !== undefined && isBeforeReboot({ key: keyOf(previous) }) ? index - 1 : index;
-  return ladder.slice(0, isLeft ? first : index + 1).map(keyOf);
+  return ladder.slice(0, mayRepeat ? first : index + 1).map(keyOf);
 }
 
 export type NextAction =
@@ -256,7 +266,7 @@ interface LadderState {
   /** What a try rests on. A refusal with another basis counts no more. */
   readonly basis: string;
   /** Replacements that did not become ready in this incident. */
-  readonly passed?: readonly string[] | undefined;
+  readonly skipped?: readonly string[] | undefined;
   /** When the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;
   /** Without one there is nothing to replace. */
@@ -264,8 +274,8 @@ interface LadderState {
 }
 
 /** Which action is next. */
-export function turnOf(state: LadderState, now: EpochMs): NextAction {
-  const { ladder, taken, acts, refusals = {}, basis, passed = [], launchesFrom, hasClaim = true } = state;
+export function nextAction(state: LadderState, now: EpochMs): NextAction {
+  const { ladder, taken, acts, refusals = {}, basis, skipped = [], launchesFrom, hasClaim = true } = state;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
   let launch: LadderAction | undefined;
   let returns: EpochMs | undefined;
@@ -284,7 +294,7 @@ export function turnOf(state: LadderState, now: EpochMs): NextAction {
       continue;
     }
     if (action.type === 'Replace' && !hasClaim) continue;
-    if (action.type === 'Replace' && (passed.includes(key) || !mayLaunch)) {
+    if (action.type === 'Replace' && (skipped.includes(key) || !mayLaunch)) {
       launch ??= action;
       continue;
     }
@@ -292,7 +302,7 @@ export function turnOf(state: LadderState, now: EpochMs): NextAction {
     const until = refusal?.basis === basis ? tryTime(refusal, action) : undefined;
     if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', action };
     // A refusal that may pass keeps its turn.
-    if (mayPass(refusal, action)) return { kind: 'refused', until, message: refusal.message };
+    if (isTransient(refusal, action)) return { kind: 'refused', until, message: refusal.message };
     if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
   }
   if (again === undefined && launch !== undefined)
@@ -302,19 +312,21 @@ export function turnOf(state: LadderState, now: EpochMs): NextAction {
 
 const RESOURCE_CHECK = seconds(30);
 
-/** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
-const passesBy = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
+/**
+ * A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet.
+ */
+const transientUntil = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
   addDuration(firstTime, type === 'CustomResource' ? timeout : SHORT_FAILURE);
 
-export const mayPass = (refusal: Refusal, action: LadderAction): boolean =>
-  refusal.cause === 'passing' && refusal.lastTime < passesBy(refusal, action);
+export const isTransient = (refusal: Refusal, action: LadderAction): boolean =>
+  refusal.cause === 'passing' && refusal.lastTime < transientUntil(refusal, action);
 
 /** A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often. */
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
-  if (!mayPass(refusal, action)) return nextTry(refusal);
+  if (!isTransient(refusal, action)) return nextTry(refusal);
   const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
   const next = addDuration(refusal.lastTime, delay);
-  const last = passesBy(refusal, action);
+  const last = transientUntil(refusal, action);
   return next < last ? next : last;
 }
 

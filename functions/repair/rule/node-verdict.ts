@@ -1,13 +1,14 @@
 /**
- * What a pass finds of each node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has lasted its toleration. From then on
- * the node is due, unless its NodeClaim is not certain, somebody vetoes, or somebody else is at work on it. A judgement says what has to be
- * read before anything is decided: what only due nodes need is not read while none is due. What a whole pool allows is `functions/repair/decide.ts`. Pure.
+ * What a pass finds of each node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has
+ * lasted its toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or
+ * somebody else is at work on it. A judgement says what has to be read before anything is decided: what only due nodes
+ * need is not read while none is due. What a whole pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { actsOf, endsBy, newNode, replacementOf } from './attempt.ts';
 import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
 import { disruptionBudgetOf } from './disruption-budget.ts';
 import { nextEpisodes } from './flapping.ts';
-import { createGuards, isJustRebooted, isStopped, otherAtWork, type Surroundings, vetoOf } from './guards.ts';
+import { createGuards, isJustRebooted, isStopped, otherWorkOn, type Surroundings, vetoOf } from './guards.ts';
 import {
   clocksOf,
   clocksStill,
@@ -20,21 +21,21 @@ import {
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
-import { dueOf, judgeTurn, keyOf, ladderOf } from './ladder.ts';
+import { dueOf, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
 import type { Attempt, Episode, NodeRecord, PoolRecord } from '../record.ts';
 import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
   type JudgeContext,
-  type JudgedNode,
+  type NodeFacts,
   type NodeDecision,
   type NodeFinding,
   type NodeName,
   type PresentNode,
   type RepairRules,
   SAID,
-  type Terms,
+  type EntryPolicy,
   type UnhealthyStatement,
 } from './verdict.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -145,9 +146,9 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, asked });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
-  const other = isUnhealthy ? otherAtWork(node, claim, asked, now) : undefined;
-  const since = other && (known.others?.what === other.what ? known.others.time : now);
-  const { incident: _, others: __, pool: ___, ours, ...rest } = known;
+  const other = isUnhealthy ? otherWorkOn(node, claim, asked, now) : undefined;
+  const since = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
+  const { incident: _, otherWork: __, pool: ___, ours, ...rest } = known;
   const incident = incidentAt(known.incident, isUnhealthy, now);
   const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
   const record: NodeRecord = {
@@ -160,21 +161,21 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
     ...(known.incident !== undefined && incident === undefined && endOf(known)),
     episodes: [...episodes],
     acts: [...(before?.acts ?? actsOf(node))],
-    ...(other && since !== undefined && { others: { what: other.what, time: since } }),
+    ...(other && since !== undefined && { otherWork: { what: other.what, time: since } }),
   };
   const wasUnhealthy = Object.keys(known.clocks).length > 0;
-  const judged: JudgedNode = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
+  const judged: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
   const finding = withEnds(
-    record.attempt === undefined ? judgeTurn(judged) : judgeAttempt(judged, record.attempt),
+    record.attempt === undefined ? judgeByLadder(judged) : judgeAttempt(judged, record.attempt),
     judged,
   );
-  const ends = other && since !== undefined ? addDuration(since, other.countsFor) : undefined;
+  const ends = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
   if (ends === undefined || isDue(now, ends)) return finding;
   return { ...finding, state: isOn ? 'inFlight' : finding.state, time: earliest(finding.time, ends) };
 }
 
 /** Adds what ends by itself: an incident after a while, and the marks of a replacement. */
-function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: JudgedNode): PresentNode {
+function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: NodeFacts): PresentNode {
   const { record } = finding;
   const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
   const wellEnds =
@@ -185,13 +186,13 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
   // A run that died has left this, and nothing begins now that would use it.
-  const isLeft = isUnused || (record?.attempt === undefined && annotation !== undefined);
+  const isLeftover = isUnused || (record?.attempt === undefined && annotation !== undefined);
   return {
     ...finding,
     kind: 'present',
     node,
-    takesBack: finding.takesBack || isMarked || (isLeft && dueOf(finding) === undefined),
-    state: finding.state === 'quiet' && replacement !== undefined ? 'followed' : finding.state,
+    takesBack: finding.takesBack || isMarked || (isLeftover && dueOf(finding) === undefined),
+    state: finding.state === 'idle' && replacement !== undefined ? 'followed' : finding.state,
     time: earliest(isOver ? finding.time : earliest(finding.time, wellEnds), unmarks),
   };
 }
@@ -252,15 +253,15 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   }
   const veto = vetoOf(node, claim, rules.poolVeto, now);
   if (veto !== undefined) return { kind: 'vetoed', dueCondition, veto, message: `${message}; ${veto.message}` };
-  const other = otherAtWork(node, claim, asked, now);
+  const other = otherWorkOn(node, claim, asked, now);
   if (other !== undefined) {
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
     return { kind: 'blocked', reason: 'BeingDisrupted', dueCondition, message: why };
   }
   const { priority = 0 } = entry.statement;
-  const terms: Terms = { priority, ...termsOf(settings, entry) };
-  const ladder = ladderOf(terms, claim?.terminationGracePeriod);
-  return { kind: 'due', dueCondition, claim, severity, terms, ladder, dueSince, message };
+  const entryPolicy: EntryPolicy = { priority, ...termsOf(settings, entry) };
+  const ladder = ladderOf(entryPolicy, claim?.terminationGracePeriod);
+  return { kind: 'due', dueCondition, claim, severity, entryPolicy, ladder, dueSince, message };
 }
 
 /** What is seen once the intent of an act is recorded. */
@@ -271,13 +272,16 @@ export interface SecondLook {
   readonly rules: RepairRules;
   readonly asked: string | undefined;
   /** The NodeClaim is as the pass has listed it. */
-  readonly isListed: boolean;
+  readonly isClaimListed: boolean;
   /** Its place is reserved in the limits of zone and cluster. */
   readonly isCounted: boolean;
 }
 
-/** `readMore`: what was listed says no, and a read may say otherwise. `overtaken`: somebody else terminates the node forcefully by now. */
-export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readMore';
+/**
+ * `readClaim`: the listed NodeClaim says no, and a read may say otherwise. `overtaken`: somebody else terminates the node
+ * forcefully by now.
+ */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
 
 /** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
 export function stillWanted(
@@ -285,24 +289,24 @@ export function stillWanted(
     attempt,
     record,
     confirm,
-  }: Pick<JudgedNode, 'record'> & {
+  }: Pick<NodeFacts, 'record'> & {
     readonly attempt: Pick<Attempt, 'key'>;
     readonly confirm: Confirmation | undefined;
   },
-  { now, node, claim, rules, asked, isListed, isCounted }: SecondLook,
+  { now, node, claim, rules, asked, isClaimListed, isCounted }: SecondLook,
   decide = decideNode,
 ): StillWanted {
   const settings = readableSettings(rules);
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
   const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
   const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
-  if (isListed && decision.kind !== 'due') return 'readMore';
+  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
   // Limits that came into force since may not count this repair.
   if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
   if (decision.kind === 'finishing') return 'overtaken';
   // The entry that decides by now may have another list, or ask EC2.
-  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.terms.confirm === confirm;
+  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.entryPolicy.confirm === confirm;
   return isSame ? 'act' : 'calledOff';
 }
 
@@ -383,7 +387,7 @@ export interface Unconfirmed {
 /** Nodes that EC2 is asked about. Freeze, zone and threshold let them through: an outage asks nothing. */
 export function toBeConfirmed({ present }: JudgedPool, surroundings: Surroundings | undefined): readonly Unconfirmed[] {
   const asking = present.flatMap((finding): Unconfirmed[] => {
-    const check = dueOf(finding)?.decision.terms.confirm;
+    const check = dueOf(finding)?.due.entryPolicy.confirm;
     return check === undefined ? [] : [{ node: finding.node, check }];
   });
   if (surroundings === undefined || asking.length === 0) return [];

@@ -15,12 +15,21 @@ export interface ClusterNodes {
   readonly pools: readonly string[];
 }
 
-/** Whether a schedule is in force, and when that changes; undefined: it cannot be read (`shared/contract/budget-schedule.ts`). */
+/**
+ * Whether a schedule is in force, and when that changes; undefined: it cannot be read
+ * (`shared/contract/budget-schedule.ts`).
+ */
 export type Activity = (
   schedule: string,
   duration: DurationMs,
   now: EpochMs,
 ) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
+
+/** All that a pass is asked for. */
+export interface Asked extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
+  /** Of the nodes that are named. */
+  readonly uids: ReadonlySet<string>;
+}
 
 /** What was read of a pool. */
 export interface PoolFacts {
@@ -39,7 +48,7 @@ export interface PoolFacts {
   readonly records: ReadonlyMap<string, StoredNode>;
   /** The same of those whose Nodes are gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
-  readonly asks: Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'>;
+  readonly asks: Asked;
   /** What a refused act rests on, beside its NodeClaim. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
   /** Whether a schedule of the NodePool's budgets is in force. */

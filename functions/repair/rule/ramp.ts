@@ -1,4 +1,6 @@
-/** The ramp: after a hold of freeze, zone or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure. */
+/**
+ * The ramp: after a hold of freeze, zone or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
+ */
 import type { PoolRecord, Ramp } from '../record.ts';
 import type { Blocker } from './verdict.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
@@ -26,7 +28,9 @@ export function nextRamp(
 export const rampAt = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =>
   ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR)) ? undefined : ramp;
 
-/** When its step is over, else the ramp itself: a step that nobody follows, as while repair is off, asks for no pass. */
+/**
+ * When its step is over, else the ramp itself: a step that nobody follows, as while repair is off, asks for no pass.
+ */
 export function rampTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
   const stepEnd = addDuration(stepTime, STEP);
   return granted > 0 && !isDue(now, stepEnd) ? stepEnd : addDuration(stepTime, KEPT_FOR);

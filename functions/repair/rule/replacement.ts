@@ -1,8 +1,8 @@
 /**
- * The replacement of an unhealthy node, a NodeClaim that Karpenter launches: of the NodePool's template, with the size of the unhealthy node and in
- * its zone, capacity type and architecture. A taint reserves it until it is ready; the taint goes before the unhealthy NodeClaim does,
- * and from then on it stays, whatever becomes of the unhealthy node. The NodePool must have room for it: its limits are not asked for a NodeClaim that
- * somebody else makes. Pure.
+ * The replacement of an unhealthy node, a NodeClaim that Karpenter launches: of the NodePool's template, with the
+ * size of the unhealthy node and in its zone, capacity type and architecture. A taint reserves it until it is ready;
+ * the taint goes before the unhealthy NodeClaim does, and from then on it stays, whatever becomes of the unhealthy
+ * node. The NodePool must have room for it: its limits are not asked for a NodeClaim that somebody else makes. Pure.
  */
 import type { LaunchPause, Replacement } from '../record.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';
@@ -79,7 +79,9 @@ const isStarting = ({ taints = [] }: NodeView, { startupTaints = [] }: NodeClaim
 
 const MARKED_FOR = hours(1);
 
-/** From when on its marks are taken off although the unhealthy node is still there; undefined: its taint is still on. */
+/**
+ * From when on its marks are taken off although the unhealthy node is still there; undefined: its taint is still on.
+ */
 export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
   releasedTime && addDuration(releasedTime, MARKED_FOR);
 

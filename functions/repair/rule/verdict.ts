@@ -1,4 +1,7 @@
-/** What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what records say of it. */
+/**
+ * What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what
+ * records say of it.
+ */
 import type { ActionAnswer, ActionType, Attempt, DueCondition, NodeRecord, Replacement } from '../record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
@@ -51,8 +54,8 @@ export interface StatedLimits extends RepairLimits {
 
 export interface LimitsInForce {
   /**
-   * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and between two
-   * with this one, nothing was left uncounted.
+   * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and
+   * between two with this one, nothing was left uncounted.
    */
   readonly basis: string;
   /** Those that bind the pool. */
@@ -83,8 +86,8 @@ export interface Veto {
 export interface OtherWork {
   /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
   readonly what: string;
-  /** It counts as a repair in flight for this long after it was first seen. After that it holds its own node alone. */
-  readonly countsFor: DurationMs;
+  /** For so long after it was first seen. After that it holds its own node alone. */
+  readonly inFlightFor: DurationMs;
 }
 
 /** A statement that holds, and since when. */
@@ -105,7 +108,7 @@ export interface LadderAction extends Omit<RepairAction, 'type'> {
 }
 
 /** What the entry that decides says of a repair. */
-export interface Terms {
+export interface EntryPolicy {
   readonly priority: number;
   readonly actions: readonly RepairAction[];
   readonly drainBound: DrainBound;
@@ -122,7 +125,7 @@ export interface DueNode {
   /** How many statements hold. */
   readonly severity: number;
   /** Of the entry that decides: its priority, and what is done. */
-  readonly terms: Terms;
+  readonly entryPolicy: EntryPolicy;
   /** The actions of that entry, in their order. */
   readonly ladder: readonly LadderAction[];
   /** Since when any entry has been due. */
@@ -239,27 +242,22 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'gone' }
 );
 
-/** The action that a node is due for. */
-interface TurnAction {
+/** The node itself may be acted on, and this is the action that it is due for: the pool decides. */
+export interface DueAction {
+  readonly kind: 'due';
+  readonly due: DueNode;
   readonly action: LadderAction;
   /** What follows it. */
   readonly rest: readonly LadderAction[];
   /** An attempt that another run did not carry out, at the same action. */
-  readonly stale: Attempt | undefined;
+  readonly unfinished: Attempt | undefined;
   /** It is ready, and opened before the node goes. */
   readonly replacement?: Replacement | undefined;
 }
 
-/** A node that is due, and whose turn it is. */
-export interface Candidate extends TurnAction {
+/** A node that may be repaired now. */
+export interface Candidate extends DueAction {
   readonly finding: PresentNode;
-  readonly due: DueNode;
-}
-
-/** The node itself may be acted on: the pool decides. */
-export interface DueTurn extends TurnAction {
-  readonly kind: 'due';
-  readonly decision: DueNode;
 }
 
 /** What happened and no run has reported. */
@@ -276,14 +274,14 @@ export interface Finding {
   /** As it is to be remembered; undefined: not at all. */
   readonly record: NodeRecord | undefined;
   /** What is decided of it, or that it is due and the pool decides; undefined: nothing that is to be said. */
-  readonly verdict: Verdict | DueTurn | undefined;
+  readonly verdict: Verdict | DueAction | undefined;
   /** When to look again; undefined: when something changes. */
   readonly time: EpochMs | undefined;
   /**
-   * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`: something is still to be
-   * followed, though it holds nobody.
+   * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
+   * something is still to be followed, though it holds nobody.
    */
-  readonly state: 'quiet' | 'followed' | 'inFlight';
+  readonly state: 'idle' | 'followed' | 'inFlight';
   /** What the repair made is to be taken back. */
   readonly takesBack: boolean;
   /** In the order in which it is said. */
@@ -304,9 +302,9 @@ export interface GoneNode extends Finding {
 export type NodeFinding = PresentNode | GoneNode;
 
 /** Nothing is under way at the node, and nothing is to be reported. */
-export const QUIET = { verdict: undefined, time: undefined, state: 'quiet', takesBack: false, unsaid: [] } as const;
+export const IDLE = { verdict: undefined, time: undefined, state: 'idle', takesBack: false, unsaid: [] } as const;
 /** Its repair is under way. */
-export const IN_FLIGHT = { ...QUIET, state: 'inFlight' } as const;
+export const IN_FLIGHT = { ...IDLE, state: 'inFlight' } as const;
 
 /** What nodes are judged by. */
 export interface JudgeContext {
@@ -331,7 +329,7 @@ export interface JudgeContext {
 }
 
 /** One node, while it is judged. */
-export interface JudgedNode {
+export interface NodeFacts {
   readonly context: JudgeContext;
   readonly node: NodeView;
   readonly record: NodeRecord;
@@ -345,8 +343,8 @@ export interface JudgedNode {
 
 /** Whether a limit lets one more repair begin. */
 export interface Gate {
-  /** undefined: it may begin, and takes its place. */
-  take(node: ZonedNode): Blocker | undefined;
+  /** undefined: it may begin, and counts from now on. */
+  admit(node: ZonedNode): Blocker | undefined;
 }
 
 export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;

@@ -1,23 +1,31 @@
 /** What a pass is asked for, as it stands in the record of the requests that wait for it. */
 import { describe, expect, it } from 'vitest';
-import { drainAsk, nodeAsk, readAsks } from '../../../functions/repair/wake-ups.ts';
+import type { PassAsk } from '../../../functions/repair/context.ts';
+import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/wake-ups.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const ended = { requestId: 'n1.1', answer: { kind: 'succeeded', message: 'drain Succeeded: ' } } as const;
 
+const read = (...asks: readonly PassAsk[]) => readAsks(asks.map(toAsk));
+
 describe('what a pass is asked for', () => {
   it('names nodes, and drains that ended', () => {
-    const asked = readAsks([drainAsk('n1', ended), nodeAsk('n2', toEpochMs(5))]);
-    expect(asked.isWhole).toBe(false);
+    const asked = read({ kind: 'drainEnd', uid: 'n1', end: ended }, forNode('n2', toEpochMs(5)));
     expect([...asked.uids]).toEqual(['n1', 'n2']);
     expect(asked.drainEnds.get('n1')).toEqual(ended);
   });
 
-  it.each(['!', '!{', '!null', '!{"uid":5}', '!{"uid":"n1","requestId":"n1.1","answer":"done"}'])(
+  it('takes an unhealthy node for one that has changed, where changes alone are asked about', () => {
+    expect(read(forNode('n1', toEpochMs(3)), forNode('n2', toEpochMs(5))).changesTime).toBe(5);
+    for (const other of [FOR_POOL, forNode('n3')])
+      expect(read(forNode('n1', toEpochMs(3)), other).changesTime).toBeUndefined();
+  });
+
+  it.each(['', '{', 'null', '{"uid":5}', '{"uid":"n1","requestId":"n1.1","answer":"done"}'])(
     'is the whole pool where %j cannot be read',
     text => {
-      const asked = readAsks([text, nodeAsk('n2', toEpochMs(5))]);
-      expect(asked).toMatchObject({ isWhole: true, changesTime: undefined });
+      const asked = readAsks([{ kind: 'message', text }, toAsk(forNode('n2', toEpochMs(5)))]);
+      expect(asked.changesTime).toBeUndefined();
       expect(asked.drainEnds.size).toBe(0);
       expect([...asked.uids]).toEqual(['n2']);
     },

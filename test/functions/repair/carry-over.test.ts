@@ -1,8 +1,8 @@
 /** What earlier versions stored goes on as it would have: nothing is repeated, and nothing is forgotten. */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../functions/repair/rule/attempt.ts';
-import { intoNode, isSettledBy } from '../../../functions/repair/carried-attempts.ts';
-import { keyOf, ladderOf, turnOf } from '../../../functions/repair/rule/ladder.ts';
+import { intoNode, isNothingLeft } from '../../../functions/repair/carried-attempts.ts';
+import { keyOf, ladderOf, nextAction } from '../../../functions/repair/rule/ladder.ts';
 import { type CarriedAttempt, nodeCodec, poolCodec, poolOfBefore } from '../../../functions/repair/record.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { anAttempt, someSettings, T } from '../../builders/repair.ts';
@@ -36,7 +36,10 @@ const carry = (overrides: Partial<CarriedAttempt>, ladder = RUNGS) =>
 /** Whose turn it is once what is under way is over. */
 const next = (overrides: Partial<CarriedAttempt>, ladder = RUNGS): string => {
   const { incident, acts, refusals } = carry(overrides, ladder);
-  const turn = turnOf({ ladder, taken: incident?.taken ?? [], acts, refusals, basis: '' }, addDuration(T, hours(1)));
+  const turn = nextAction(
+    { ladder, taken: incident?.taken ?? [], acts, refusals, basis: '' },
+    addDuration(T, hours(1)),
+  );
   return turn.kind === 'next' ? keyOf(turn.action) : turn.kind;
 };
 
@@ -114,9 +117,9 @@ describe('an attempt of before', () => {
   });
 
   it('of a node that is gone is over, unless something of it is left', () => {
-    expect(isSettledBy(carried({}), new Set())).toBe(true);
-    expect(isSettledBy(carried({}), new Set(['uid-n1']))).toBe(false);
-    expect(isSettledBy(carried({ mayHaveMade: [] }), new Set())).toBe(false);
+    expect(isNothingLeft(carried({}), new Set())).toBe(true);
+    expect(isNothingLeft(carried({}), new Set(['uid-n1']))).toBe(false);
+    expect(isNothingLeft(carried({ mayHaveMade: [] }), new Set())).toBe(false);
   });
 });
 

@@ -33,7 +33,7 @@ function facts(
     claims: new Map(claims.map(claim => [claim.uid, claim])),
     records: new Map(),
     gone: new Map(),
-    asks: { observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
+    asks: { uids: new Set(), observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
     basisOf: () => '',
     activity,
     dueFacts: undefined,

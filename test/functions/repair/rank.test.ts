@@ -17,7 +17,10 @@ interface Waiting {
 function candidate({ priority, waited, severity }: Waiting, index: number): Candidate {
   const view = aNode([], { name: `n${String(index).padStart(3, '0')}`, uid: `uid-${index}` });
   const dueSince = addDuration(NOW, minutes(-waited));
-  return { finding: { node: view, view }, due: { terms: { priority }, dueSince, severity } } as unknown as Candidate;
+  return {
+    finding: { node: view, view },
+    due: { entryPolicy: { priority }, dueSince, severity },
+  } as unknown as Candidate;
 }
 
 const order = (waiting: readonly Waiting[]): readonly number[] =>

@@ -21,24 +21,24 @@ const CONFIRMS = { policies: [{ conditionType: 'Ready', toleration: '10m', confi
 /** A termination of n1 was granted, and n1 is looked at once more. */
 function answer(given: Partial<SecondLook>): string {
   const record = newNode('n1', 'default');
-  const look = { now: NOW, node, claim, rules: someRules(), asked: undefined, isListed: false, isCounted: true };
+  const look = { now: NOW, node, claim, rules: someRules(), asked: undefined, isClaimListed: false, isCounted: true };
   return stillWanted({ attempt: anAttempt('n1'), record, confirm: undefined }, { ...look, ...given });
 }
 
 it.each<[string, Partial<SecondLook>, string]>([
   ['while the node is due', {}, 'act'],
-  ['by the NodeClaim that the pass has listed', { isListed: true }, 'act'],
+  ['by the NodeClaim that the pass has listed', { isClaimListed: true }, 'act'],
   ['of a node that is well', { node: { ...node, conditions: [READY] } }, 'calledOff'],
   ['of a node that is tolerated', { node: { ...node, conditions: [aCondition('Ready', 'False', NOW)] } }, 'calledOff'],
   ['under a veto', { claim: { ...claim, ...VETO } }, 'calledOff'],
-  ['under a veto that the pass has listed', { claim: { ...claim, ...VETO }, isListed: true }, 'readMore'],
+  ['under a veto that the pass has listed', { claim: { ...claim, ...VETO }, isClaimListed: true }, 'readClaim'],
   ['while somebody else is at work', { asked: 'Lease node-n1' }, 'calledOff'],
   ['while the gate is closed', { rules: someRules({}, { gateOpen: false }) }, 'calledOff'],
   ['in mode Observe', { rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
   ['under limits that count it', { rules: someRules({}, LIMITS) }, 'act'],
   ['under limits that came since', { rules: someRules({}, LIMITS), isCounted: false }, 'calledOff'],
   ['of a NodeClaim that goes forcefully', { claim: GOING }, 'overtaken'],
-  ['of one that goes forcefully as the pass has listed it', { claim: GOING, isListed: true }, 'readMore'],
+  ['of one that goes forcefully as the pass has listed it', { claim: GOING, isClaimListed: true }, 'readClaim'],
   ['of one that goes, in mode Observe', { claim: GOING, rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
   ['by a list that has it no more', { rules: someRules(REBOOTS) }, 'calledOff'],
   [

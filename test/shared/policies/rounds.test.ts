@@ -3,7 +3,7 @@ import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { addDuration, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
+import { ALL, type Ask, nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { roundCodec } from '../../../shared/lifecycle/coalesce.ts';
 import { createRounds } from '../../../shared/policies/rounds.ts';
 
@@ -138,24 +138,57 @@ describe('rounds', () => {
   });
 });
 
+const named = (...names: readonly string[]): readonly Ask[] => names.map(name => ({ kind: 'scope', name }));
+
 describe('the next turn of a round', () => {
   const idle = { waiting: [], underWay: [], nextTime: at(10), armed: at(10) };
-  const busy = { waiting: [], underWay: ['a'], nextTime: at(10), armed: at(60) };
-  const many = Array.from({ length: 101 }, (_, index) => `pool-${index}`);
+  const busy = { waiting: [], underWay: named('a'), nextTime: at(10), armed: at(60) };
+  const many = named(...Array.from({ length: 101 }, (_, index) => `pool-${index}`));
 
   it.each([
     ['without a record the timer does nothing', undefined, [], 0, { kind: 'nothing' }],
-    ['without a record a request begins', undefined, ['a'], 0, { kind: 'begin', scopes: ['a'] }],
-    ['soon after a round a request waits', idle, ['a'], 5, { kind: 'wait', wakeTime: at(10), punctual: true }],
-    ['later it begins', idle, ['a'], 10, { kind: 'begin', scopes: ['a'] }],
+    ['without a record a request begins', undefined, named('a'), 0, { kind: 'begin', asks: named('a') }],
+    ['soon after a round a request waits', idle, named('a'), 5, { kind: 'wait', wakeTime: at(10), punctual: true }],
+    ['later it begins', idle, named('a'), 10, { kind: 'begin', asks: named('a') }],
     ['when the time is over and nothing waits, it is closed', idle, [], 10, { kind: 'close' }],
-    ['beside a round at work a request waits', busy, ['b'], 30, { kind: 'wait', wakeTime: at(60), punctual: false }],
-    ['a round that died is made again with what waits', busy, ['b'], 60, { kind: 'begin', scopes: ['a', 'b'] }],
-    ['everything holds all names', busy, 'all', 60, { kind: 'begin', scopes: 'all' }],
-    ['too many names are everything', { ...idle, waiting: ['x'] }, many, 10, { kind: 'begin', scopes: 'all' }],
+    [
+      'beside a round at work a request waits',
+      busy,
+      named('b'),
+      30,
+      { kind: 'wait', wakeTime: at(60), punctual: false },
+    ],
+    ['a round that died is made again with what waits', busy, named('b'), 60, { kind: 'begin', asks: named('a', 'b') }],
+    ['everything holds all names', busy, [ALL], 60, { kind: 'begin', asks: [ALL] }],
+    ['too many names are everything', { ...idle, waiting: named('x') }, many, 10, { kind: 'begin', asks: [ALL] }],
   ] as const)('%s', (_, held, requested, offset, expected) => {
     expect(nextTurn(held, requested, at(offset))).toMatchObject(expected);
   });
+
+  it('sums up names, and never a message', () => {
+    const message = { kind: 'message', text: 'x' } as const;
+    const turn = nextTurn({ ...idle, waiting: [message] }, many, at(10));
+    expect(turn).toEqual({ kind: 'begin', asks: [ALL, message] });
+  });
+});
+
+it.each([
+  [['a', 'b'], named('a', 'b')],
+  ['all', [ALL]],
+  [
+    ['!x', 'a'],
+    [{ kind: 'message', text: 'x' }, ...named('a')],
+  ],
+  [
+    ['*', '!x'],
+    [ALL, { kind: 'message', text: 'x' }],
+  ],
+  [[], []],
+] as const)('what is asked for is stored as %j', (stored, waiting) => {
+  const state = { waiting: stored, underWay: [], nextTime: 0 };
+  const codec = roundCodec('repair');
+  expect(codec.parse(state)).toEqual({ waiting, underWay: [], nextTime: 0 });
+  expect(codec.toState({ waiting, underWay: [], nextTime: toEpochMs(0) })).toEqual(state);
 });
 
 it('the record of a round is refused in another shape', () => {

@@ -33,7 +33,7 @@ function gateOf({ limits = [], taken = [], nodes = [] }: Case) {
 
 /** How many of these may begin, one after the other. */
 const begun = (gate: ReturnType<typeof gateOf>, nodes: readonly NodeView[]): number =>
-  nodes.filter(node => gate.take(node) === undefined).length;
+  nodes.filter(node => gate.admit(node) === undefined).length;
 
 describe('how many may begin', () => {
   it.each([
@@ -85,7 +85,7 @@ describe('how many may begin', () => {
     const many = nodesIn(undefined, 1_001);
     const gate = gateOf({ nodes: many });
     expect(begun(gate, many)).toBe(1_000);
-    expect(gate.take(nodeIn('one more'))?.message).toContain('so many are counted at most');
+    expect(gate.admit(nodeIn('one more'))?.message).toContain('so many are counted at most');
   });
 });
 
@@ -94,7 +94,7 @@ it('says which policy holds it, by what numbers, and that it looks again after h
   const [first = nodeIn('a0'), second = nodeIn('a1')] = nodes;
   const limits = [{ maxConcurrentRepairsPerZone: { count: 1 } }, { maxConcurrentRepairsPerCluster: { percent: 0 } }];
   const gate = gateOf({ limits, nodes, taken: [first] });
-  expect(gate.take(second)).toEqual({
+  expect(gate.admit(second)).toEqual({
     kind: 'budget',
     reason: 'ZoneConcurrencyBudget',
     message: '1 repair is under way in zone a, maxConcurrentRepairsPerZone of NodeLifecyclePolicy p0 allows 1',
@@ -105,7 +105,7 @@ it('says which policy holds it, by what numbers, and that it looks again after h
     },
     until: addDuration(NOW, seconds(30)),
   });
-  expect(gate.take(nodeIn('n'))).toMatchObject({
+  expect(gate.admit(nodeIn('n'))).toMatchObject({
     reason: 'ClusterConcurrencyBudget',
     message: '1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy p1 allows 0',
     setting: { numbers: { underWay: 1, allowed: 0 } },
@@ -143,7 +143,7 @@ it('property: never lets more through than every limit allows, and holds nothing
             under.length < most(perCluster, nodes.length) &&
             (node.labels[ZONE] === undefined || there(under) < most(perZone, there(nodes))),
         );
-        expect(gate.take(node) === undefined).toBe(isFree);
+        expect(gate.admit(node) === undefined).toBe(isFree);
         if (isFree) under.push(node);
       }
     }),

@@ -271,7 +271,7 @@ describe('settling', () => {
       'uid-n1': {
         ...newNode('n1', 'default'),
         clocks: { 'Ready=False': { start: T, stated: T } },
-        incident: { type: 'Ready', taken: [], settling: { totalMs, ...(since !== undefined && { since }) } },
+        incident: { type: 'Ready', taken: [], recovering: { totalMs, ...(since !== undefined && { since }) } },
       },
     });
     const verdict = (totalMs: number, since?: EpochMs): readonly string[] =>

@@ -175,7 +175,7 @@ describe('an incident', () => {
 
   it('of which nothing was done leaves nothing; one that others have held for a while does', () => {
     expect(incidentAt({ type: 'Ready', taken: [] }, false, at(0))).toBeUndefined();
-    const settled: Incident = { type: 'Ready', taken: [], settling: { totalMs: minutes(3) } };
+    const settled: Incident = { type: 'Ready', taken: [], recovering: { totalMs: minutes(3) } };
     expect(incidentAt(settled, false, at(0))).toEqual({ ...settled, healthySince: at(0) });
   });
 });

@@ -9,7 +9,7 @@ import {
   newNode,
 } from '../../../../functions/repair/rule/attempt.ts';
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
-import { keyOf, ladderOf, takenBefore, turnOf } from '../../../../functions/repair/rule/ladder.ts';
+import { keyOf, ladderOf, takenBefore, nextAction } from '../../../../functions/repair/rule/ladder.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
@@ -46,7 +46,7 @@ interface Given {
 }
 
 function turn({ ladder = THREE, taken = [], acts: done = [], refusals, now = 0 }: Given): string {
-  const found = turnOf({ ladder, taken, acts: done, refusals, basis: '' }, at(now));
+  const found = nextAction({ ladder, taken, acts: done, refusals, basis: '' }, at(now));
   if (found.kind === 'next') return keyOf(found.action);
   const until = found.until === undefined ? 'for good' : `${(found.until - T) / 60_000}`;
   return `${found.kind} ${until}`;
@@ -201,7 +201,7 @@ it('property: I11 no action twice for one incident, and none beyond its allowanc
         if (step.kind !== 'act' || type === undefined) continue;
         const taken = record.incident?.taken ?? takenBefore(record, type, own, now);
         const { acts: done, refusals } = record;
-        const next = turnOf({ ladder: own, taken, acts: done, refusals, basis: '' }, now);
+        const next = nextAction({ ladder: own, taken, acts: done, refusals, basis: '' }, now);
         if (next.kind !== 'next') continue;
         const { action: rung } = next;
         record = { ...record, incident: { ...record.incident, type, taken: [...taken] } };
