@@ -1,6 +1,6 @@
 /** Who holds a node: a veto of a person or of Karpenter, and others who are at work on it. */
 import { describe, expect, it } from 'vitest';
-import { createGuards, isStopped, otherAtWork, vetoOf } from '../../../../functions/repair/rule/guards.ts';
+import { createGuards, isStopped, otherWorkOn, vetoOf } from '../../../../functions/repair/rule/guards.ts';
 import type { VetoCarrier } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -88,8 +88,8 @@ describe('somebody else at work', () => {
     claimed: NodeClaimView | undefined = claim(),
     asked?: string,
   ): readonly [string, number] | undefined => {
-    const found = otherAtWork(given, claimed, asked, NOW);
-    return found && [found.what, found.countsFor / minutes(1)];
+    const found = otherWorkOn(given, claimed, asked, NOW);
+    return found && [found.what, found.inFlightFor / minutes(1)];
   };
 
   it.each<[string, NodeView, NodeClaimView | undefined, readonly [string, number] | undefined]>([
