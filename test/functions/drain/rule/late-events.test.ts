@@ -148,7 +148,8 @@ describe('ends that are remembered', () => {
   });
 
   it('go when no message can come any more, but for those that something open still needs', () => {
-    const [old, fresh] = [at(-REMEMBERED_FOR / minutes(1)), addDuration(at(-REMEMBERED_FOR / minutes(1)), seconds(1))];
+    const old = at(0 - REMEMBERED_FOR / minutes(1));
+    const fresh = addDuration(old, seconds(1));
     const one = (time: EpochMs, gpu: string) => ({ fault: fault([`GPU/${gpu}`]), said: said(-5), time });
     const kept = (record: Partial<DrainRecord>) => rememberEnds(observation({ record }).record, undefined, NOW);
     const recoveries = [one(old, 'A'), one(old, 'B'), one(fresh, 'C')];
