@@ -1,11 +1,11 @@
-/** Which NodeClaims Karpenter launches in a simulation, and how: those that Curfew creates, and those of pools that a step `launch` has named. */
+/** Which NodeClaims Karpenter launches in a simulation, and how: those that Curfew or a Karpenter by itself creates, and those of pools that a step `launch` has named. */
 import type { ObservedWrite } from '../packages/kube-apiserver/src/types.ts';
 import type { LaunchResult } from './scenario/scenario.ts';
 
 export interface Launches {
   /** From now on. */
   set(nodePool: string, result: LaunchResult): void;
-  /** Hears of each write of Curfew's. */
+  /** Hears of each write of Curfew's, and of a Karpenter's that acts by itself. */
   written(write: ObservedWrite): void;
   /** undefined: it stays as it is. */
   resultFor(claim: { readonly uid: string; readonly nodePool: string | undefined }): LaunchResult | undefined;
@@ -15,7 +15,7 @@ export interface Launches {
 
 export function createLaunches(): Launches {
   const results = new Map<string, LaunchResult>();
-  const createdByCurfew = new Set<string>();
+  const created = new Set<string>();
   const listeners: ((nodePool: string) => void)[] = [];
   return {
     set(nodePool, result) {
@@ -24,12 +24,12 @@ export function createLaunches(): Launches {
     },
     written({ verb, resource, after }) {
       if (verb === 'create' && resource.resource === 'nodeclaims' && after !== undefined) {
-        createdByCurfew.add(after.metadata.uid);
+        created.add(after.metadata.uid);
       }
     },
     resultFor({ uid, nodePool }) {
       const stated = nodePool === undefined ? undefined : results.get(nodePool);
-      return stated ?? (createdByCurfew.has(uid) ? 'succeed' : undefined);
+      return stated ?? (created.has(uid) ? 'succeed' : undefined);
     },
     onSet: action => void listeners.push(action),
   };

@@ -6,7 +6,8 @@ import type { BuriedMessage } from '../runtime/system-parts.ts';
 import type { StartActor } from './actors/actor.ts';
 import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';
-import { startKarpenter } from './actors/karpenter.ts';
+import { startKarpenter, startOrderedKarpenter } from './actors/karpenter.ts';
+import { startKarpenter114, startKarpenter115 } from './actors/karpenter-by-itself.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { evaluate, unexpectedComplaints, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
@@ -24,7 +25,13 @@ import { createOperations } from './operations.ts';
 import { createParts, CURFEW_USER, type SimulatedParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
 import { recordRules } from './rules-in-force.ts';
-import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
+import {
+  ACTING_KARPENTERS,
+  GENERATED_ANNOTATION,
+  type Actor,
+  type Scenario,
+  type ScenarioFault,
+} from './scenario/scenario.ts';
 import { createSimulatedSystem, type Replacements } from './simulated-system.ts';
 import { carryOut, describeStep, REFUSED, type StepTargets } from './steps.ts';
 import type { TraceEntry } from './trace.ts';
@@ -35,7 +42,15 @@ const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
   kubelet: startKubelet,
   karpenter: startKarpenter,
   disruption: startDisruption,
+  'karpenter-1.14': startKarpenter114,
+  'karpenter-1.15': startKarpenter115,
 };
+
+/** Who disrupts nodes by itself also drains them as it does. */
+function startOf(actor: Actor, actors: Scenario['actors']): StartActor {
+  const isActing = ACTING_KARPENTERS.some(each => actors.has(each));
+  return actor === 'karpenter' && isActing ? startOrderedKarpenter : ACTOR_STARTS[actor];
+}
 
 /** Who an actor is to the API server, before its name. */
 const ACTOR_USER = 'actor:';
@@ -124,6 +139,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   core.observe(write => {
     const actor = write.user.startsWith(ACTOR_USER) ? write.user.slice(ACTOR_USER.length) : undefined;
     if (actor !== undefined) trace.addActor(write, actor);
+    if (actor?.startsWith('karpenter-') === true) launches.written(write);
     if (!write.user.startsWith(CURFEW_USER)) return;
     const by = write.user.slice(CURFEW_USER.length);
     launches.written(write);
@@ -186,7 +202,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
   }
-  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud, launches });
+  for (const actor of scenario.actors) startOf(actor, scenario.actors)({ core, scheduler: time, cloud, launches });
   sendBookmarks(core, time);
   if (injector !== undefined) {
     planDisturbances(injector, random, {

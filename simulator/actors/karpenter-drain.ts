@@ -46,10 +46,25 @@ export function podsToDrain(
   now: EpochMs,
 ): readonly KubernetesObject[] {
   return nodes.flatMap(({ metadata: { name } }) =>
-    core
-      .list(RESOURCE_TYPES.pods, { fieldSelector: `spec.nodeName=${name}` })
-      .items.filter(pod => textIn(pod.spec, 'nodeName') === name && isDrained(pod, now)),
+    podsOfNode(core.list(RESOURCE_TYPES.pods, { fieldSelector: `spec.nodeName=${name}` }).items, name, now),
   );
+}
+
+export const podsOfNode = (
+  pods: readonly KubernetesObject[],
+  node: string,
+  now: EpochMs,
+): readonly KubernetesObject[] => pods.filter(pod => textIn(pod.spec, 'nodeName') === node && isDrained(pod, now));
+
+const CRITICAL: readonly unknown[] = ['system-node-critical', 'system-cluster-critical'];
+
+/** The group whose turn it is: those of DaemonSets after the others, critical ones last. */
+export function firstGroup(pods: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  const rank = ({ metadata, spec }: KubernetesObject): number =>
+    (CRITICAL.includes(spec?.['priorityClassName']) ? 2 : 0) +
+    (metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') === true ? 1 : 0);
+  const first = Math.min(...pods.map(rank));
+  return pods.filter(pod => rank(pod) === first);
 }
 
 function isDrained(pod: KubernetesObject, now: EpochMs): boolean {

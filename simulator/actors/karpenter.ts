@@ -14,9 +14,19 @@ import {
   textIn,
   unlessRefused,
   type ActorApi,
+  type ActorWorld,
   type StartActor,
 } from './actor.ts';
-import { deletePods, evictPods, podsToDrain, stateTermination, terminationTime } from './karpenter-drain.ts';
+import {
+  deletePods,
+  evictPods,
+  firstGroup,
+  podsToDrain,
+  stateTermination,
+  terminationTime,
+} from './karpenter-drain.ts';
+import { DISRUPTED_TAINT, hasTaint } from './karpenter-cluster.ts';
+import { createActs } from './karpenter-commands.ts';
 import { startLaunching } from './karpenter-launch.ts';
 
 const FINALIZER = 'karpenter.sh/termination';
@@ -32,7 +42,12 @@ interface Termination {
   readonly evictions: Map<string, EpochMs>;
 }
 
-export const startKarpenter: StartActor = world => {
+export const startKarpenter: StartActor = world => terminateAndLaunch(world, false);
+/** Group by group, with its taint on the Node: as it is where it disrupts nodes by itself (`karpenter-by-itself.ts`). */
+export const startOrderedKarpenter: StartActor = world => terminateAndLaunch(world, true);
+
+function terminateAndLaunch(world: ActorWorld, isOrdered: boolean): void {
+  const acts = createActs(world.core, USER);
   const { core, scheduler, cloud } = world;
   const terminations = new Map<string, Termination>();
 
@@ -51,7 +66,10 @@ export const startKarpenter: StartActor = world => {
     if (termination === undefined || termination.ending || claim === undefined || !hasFinalizer(claim)) return;
     const now = scheduler.now();
     const deadline = terminationTime(claim);
-    const pods = podsToDrain(core, nodesOf(core, claim, textIn(claim.status, 'providerID')), now);
+    const nodes = nodesOf(core, claim, textIn(claim.status, 'providerID'));
+    if (isOrdered)
+      for (const node of nodes) if (!hasTaint(node, DISRUPTED_TAINT)) acts.setTaint(node, DISRUPTED_TAINT, true);
+    const pods = podsToDrain(core, nodes, now);
     const isForced = deadline !== undefined && deadline <= now;
     if (isForced) deletePods(core, pods);
     if (pods.length === 0 || isForced) {
@@ -59,7 +77,7 @@ export const startKarpenter: StartActor = world => {
       scheduler.at(addDuration(now, TERMINATION_TAKES), () => finish(uid, claim));
       return;
     }
-    evictPods(core, pods, {
+    evictPods(core, isOrdered ? firstGroup(pods) : pods, {
       now,
       isDue: pod => (termination.evictions.get(pod.metadata.uid) ?? 0) + EVICTION_RETRY <= now,
       onAsked: pod => termination.evictions.set(pod.metadata.uid, now),
@@ -95,7 +113,7 @@ export const startKarpenter: StartActor = world => {
     },
   );
   startLaunching(world);
-};
+}
 const hasFinalizer = ({ metadata }: KubernetesObject): boolean => metadata.finalizers?.includes(FINALIZER) === true;
 
 /** The claim's Node by name, unless another instance has that name by now, else whatever has its providerID. */

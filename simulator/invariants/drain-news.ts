@@ -102,8 +102,11 @@ export function checkDrainNews(
         const quiet = quietSince();
         const isLeft = isCordoned(node) && annotationOf(node, CORDON) !== undefined && standing(name).length === 0;
         // What a node is cordoned for stands in the table alone.
-        const all = requests.open(name, 0).filter(({ time }) => memoryOf(time) === 'whole');
-        if (quiet === undefined || !isLeft || all.length === 0 || !all.every(isOver)) {
+        const asked = requests.open(name, 0);
+        const all = asked.filter(({ time }) => memoryOf(time) === 'whole');
+        const mark = annotationOf(node, CORDON);
+        const isForgotten = asked.some(({ id, time }) => id === mark && memoryOf(time) !== 'whole');
+        if (quiet === undefined || !isLeft || isForgotten || all.length === 0 || !all.every(isOver)) {
           free.delete(name);
           continue;
         }

@@ -1,5 +1,5 @@
 /** Who asked for drains of which node, told from what went over the bus (docs/drain.md), by rules of its own. */
-import type { BusEventSeen } from './invariant.ts';
+import type { BusEventSeen, CheckContext } from './invariant.ts';
 import { dig, instantOf, listOf, textOf } from './reading.ts';
 
 export interface DrainRequestSeen {
@@ -111,7 +111,9 @@ const pairs = (entities: readonly string[], codes: readonly string[]): readonly 
 
 const NEW = { endTime: undefined, isOpened: false, isOfEarlierNode: false, recovered: false };
 
-export function createDrainRequests(now: () => number): DrainRequests {
+type Table = Pick<CheckContext, 'now' | 'memoryOf'>;
+
+export function createDrainRequests({ now, memoryOf }: Table): DrainRequests {
   /** By node, then by id. */
   const known = new Map<string, Map<string, DrainRequestSeen>>();
   /** The end of a fault that was said before the fault itself came. */
@@ -122,7 +124,9 @@ export function createDrainRequests(now: () => number): DrainRequests {
   const add = (node: string, id: string, request: Asked): void => {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
     known.set(node, requests);
-    if (requests.get(id)?.isOfEarlierNode === false) return;
+    const before = requests.get(id);
+    // A table that is lost has forgotten that it was answered.
+    if (before?.isOfEarlierNode === false && memoryOf(before.time) === 'whole') return;
     requests.set(id, { ...request, ...NEW, id, time: now() });
   };
   const close = (request: DrainRequestSeen): void => {
@@ -199,7 +203,9 @@ export function createDrainRequests(now: () => number): DrainRequests {
       const { entities, codes } = partsOf(event);
       const id = news.id ?? `${node} ${check} ${pairs(entities, codes).join()} ${made ?? now()}`;
       const force = dig(event, 'drainOverrides', 'force') === true;
-      const isUnordered = overTime === madeTime || (status !== undefined && quarantineEnds.get(node) === madeTime);
+      const isUnordered =
+        overTime === madeTime ||
+        ((status !== undefined || made === undefined) && quarantineEnds.get(node) === madeTime);
       add(node, id, { check, left: new Set(pairs(entities, codes)), force, madeTime, isUnordered });
     },
     open: (node, since) =>

@@ -23,7 +23,7 @@ const MOST_RESOURCES = 2;
 
 export const checkDrain: MakeCheck = context => {
   const { now, quietSince, violate } = context;
-  const requests = createDrainRequests(now);
+  const requests = createDrainRequests(context);
   const end = checkDrainEnd(context, requests);
   const lookForLeft = checkDrainLeft(context, requests);
   const news = checkDrainNews(context, requests);

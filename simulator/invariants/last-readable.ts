@@ -22,6 +22,8 @@ interface Known {
 interface Readable {
   readonly versions: VersionsInForce;
   readonly policiesInForce: PoliciesInForce;
+  /** Since when the policy cannot be read, where it could be before; ms. */
+  readonly unreadableSince: (policy: KubernetesObject) => number | undefined;
 }
 
 /** What it follows, and by which time. */
@@ -60,6 +62,7 @@ export function followReadable(
   };
   return {
     versions: policy => knownOf(policy)?.versions ?? [policy],
+    unreadableSince: policy => knownOf(policy)?.since,
     policiesInForce: policies =>
       policies.map(policy => {
         const { versions: [only, ...others] = [], isCertain = false } = knownOf(policy) ?? {};

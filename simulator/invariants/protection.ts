@@ -31,7 +31,7 @@ export const checkProtection: MakeCheck = context => {
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
   const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
-  const inForce = protectionInForce(context);
+  const { inForce, isForgotten } = protectionInForce(context);
   /** By the rules as they stand, or where one of them cannot be read, by what was readable last. */
   const lastEnd = (pod: KubernetesObject, run: Run): number | undefined => {
     return protectionEndOf(pod, factsOfRun(run, context), inForce);
@@ -70,12 +70,9 @@ export const checkProtection: MakeCheck = context => {
       const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
       for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
       for (const [uid, node] of suspects) {
-        const what = complainAboutNode(
-          node,
-          askingPods.get(node.metadata.name),
-          inForce(protectionFactsOf(node, mirror)),
-          context.now(),
-        );
+        const facts = protectionFactsOf(node, mirror);
+        const pods = askingPods.get(node.metadata.name);
+        const what = isForgotten(facts) ? undefined : complainAboutNode(node, pods, inForce(facts), context.now());
         const known = wrong.get(uid);
         if (what === undefined) {
           wrong.delete(uid);

@@ -32,7 +32,7 @@ export const checkTermination: MakeCheck = base => {
     const isKarpenters = object?.metadata.finalizers?.includes('karpenter.sh/termination') === true;
     if (resource === 'nodeclaims' && isDeleting && isKarpenters) karpenters.add(uid);
   });
-  const context: Judged = { ...base, karpenters, protections: protectionInForce(base) };
+  const context: Judged = { ...base, karpenters, protections: protectionInForce(base).inForce };
   const hooks = createHookJournal(context);
   return {
     onCall(call, run) {

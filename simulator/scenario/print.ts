@@ -25,7 +25,7 @@ function toDocument(scenario: PrintableScenario): JsonObject {
       ...(callDuration !== undefined && { callDuration: formatDuration(callDuration) }),
       ...(config !== undefined && { config }),
       ...(Object.keys(templates).length > 0 && { templates }),
-      ...(actors.size < ACTORS.length && { actors: [...actors] }),
+      ...((actors.size !== ACTORS.length || !ACTORS.every(actor => actors.has(actor))) && { actors: [...actors] }),
       objects: objects.map(({ manifest }) => manifest.body),
       steps: steps.map(({ time, action }) => ({
         at: formatDuration(durationBetween(start, time)),

@@ -7,7 +7,9 @@ import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { InstanceState } from '../../shared/ports/instances.ts';
 
 export const ACTORS = ['kubelet', 'karpenter', 'disruption', 'cloud'] as const;
-export type Actor = (typeof ACTORS)[number];
+/** Karpenters that decide by themselves; they act where a scenario names them. */
+export const ACTING_KARPENTERS = ['karpenter-1.14', 'karpenter-1.15'] as const;
+export type Actor = (typeof ACTORS)[number] | (typeof ACTING_KARPENTERS)[number];
 
 /** Where something stands in its file. */
 export interface Place {

@@ -5,6 +5,7 @@ import { expectation } from './expectation-schema.ts';
 import { STATED_LABELS } from './nodes.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import {
+  ACTING_KARPENTERS,
   ACTORS,
   CHECK_STATUSES,
   CLEANUP_RESULTS,
@@ -167,7 +168,7 @@ const spec = {
   callDuration: positiveDuration.optional(),
   config: z.string().optional(),
   templates: texts.optional(),
-  actors: z.array(z.enum(ACTORS)).optional(),
+  actors: z.array(z.enum([...ACTORS, ...ACTING_KARPENTERS])).optional(),
   files: z.array(text).optional(),
   nodes: z.array(nodes).optional(),
   objects: objectsAtStart.optional(),

@@ -199,6 +199,39 @@ export const INCIDENTS: Focus = {
 /** From here on every fourth seed, beside those about news, is about incidents. */
 export const INCIDENTS_FROM = 30_000;
 
+const CROWD_SIZE = 1_000;
+
+/** A NodePool of a thousand nodes, in a story short enough for a minute of one core. */
+export const CROWD: Focus = {
+  ...anything,
+  drawPools: () => 1,
+  drawPolicies: random => random.integer(0, 1),
+  drawDuration: random => drawDuration(random, minutes(20), minutes(35)),
+  drawObjects: drawCrowd,
+  mostStories: 5,
+  calmEnds: [minutes(1), minutes(8)],
+};
+
+function drawCrowd(random: Random, model: Model, start: EpochMs): readonly PlacedManifest[] {
+  const manifests = [
+    ...model.pools.map(name => drawPool(random, name, model.durations)),
+    ...model.policies.map(name => drawPolicy(random, name, model.durations)),
+  ];
+  const [pool] = model.pools;
+  for (const _ of times(CROWD_SIZE)) {
+    const node = { ...drawNode(random, model, start), pool };
+    model.nodes.push(node);
+    manifests.push(nodeManifest(random, node));
+    if (node.claim !== undefined) manifests.push(claimManifest(random, node, node.claim, start));
+  }
+  for (const _ of times(random.integer(0, 40))) {
+    const pod = drawPod(random, model, start);
+    model.pods.push(pod);
+    manifests.push(podManifest(random, model, pod));
+  }
+  return manifests.map(place);
+}
+
 export const FOCUSES: Weighted<Focus> = [
   [2, guards],
   [2, terminations],

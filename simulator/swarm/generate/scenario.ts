@@ -22,9 +22,10 @@ import { drawChecks } from './checks.ts';
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
-import { FOCUSES, INCIDENTS, INCIDENTS_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
+import { CROWD, FOCUSES, INCIDENTS, INCIDENTS_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHardships, HARDSHIPS_FROM } from './hardships.ts';
 import { drawHookWork } from './hook-resources.ts';
+import { drawDrifts, drawKarpenters, KARPENTERS_FROM, withKarpenters } from './karpenters.ts';
 import { drawLasting, drawRefusals } from './lasting.ts';
 import { drawCallDuration, drawMishaps, MISHAPS_FROM } from './mishaps.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
@@ -43,7 +44,7 @@ export function generateScenario(seed: number): Scenario {
   const isHard = seed >= HARDSHIPS_FROM;
   const hard = root.stream('hardships');
   const model: Model = {
-    namePrefix: isHard && hard.chance(0.3) ? LONG_PREFIX : '',
+    namePrefix: (isHard && hard.chance(0.3)) || isCrowd(seed) ? LONG_PREFIX : '',
     zones: focus.drawZones(shape),
     pools: names('pool', focus.drawPools(shape)),
     policies: names('policy', focus.drawPolicies(shape)),
@@ -64,7 +65,9 @@ export function generateScenario(seed: number): Scenario {
   const duration = focus.drawDuration(shape);
   const end = addDuration(START, duration);
   const config = focus.drawConfig(shape, model);
-  const objects = focus.drawObjects(root.stream('objects'), model, START, shape).map(withoutEmpty);
+  const drawn = focus.drawObjects(root.stream('objects'), model, START, shape).map(withoutEmpty);
+  const isActing = seed >= KARPENTERS_FROM;
+  const objects = isActing ? withKarpenters(root.stream('disruption'), drawn) : drawn;
   const lastTime = addDuration(end, toDurationMs(0 - shape.pick(focus.calmEnds)));
   const span = durationBetween(START, lastTime);
   const drafts = [
@@ -78,6 +81,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawUpheavals(root.stream('upheavals'), model, START, span),
     ...(isHard ? drawHardships(hard, { model, start: START, span, config, pools: poolsOf(objects) }) : []),
     ...(seed >= MISHAPS_FROM ? drawMishaps(root.stream('mishaps'), { seed, start: START, span }) : []),
+    ...(isActing ? drawDrifts(root.stream('drifts'), model, START, span) : []),
     ...drawChecks(root.stream('checks'), { objects, model, start: START, span }),
   ];
   return {
@@ -89,7 +93,10 @@ export function generateScenario(seed: number): Scenario {
     ...(callDuration !== undefined && { callDuration }),
     config,
     templates: focus.templates,
-    actors: new Set(isHard && hard.chance(0.1) ? WITHOUT_KARPENTER : drawActors(shape)),
+    actors: new Set([
+      ...(isHard && hard.chance(0.1) ? WITHOUT_KARPENTER : drawActors(shape)),
+      ...(isActing ? drawKarpenters(root.stream('karpenters')) : []),
+    ]),
     objects,
     steps: carryOut(drafts, lastTime),
     expectations: [],
@@ -100,8 +107,12 @@ export function generateScenario(seed: number): Scenario {
 const poolsOf = (objects: readonly PlacedManifest[]): readonly string[] =>
   objects.flatMap(({ manifest }) => (manifest.kind === 'NodePool' ? [manifest.name] : []));
 
+/** One of forty of the seeds with Karpenters that act by themselves. */
+const isCrowd = (seed: number): boolean => seed >= KARPENTERS_FROM && seed % 40 === 39;
+
 /** What later seeds are about, beside what all may be about. */
 function focusOf(seed: number): Focus | undefined {
+  if (isCrowd(seed)) return CROWD;
   if (seed >= NEWS_FROM && seed % 4 === 0) return NEWS;
   return seed >= INCIDENTS_FROM && seed % 4 === 1 ? INCIDENTS : undefined;
 }

@@ -1,0 +1,119 @@
+/** The cluster as a Karpenter that acts by itself sees it, kept by watches: its nodes with their NodeClaims, pods and NodePool. */
+import { parseGoDuration } from '../../shared/domain/go-duration.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
+import { follow, RESOURCE_TYPES, textIn, type ActorApi } from './actor.ts';
+import { podsOfNode } from './karpenter-drain.ts';
+
+export const DISRUPTED_TAINT = 'karpenter.sh/disrupted';
+export const NODE_POOL_LABEL = 'karpenter.sh/nodepool';
+const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
+
+/** A Node that Karpenter manages. */
+export interface Managed {
+  readonly node: KubernetesObject;
+  readonly claim: KubernetesObject;
+  /** The NodePool by name; undefined: the NodeClaim names none. */
+  readonly pool: string | undefined;
+}
+
+export interface KarpenterCluster {
+  readonly managed: () => readonly Managed[];
+  readonly claims: () => readonly KubernetesObject[];
+  readonly pool: (name: string) => KubernetesObject | undefined;
+  /** Which it has to put elsewhere. */
+  readonly podsOf: (managed: Managed, now: EpochMs) => readonly KubernetesObject[];
+  /** Why the pods cannot be moved now; undefined: nothing is in the way. */
+  readonly blockerOf: (pods: readonly KubernetesObject[]) => string | undefined;
+}
+
+export function followCluster(core: ActorApi): KarpenterCluster {
+  const objects = (type: (typeof RESOURCE_TYPES)[keyof typeof RESOURCE_TYPES]): Map<string, KubernetesObject> => {
+    const known = new Map<string, KubernetesObject>();
+    follow(
+      core,
+      type,
+      object => known.set(object.metadata.uid, object),
+      ({ metadata }) => known.delete(metadata.uid),
+    );
+    return known;
+  };
+  const nodes = objects(RESOURCE_TYPES.nodes);
+  const claims = objects(RESOURCE_TYPES.nodeclaims);
+  const pools = objects(RESOURCE_TYPES.nodepools);
+  const pods = objects(RESOURCE_TYPES.pods);
+  const budgets = objects(RESOURCE_TYPES.poddisruptionbudgets);
+  return {
+    managed() {
+      const byInstance = Map.groupBy(nodes.values(), node => textIn(node.spec, 'providerID'));
+      return [...claims.values()].flatMap(claim => {
+        const instance = textIn(claim.status, 'providerID');
+        const [node, ...more] = (instance === undefined ? undefined : byInstance.get(instance)) ?? [];
+        // None or two: it stops without a word.
+        if (node === undefined || more.length > 0) return [];
+        return [{ node, claim, pool: claim.metadata.labels?.[NODE_POOL_LABEL] }];
+      });
+    },
+    claims: () => [...claims.values()],
+    pool: name => [...pools.values()].find(({ metadata }) => metadata.name === name),
+    podsOf: ({ node }, now) => podsOfNode([...pods.values()], node.metadata.name, now).filter(pod => !isOfDaemon(pod)),
+    blockerOf(moved) {
+      const held = moved.find(({ metadata }) => metadata.annotations?.[DO_NOT_DISRUPT] !== undefined);
+      if (held !== undefined) return `pod ${held.metadata.name} has ${DO_NOT_DISRUPT}`;
+      const namespaces = new Set(moved.map(({ metadata }) => metadata.namespace));
+      const full = [...budgets.values()].find(
+        budget => namespaces.has(budget.metadata.namespace) && budget.status?.['disruptionsAllowed'] === 0,
+      );
+      return full && `PodDisruptionBudget ${full.metadata.name} allows none`;
+    },
+  };
+}
+
+const isOfDaemon = ({ metadata }: KubernetesObject): boolean =>
+  metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') === true;
+
+export const says = (object: KubernetesObject, type: string): boolean =>
+  arrayAt(object.status ?? {}, 'conditions').some(
+    each => isObject(each) && each['type'] === type && each['status'] === 'True',
+  );
+
+export const hasTaint = ({ spec = {} }: KubernetesObject, key: string): boolean =>
+  arrayAt(spec, 'taints').some(taint => isObject(taint) && taint['key'] === key);
+
+/** It is being deleted, or somebody is about to. */
+export const isLeaving = ({ node, claim }: Managed): boolean =>
+  [node, claim].some(({ metadata }) => metadata.deletionTimestamp !== undefined) ||
+  hasTaint(node, DISRUPTED_TAINT) ||
+  says(claim, 'DisruptionReason');
+
+/** `do-not-disrupt: "true"` on Node or NodeClaim, which holds what is voluntary. */
+export const isHeld = ({ node, claim }: Managed): boolean =>
+  [node, claim].some(({ metadata }) => metadata.annotations?.[DO_NOT_DISRUPT] === 'true');
+
+export const disruptionOf = (pool: KubernetesObject | undefined): JsonObject =>
+  objectAt(pool?.spec ?? {}, 'disruption');
+
+/** Of a duration in a spec; undefined for none, and for `Never`. ms */
+export function durationIn(part: JsonObject, key: string): number | undefined {
+  const parsed = parseGoDuration(textAt(part, key) ?? '');
+  return parsed.ok ? Number(parsed.nanoseconds / 1_000_000n) : undefined;
+}
+
+/** How many nodes more of the pool may be disrupted for that reason: the smallest budget that names it, or none. */
+export function roomIn(pool: KubernetesObject | undefined, reason: string, members: readonly Managed[]): number {
+  const { budgets = [{ nodes: '10%' }] } = disruptionOf(pool);
+  const counted = members.filter(({ claim }) => says(claim, 'Initialized'));
+  const isCounted = (each: Managed): boolean =>
+    isLeaving(each) || (reason !== 'Unhealthy' && !says(each.node, 'Ready')) || says(each.claim, 'Rebooting');
+  const list: readonly JsonValue[] = Array.isArray(budgets) ? budgets : [];
+  const allowed = list.map(budget => {
+    if (!isObject(budget)) return 0;
+    const { reasons } = budget;
+    if (Array.isArray(reasons) && !reasons.includes(reason)) return Infinity;
+    const [, number = '', percent] = /^(\d+)(%?)$/.exec(textAt(budget, 'nodes') ?? '') ?? [];
+    if (number === '') return 0;
+    return percent === '%' ? Math.ceil((Number(number) * counted.length) / 100) : Number(number);
+  });
+  return Math.min(Infinity, ...allowed) - counted.filter(isCounted).length;
+}
