@@ -115,7 +115,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   {
     name: 'not-served-write-finds-nothing',
     mistake: 'takes a patch that answers 404 for the kind for one of an object that is gone',
-    breaks: ['I5'],
+    breaks: ['I5', 'I9'],
     scenario: `${NOT_SERVED}#a-write-to-a-kind-that-is-out-of-sight`,
     mutation: withKubernetes('finalizer', api => ({
       async patch(ref, patch, options) {

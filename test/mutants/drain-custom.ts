@@ -76,7 +76,7 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-leaves-its-resource',
     mistake: 'does not delete the custom resource when the drain is over',
-    breaks: ['I5'],
+    breaks: ['I5', 'I9'],
     seed: 29,
     mutation: withKubernetes('drain', api => ({
       delete: (ref, options) =>

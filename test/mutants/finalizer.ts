@@ -37,7 +37,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
   {
     name: 'finalizer-never-on',
     mistake: 'puts no finalizer on a Node',
-    breaks: ['I5'],
+    breaks: ['I5', 'I9'],
     seed: 13,
     mutation: withKubernetes('finalizer', api => ({
       async patch(ref, patch, options) {

@@ -59,7 +59,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
   {
     name: 'protection-keeps-the-node',
     mistake: 'does not take the annotation off the node when the last protection ends',
-    breaks: ['I5'],
+    breaks: ['I5', 'I9'],
     seed: 4,
     mutation: withoutRemovalOf('grace-period', DO_NOT_DISRUPT),
   },
