@@ -5,7 +5,7 @@ import {
   kubernetesGroupOf,
   PERMISSIONS,
   type KubernetesGrant,
-  type Part,
+  type Component,
 } from '../shared/contract/permissions.ts';
 
 export interface ManifestFile {
@@ -25,7 +25,7 @@ export const FORWARDER_SUBJECT = `{ kind: ServiceAccount, name: ${FORWARDER}, na
 export const groupSubject = (group: string): string => `{ apiGroup: ${RBAC}, kind: Group, name: '${group}' }`;
 
 /** Where the roles of a part stand. */
-export function rbacFileOf(part: Part): string {
+export function rbacFileOf(part: Component): string {
   return part === 'forwarder' ? 'deploy/forwarder/rbac.yaml' : `deploy/rbac/${part}.yaml`;
 }
 
@@ -57,7 +57,7 @@ export function rbacFiles(): readonly ManifestFile[] {
 }
 
 /** A ClusterRole for what is granted in the whole cluster, a Role for each namespace, and their bindings. */
-function rolesOf(name: string, part: Part, subject: string): readonly (readonly string[])[] {
+function rolesOf(name: string, part: Component, subject: string): readonly (readonly string[])[] {
   const places = Map.groupBy(PERMISSIONS[part].kubernetes, ({ namespace }) => namespace);
   return [...places].flatMap(([namespace, grants]) => roleWithBinding(name, namespace, grants, subject));
 }

@@ -3,7 +3,7 @@ import { createForwarder, type Forwarder } from '../forwarder/forwarder.ts';
 import { createHooks, type InvokeFunction } from '../shared/adapters/hooks/hooks.ts';
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import { boundedAuditLog } from '../shared/adapters/log/bounded-audit.ts';
-import { PERMISSIONS, type Part } from '../shared/contract/permissions.ts';
+import { PERMISSIONS, type Component } from '../shared/contract/permissions.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { WakeUpSender } from '../shared/ports/inbox.ts';
@@ -29,7 +29,7 @@ const noFunctions: InvokeFunction = async functionName => ({
 });
 
 /** What stands outside of the table's row is refused, whatever is behind the port. */
-const identityOf = ({ permissions, hooks = {} }: SystemParts, part: Part): Identity => ({
+const identityOf = ({ permissions, hooks = {} }: SystemParts, part: Component): Identity => ({
   user: `curfew:${part}`,
   permissions: permissions?.[part] ?? PERMISSIONS[part],
   onUse: permission => hooks.onPermissionUsed?.(part, permission),

@@ -3,7 +3,7 @@ import type { Forwarder } from '../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../forwarder/settings.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
-import type { Part, Permissions } from '../shared/contract/permissions.ts';
+import type { Component, Permissions } from '../shared/contract/permissions.ts';
 import type { DurationMs } from '../shared/domain/time.ts';
 import type { AuditLog } from '../shared/ports/audit-log.ts';
 import type { Clock } from '../shared/ports/clock.ts';
@@ -51,9 +51,9 @@ export interface SystemHooks {
   /** A message that failed and will come again; `error` is a bug unless it is a `RetryableError`. */
   readonly onFailed?: (name: FunctionName, error: unknown) => void;
   /** Each permission that a call makes use of, in the words of `permissions/describe.ts`. */
-  readonly onPermissionUsed?: (part: Part, permission: string) => void;
+  readonly onPermissionUsed?: (part: Component, permission: string) => void;
   /** A call outside the part's row of the permission table. */
-  readonly onPermissionRefused?: (part: Part, message: string) => void;
+  readonly onPermissionRefused?: (part: Component, message: string) => void;
 }
 
 export interface SystemParts {
@@ -76,7 +76,7 @@ export interface SystemParts {
   /** Replaces the function of that name; for tests that prove what a mistake would do. */
   readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
   /** Replaces rows of the permission table; for tests that prove what a missing permission does. */
-  readonly permissions?: Readonly<Partial<Record<Part, Permissions>>>;
+  readonly permissions?: Readonly<Partial<Record<Component, Permissions>>>;
   readonly hooks?: SystemHooks;
 }
 

@@ -7,7 +7,7 @@ import {
   PERMISSIONS,
   permissionsOnRuleKind,
   type KubernetesGrant,
-  type Part,
+  type Component,
   type Permissions,
 } from '../shared/contract/permissions.ts';
 import { isObject, objectAt, textAt } from '../packages/kube-apiserver/src/json.ts';
@@ -19,7 +19,7 @@ import type { Manifest, Scenario } from './scenario/scenario.ts';
 /** On a FinalizerRule: nobody has granted anything on its kind. */
 const NOT_GRANTED = 'sim.curfew.dev/not-granted';
 
-type Table = Readonly<Partial<Record<Part, Permissions>>>;
+type Table = Readonly<Partial<Record<Component, Permissions>>>;
 
 /**
  * The table with these grants.
@@ -32,7 +32,7 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
   const ruled = manifestsOf(scenario).filter(isGranted);
   const ruleKinds = ruled.flatMap(rule => resourceOfManifest(kindOfRule(rule), known) ?? []);
   const customKinds = customKindsOf(scenario);
-  const ofRules = (part: Part): readonly KubernetesGrant[] =>
+  const ofRules = (part: Component): readonly KubernetesGrant[] =>
     ruleKinds.flatMap(kind => permissionsOnRuleKind(part, kind));
   const onCustomKinds = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
     customKinds.map(kind => ({ ...kind, verbs }));
@@ -48,7 +48,7 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
     ],
     repair: onCustomKinds(['get', 'create', 'patch', 'delete']),
     finalizer: [...onCustomKinds(['get', 'create']), ...ofRules('finalizer')],
-  } as const satisfies Partial<Record<Part, readonly KubernetesGrant[]>>;
+  } as const satisfies Partial<Record<Component, readonly KubernetesGrant[]>>;
   const rows = (['forwarder', 'drain', 'repair', 'finalizer'] as const).map(part => {
     const row = table[part] ?? PERMISSIONS[part];
     return [part, { ...row, kubernetes: [...row.kubernetes, ...added[part]] }] as const;
@@ -99,7 +99,11 @@ function definedKind({ kind, body }: Manifest): readonly { readonly group: strin
  * A kind of Kubernetes itself in place of a custom resource, a Job for example, is granted only by a ClusterRole of the scenario that is bound to the part,
  * with the verbs that this one names; never one of the core group.
  */
-function onBuiltInKind(scenario: Scenario, part: Part, verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] {
+function onBuiltInKind(
+  scenario: Scenario,
+  part: Component,
+  verbs: KubernetesGrant['verbs'],
+): readonly KubernetesGrant[] {
   const manifests = manifestsOf(scenario);
   const groups = configuredData(scenario).flatMap(data => customDrainGroup(data) ?? []);
   const roles = new Set(

@@ -14,7 +14,7 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../shared/domain/time.ts';
-import type { Part } from '../shared/contract/permissions.ts';
+import type { Component } from '../shared/contract/permissions.ts';
 import { answerTo, type ApiRequest } from './refusal-answers.ts';
 import type { RefusableVerb, RefusedAs, RefusedRequests, Refusal } from './scenario/scenario.ts';
 
@@ -41,7 +41,7 @@ export interface Refusals {
     object: { readonly name?: string | undefined; readonly namespace?: string | undefined },
   ): number;
   /** The server as that part of Curfew finds it. @param user whom the server sees, for the words of a 403 */
-  guard(core: InProcessServer, part: Part, user: string): InProcessServer;
+  guard(core: InProcessServer, part: Component, user: string): InProcessServer;
   /** Called when watches of the forwarder's are refused that may be open: the server ends them. */
   onWatchRefused(action: (isRefused: (type: ResourceType, namespace: string | undefined) => boolean) => void): void;
 }
@@ -167,7 +167,7 @@ type Requested = { readonly verb: string } & {
   readonly [Key in 'group' | 'resource']: string;
 } & { readonly namespace?: string | undefined; readonly name?: string | undefined };
 
-function covers(refused: RefusedRequests, part: Part, request: Requested): boolean {
+function covers(refused: RefusedRequests, part: Component, request: Requested): boolean {
   const { verb, resource, namespace, name, by } = refused;
   return (
     (by === undefined || by === part) &&

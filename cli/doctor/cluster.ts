@@ -8,7 +8,7 @@ import {
   FORWARDER_LEASE,
   kubernetesGroupOf,
   PERMISSIONS,
-  type Part,
+  type Component,
 } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
@@ -25,7 +25,10 @@ const APPLY = 'kubectl apply -k deploy/, or helm upgrade';
 const LEASE_IS_OLD_AFTER = minutes(1);
 /** MutatingAdmissionPolicy in `v1` came with it: `builtin: Replace` needs it. */
 const MUTATING_POLICIES_MINOR = 36;
-const PARTS: readonly Part[] = [...FUNCTION_NAMES.filter(name => PERMISSIONS[name].kubernetes.length > 0), 'forwarder'];
+const PARTS: readonly Component[] = [
+  ...FUNCTION_NAMES.filter(name => PERMISSIONS[name].kubernetes.length > 0),
+  'forwarder',
+];
 
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let inner = value;
@@ -128,7 +131,7 @@ export function checksOfCluster(
   ];
 }
 
-const subjectOf = (part: Part) =>
+const subjectOf = (part: Component) =>
   part === 'forwarder'
     ? {
         user: `system:serviceaccount:${FORWARDER_ACCOUNT.namespace}:${FORWARDER_ACCOUNT.name}`,

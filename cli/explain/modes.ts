@@ -9,9 +9,9 @@ export function heldByMode(
   block: Exclude<Block, 'protection'>,
   policies: PolicySet,
 ): string | undefined {
-  const { mode, by } = decisionFor(pool, block, policies);
-  if (mode === 'Enforce' || by === undefined) return undefined;
-  return `mode is Observe, by ${by.object.kind} ${by.object.metadata.name}`;
+  const { mode, modePolicy } = decisionFor(pool, block, policies);
+  if (mode === 'Enforce' || modePolicy === undefined) return undefined;
+  return `mode is Observe, by ${modePolicy.object.kind} ${modePolicy.object.metadata.name}`;
 }
 
 /** Whose mode `Observe` it is, behind a text that gives the mode; empty in mode `Enforce`. */
@@ -20,8 +20,10 @@ export function observedBy(
   block: Exclude<Block, 'protection'>,
   policies: PolicySet,
 ): string {
-  const { mode, by } = decisionFor(pool, block, policies);
-  return mode === 'Enforce' || by === undefined ? '' : ` (of ${by.object.kind} ${by.object.metadata.name})`;
+  const { mode, modePolicy } = decisionFor(pool, block, policies);
+  return mode === 'Enforce' || modePolicy === undefined
+    ? ''
+    : ` (of ${modePolicy.object.kind} ${modePolicy.object.metadata.name})`;
 }
 
 /** Why drains that would begin are held. */

@@ -3,7 +3,7 @@ import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
-import { states } from '../../shared/policies/deciding-policy.ts';
+import { hasBlock } from '../../shared/policies/deciding-policy.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 
 /** The limits of `maxDuration`, as Go writes durations. */
@@ -30,7 +30,7 @@ export const protectionRules = (policy: ProtectionPolicy): ProtectionRules => ({
 
 /** What a policy states itself, in force or not; undefined: it has no block that can be read. */
 export function statedProtection(policy: KubernetesObject): ProtectionRules | undefined {
-  if (!states(policy, 'protection')) return undefined;
+  if (!hasBlock(policy, 'protection')) return undefined;
   const block = parseProtectionBlock(policy.spec?.['protection'], 'spec.protection');
   return block.ok ? protectionRules(block.value) : undefined;
 }

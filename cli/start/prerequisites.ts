@@ -9,13 +9,13 @@ import {
   PERMISSIONS,
   type KubernetesGrant,
   type KubernetesVerb,
-  type Part,
+  type Component,
 } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
 
-const PARTS: readonly Part[] = ['forwarder', ...FUNCTION_NAMES];
+const PARTS: readonly Component[] = ['forwarder', ...FUNCTION_NAMES];
 const READS: ReadonlySet<KubernetesVerb> = new Set(['get', 'list', 'watch']);
 const KARPENTER_GROUP = 'karpenter.sh';
 const CURFEW_GROUP = 'curfew.dev';
@@ -49,7 +49,7 @@ export async function checkPrerequisites(transport: Transport, enforce: boolean)
 }
 
 /** What a part needs here. Nobody elects a forwarder: this process is the only one. */
-function neededBy(part: Part, enforce: boolean): readonly KubernetesGrant[] {
+function neededBy(part: Component, enforce: boolean): readonly KubernetesGrant[] {
   return PERMISSIONS[part].kubernetes
     .filter(({ resource }) => resource !== RESOURCES.Lease.resource)
     .map(grant => ({ ...grant, verbs: grant.verbs.filter(verb => enforce || READS.has(verb)) }));

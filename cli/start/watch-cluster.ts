@@ -9,7 +9,7 @@ import { warningOn } from '../../shared/adapters/kubernetes/server-version.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
-import { PERMISSIONS, type Part, type Permissions } from '../../shared/contract/permissions.ts';
+import { PERMISSIONS, type Component, type Permissions } from '../../shared/contract/permissions.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
@@ -66,10 +66,10 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
 }
 
 /** Kinds that configuration and FinalizerRules name are not in the table: what of them is allowed, the cluster says. */
-function withCustomKinds(): Readonly<Partial<Record<Part, Permissions>>> {
+function withCustomKinds(): Readonly<Partial<Record<Component, Permissions>>> {
   const verbs = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
   const any = { group: ANY_CUSTOM_KIND, resource: ANY_CUSTOM_KIND, verbs };
-  const row = (part: Part) => ({ ...PERMISSIONS[part], kubernetes: [...PERMISSIONS[part].kubernetes, any] });
+  const row = (part: Component) => ({ ...PERMISSIONS[part], kubernetes: [...PERMISSIONS[part].kubernetes, any] });
   return { drain: row('drain'), finalizer: row('finalizer'), forwarder: row('forwarder'), repair: row('repair') };
 }
 

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { isDeepStrictEqual } from 'node:util';
 import { selects, specificity, valueOf } from '../../shared/domain/label-selector.ts';
 import { suggestion } from '../../shared/domain/nearest-name.ts';
-import { decisionFor, protectionDecisions, states, type Block } from '../../shared/policies/deciding-policy.ts';
+import { decisionFor, protectionDecisions, hasBlock, type Block } from '../../shared/policies/deciding-policy.ts';
 import { readPolicies, type PolicySet, type ReadPolicy } from '../../shared/policies/policy-set.ts';
 import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
 import { findingAt, type Finding, type Severity } from '../../simulator/scenario/finding.ts';
@@ -123,7 +123,7 @@ function withoutEffect(
 ): readonly { readonly block: Block; readonly message: string }[] {
   const selected = pools.filter(({ metadata }) => selects(selector, metadata.labels ?? {}));
   if (selected.length === 0) return [];
-  return BLOCKS.filter(block => states(object, block)).flatMap(block => {
+  return BLOCKS.filter(block => hasBlock(object, block)).flatMap(block => {
     const before = selected.map(pool => comesBefore(object, pool, block, set));
     const [first] = before;
     if (first === undefined || before.includes(undefined)) return [];

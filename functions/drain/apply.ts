@@ -5,33 +5,33 @@ import { addDuration, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { DONE, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import {
-  after,
+  withSaved,
   nodeOf,
-  notChanged,
-  unlessPassing,
+  endUnchangedTurn,
+  okUnlessTransient,
   report,
   save,
-  saveForNow,
-  shownOn,
+  saveForSweep,
+  showOnNode,
   tryChange,
-  type NotMade,
+  type UnmadeChange,
   type DrainContext,
 } from './context.ts';
 import { applyCustom } from './custom-request.ts';
 import type { DrainDecision, Preparation } from './rule/decision.ts';
-import { tellAnswers } from './drain-completed.ts';
+import { publishAnswers } from './drain-completed.ts';
 import { close, finish, tidy } from './drain-end.ts';
-import { drain, drainNoted, notedBefore } from './evictions.ts';
+import { drain, drainNotedPods, podNotes } from './evictions.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
 import { isWaiting } from './rule/phase.ts';
 import { formatScope } from './rule/pods.ts';
 import type { ActiveDrain } from './record.ts';
-import { sayNew } from './report.ts';
+import { reportNew } from './report.ts';
 import { answer, cancel } from './request-end.ts';
 import type { FinishedDrain } from './request-record.ts';
 
-type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Carries a decision out. Where a drain begins, its record is written first; where one ends, last. `again` where somebody else wrote meanwhile. */
 export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
@@ -43,29 +43,29 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     case 'tidy':
       return tidy(context, decision, observed);
     case 'hide': {
-      const shown = await shownOn(context, observed, 'nothing', '');
-      return shown === undefined || isRefusal(shown) ? notChanged(observed, shown) : ONWARD;
+      const shown = await showOnNode(context, observed, 'nothing', '');
+      return shown === undefined || isRefusal(shown) ? endUnchangedTurn(observed, shown) : ONWARD;
     }
     case 'disownCordon': {
       const changed = await tryChange(context, observed, 'finish', () => disownCordon(context.deps, observed.object));
-      return changed.kind === 'ok' ? ONWARD : notChanged(observed, changed);
+      return changed.kind === 'ok' ? ONWARD : endUnchangedTurn(observed, changed);
     }
     case 'answer':
       return answer(context, decision, observed);
     case 'take':
-      return take(context, decision, observed);
+      return admitRequest(context, decision, observed);
     case 'cancel':
       return cancel(context, decision, observed);
     case 'hold':
-      return hold(context, decision, observed);
+      return reportHold(context, decision, observed);
     case 'note': {
-      const saved = await saveForNow(observed, decision.record);
+      const saved = await saveForSweep(observed, decision.record);
       return saved.written ? ONWARD : saved;
     }
     case 'begin':
       return begin(context, decision, observed);
     case 'start': {
-      const saved = await saveForNow(observed, decision.record);
+      const saved = await saveForSweep(observed, decision.record);
       if (!saved.written) return saved;
       await reportStarted(context, decision.active, observed);
       return ONWARD;
@@ -79,7 +79,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     case 'finish':
       return finish(context, decision, observed);
     case 'close':
-      return isAnothers(run, decision, observed) ? DONE : close(context, decision, observed);
+      return isEndedElsewhere(run, decision, observed) ? DONE : close(context, decision, observed);
     case 'noteResource':
     case 'createResource':
     case 'awaitResource':
@@ -90,19 +90,23 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
   }
 }
 
-async function take(context: DrainContext, decision: Of<'take'>, observed: ObservedDrain): Promise<Turn> {
-  if (decision.replaced.length > 0) {
-    const told = await replaced(context, decision.replaced, observed);
-    if (told.kind !== 'ok') return notChanged(observed, told, true);
+async function admitRequest(
+  context: DrainContext,
+  decision: DecisionOf<'take'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  if (decision.replacedEnds.length > 0) {
+    const told = await answerReplaced(context, decision.replacedEnds, observed);
+    if (told.kind !== 'ok') return endUnchangedTurn(observed, told, true);
   }
-  const saved = await saveForNow(observed, decision.record);
+  const saved = await saveForSweep(observed, decision.record);
   if (!saved.written) return saved;
-  await reportTaken(context, decision, observed);
+  await reportAdmitted(context, decision, observed);
   return ONWARD;
 }
 
 /** Says once what holds the drain. */
-async function hold(context: DrainContext, decision: Of<'hold'>, observed: ObservedDrain): Promise<Turn> {
+async function reportHold(context: DrainContext, decision: DecisionOf<'hold'>, observed: ObservedDrain): Promise<Turn> {
   const said = `${decision.reason} ${decision.message}`;
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   if (observed.record.reported !== said) {
@@ -119,20 +123,23 @@ async function hold(context: DrainContext, decision: Of<'hold'>, observed: Obser
 }
 
 /** Another run ended the drain a moment ago and is about to say so; should it have died, the timer that it set comes. */
-const isAnothers = ({ ended }: DrainContext['run'], { active }: Of<'close'>, { now, armed }: ObservedDrain): boolean =>
-  ended !== active.id && armed !== undefined && !isDue(now, armed);
+const isEndedElsewhere = (
+  { endedDrainId }: DrainContext['run'],
+  { active }: DecisionOf<'close'>,
+  { now, armed }: ObservedDrain,
+): boolean => endedDrainId !== active.id && armed !== undefined && !isDue(now, armed);
 
 /** Answers the requests that made room for newer ones, before the record forgets them. */
-async function replaced(
+async function answerReplaced(
   context: DrainContext,
   answers: readonly FinishedDrain[],
   observed: ObservedDrain,
-): Promise<Exclude<NotMade, undefined> | { kind: 'ok' }> {
-  const changed = unlessPassing(
+): Promise<Exclude<UnmadeChange, undefined> | { kind: 'ok' }> {
+  const changed = okUnlessTransient(
     await tryChange(context, observed, 'answer', () => answerNode(context.deps, observed.object, answers)),
   );
   if (changed.kind !== 'ok') return changed;
-  await tellAnswers(context.deps, nodeOf(observed), answers);
+  await publishAnswers(context.deps, nodeOf(observed), answers);
   for (const { id, status, reason, message } of answers) {
     const details = { id, status, repeated: false };
     await report(context, observed, { decision: 'answer', reason, message: `${status}: ${message}`, details });
@@ -140,15 +147,15 @@ async function replaced(
   return { kind: 'ok' };
 }
 
-async function reportTaken(
+async function reportAdmitted(
   context: DrainContext,
-  { request, how }: Pick<Of<'take'>, 'request' | 'how'>,
+  { request, position }: Pick<DecisionOf<'take'>, 'request' | 'position'>,
   observed: ObservedDrain,
 ): Promise<void> {
-  context.run.taken = true;
+  context.run.isMessageDone = true;
   await report(context, observed, {
     decision: 'take',
-    reason: how === 'joins' ? 'DrainJoined' : how === 'follows' ? 'DrainQueued' : 'DrainAsked',
+    reason: position === 'joins' ? 'DrainJoined' : position === 'follows' ? 'DrainQueued' : 'DrainAsked',
     message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName || 'a HealthEvent'}`,
     details: { id: request.id },
   });
@@ -156,14 +163,14 @@ async function reportTaken(
 
 async function begin(
   context: DrainContext,
-  { record, active, taken, next }: Of<'begin'>,
+  { record, active, admitted, next }: DecisionOf<'begin'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const saved = await saveForNow(observed, record);
+  const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
-  if (taken !== undefined) await reportTaken(context, { request: taken, how: 'next' }, observed);
+  if (admitted !== undefined) await reportAdmitted(context, { request: admitted, position: 'next' }, observed);
   if (!isWaiting(active)) await reportStarted(context, active, observed);
-  return next === undefined ? ONWARD : prepare(context, next, after(observed, record));
+  return next === undefined ? ONWARD : prepare(context, next, withSaved(observed, record));
 }
 
 async function reportStarted(context: DrainContext, active: ActiveDrain, observed: ObservedDrain): Promise<void> {
@@ -182,11 +189,11 @@ async function reportStarted(context: DrainContext, active: ActiveDrain, observe
 /** Says once that the drain waits. */
 async function queue(
   { reporter }: DrainContext,
-  { active, message, until }: Of<'queue'>,
+  { active, message, until }: DecisionOf<'queue'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
-  const reported = await sayNew(reporter, observed, [notice], { before: active.reported });
+  const reported = await reportNew(reporter, observed, [notice], { before: active.reported });
   return save(observed, { ...observed.record, active: { ...active, reported } }, until);
 }
 
@@ -202,21 +209,21 @@ async function prepare(
   const { deps } = context;
   const message = `drain ${active.id} of ${formatScope(active.scope)}`;
   // One that waits in the queue is not in progress.
-  const shown = isWaiting(active) ? observed.node.shown : 'inProgress';
-  const node = await shownOn(context, observed, shown, message);
-  if (node === undefined || isRefusal(node)) return notChanged(observed, node);
+  const shown = isWaiting(active) ? observed.node.shownDrain : 'inProgress';
+  const node = await showOnNode(context, observed, shown, message);
+  if (node === undefined || isRefusal(node)) return endUnchangedTurn(observed, node);
   const changed = await tryChange(context, observed, 'prepare', () =>
     prepareNode(deps, node, { active, hold, showDraining }),
   );
-  if (changed.kind !== 'ok') return notChanged(observed, changed);
+  if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
   const { resourceVersion: nodeVersion } = changed;
   const prepared = { ...active, hold, nodeVersion };
-  const noted = plan && notedBefore(active, plan, observed);
+  const noted = plan && podNotes(active, plan, observed);
   const record = { ...observed.record, active: { ...prepared, ...noted } };
-  const saved = await saveForNow(observed, record);
+  const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
   if (plan === undefined || noted === undefined || plan.acts.length === 0) return ONWARD;
   const decision = { kind: 'drain', active: prepared, plan, isStuck: false, until: undefined } as const;
-  return drainNoted(context, decision, noted, after(observed, record));
+  return drainNotedPods(context, decision, noted, withSaved(observed, record));
 }

@@ -11,7 +11,7 @@ import { TerminalError } from '../../shared/errors.ts';
 import { DRAIN_MESSAGE_VERSION } from './drain-completed.ts';
 import { toHealthEvent } from './rule/node-annotations.ts';
 import { CLOCKS_DIFFER, type Incoming } from './rule/observation.ts';
-import type { DrainRequest, Said } from './request-record.ts';
+import type { DrainRequest, Timestamps } from './request-record.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;
@@ -131,10 +131,10 @@ function toIncoming(
 ): NodeMessage['incoming'] | undefined {
   const { event, quarantine } = message;
   const { id } = event;
-  const said = saidIn(message, sentTime, receivedTime);
+  const said = timestampsOf(message, sentTime, receivedTime);
   const counted = countedFrom(said.createdTime, said.sentTime);
   const request: DrainRequest = { id, requestedBy, event, quarantine, said, ...counted };
-  const asks = askedBy(message);
+  const asks = meaningOf(message);
   switch (asks.kind) {
     case 'nothing':
       return undefined;
@@ -145,24 +145,24 @@ function toIncoming(
     case 'cancelled':
       return { kind: 'cancelled', id };
     case 'recovered':
-      return { kind: 'recovered', event, said, ...(asks.isAsked && { asked: request }) };
+      return { kind: 'recovered', event, said, ...(asks.needsAnswer && { drainRequest: request }) };
     case 'drain':
       return { kind: 'drain', request, receivedTime };
   }
 }
 
 /** The bus writes whole seconds. */
-const AHEAD = seconds(1);
+const MAX_CLOCK_AHEAD = seconds(1);
 
 /** A clock that is ahead of the bus is wrong: what it says counts as said when it was put on the bus. */
-function saidIn(
+function timestampsOf(
   { event, createdTime, exportedTime }: HealthEventMessage,
   sentTime: EpochMs | undefined,
   receivedTime: EpochMs | undefined,
-): Said {
+): Timestamps {
   const bus = sentTime ?? receivedTime;
   const notAhead = (time: EpochMs | undefined): EpochMs | undefined =>
-    time !== undefined && bus !== undefined && time > addDuration(bus, AHEAD) ? bus : time;
+    time !== undefined && bus !== undefined && time > addDuration(bus, MAX_CLOCK_AHEAD) ? bus : time;
   const [generated, created, exported] = [generatedTimeOf(event), createdTime, exportedTime].map(notAhead);
   return {
     ...(generated !== undefined && { generatedTime: generated }),
@@ -188,11 +188,11 @@ export function isSentBefore(
   return created > addDuration(sentTime, CLOCKS_DIFFER);
 }
 
-export type Asks =
+export type RequestMeaning =
   /** A drain of the node. */
   | { readonly kind: 'drain' }
-  /** The fault that it names is over. `isAsked`: fault-quarantine waits for the end of a drain all the same. */
-  | { readonly kind: 'recovered'; readonly isAsked: boolean }
+  /** The fault that it names is over. `needsAnswer`: fault-quarantine waits for the end of a drain all the same. */
+  | { readonly kind: 'recovered'; readonly needsAnswer: boolean }
   | { readonly kind: 'unQuarantined' }
   | { readonly kind: 'cancelled' }
   /** Nothing, in this delivery: the same event with another status is judged anew. */
@@ -201,14 +201,14 @@ export type Asks =
   | { readonly kind: 'nothing' };
 
 /** What the event asks for. A status that NVSentinel's next release may have means that the node is not quarantined. */
-export function askedBy(message: HealthEventMessage): Asks {
+export function meaningOf(message: HealthEventMessage): RequestMeaning {
   const { event, quarantine, drained } = message;
   // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
   if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return { kind: 'nothing' };
   if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined' };
   if (quarantine === 'Cancelled') return { kind: 'cancelled' };
   const isQuarantined = quarantine === 'Quarantined' || quarantine === 'AlreadyQuarantined';
-  if (event.isHealthy) return { kind: 'recovered', isAsked: isQuarantined && drained !== true };
+  if (event.isHealthy) return { kind: 'recovered', needsAnswer: isQuarantined && drained !== true };
   // What NVSentinel stores of a drain comes by, too: it asks for none.
   if (drained === true) return { kind: 'nothing' };
   if (event.drainOverrides?.force === true || isQuarantined) return { kind: 'drain' };

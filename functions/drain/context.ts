@@ -4,7 +4,13 @@ import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
-import { causeOf, isRefusal, warn, type Change, type Refused } from '../../shared/lifecycle/refusals.ts';
+import {
+  causeOf,
+  isRefusal,
+  reportWarning,
+  type RefusableChange,
+  type Refused,
+} from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
@@ -16,15 +22,15 @@ import type { DrainRecord } from './record.ts';
 export interface DrainContext {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
-  readonly run: RunMemory;
+  readonly run: DrainRun;
 }
 
 /** What one run did itself; the same in all of its turns. */
-export interface RunMemory {
+export interface DrainRun {
   /** The message in hand is in the record, was answered, or asks for nothing. */
-  taken: boolean;
+  isMessageDone: boolean;
   /** Id of the drain that it ended: it is the one to close it. */
-  ended: string | undefined;
+  endedDrainId: string | undefined;
 }
 
 /** Whatever is waited for, a drain is looked at this often. */
@@ -46,11 +52,11 @@ export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: Epo
 }
 
 /** This run goes on. Should it die, the sweep finds the timer. */
-export const saveForNow = (observed: ObservedDrain, value: DrainRecord) =>
+export const saveForSweep = (observed: ObservedDrain, value: DrainRecord) =>
   save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), false);
 
-/** What is observed once a turn has written this by `saveForNow`. */
-export const after = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
+/** What is observed once a turn has written this by `saveForSweep`. */
+export const withSaved = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
   ...observed,
   record,
   armed: addDuration(observed.now, RUN_ENDS_WITHIN),
@@ -65,7 +71,7 @@ export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime:
 }
 
 /** Until when a drain waits for news, at most. */
-export function safely({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
+export function withSafetyNet({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
   const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
   const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
   return earliest(time, net);
@@ -80,17 +86,17 @@ export function tryChange<Outcome>(
 ): Promise<Outcome | Refused> {
   const restsOn = [object, record.active?.id, mode, limits, rules?.settings];
   // What only informs is not worth a word.
-  const say: Change['say'] =
-    key === 'show' ? async () => undefined : warn(reporter, object, EVENT_REASONS.nodeChangeRefused);
-  return tries.make({ key, stored: record.refusals, restsOn, say }, call);
+  const report: RefusableChange['report'] =
+    key === 'show' ? async () => undefined : reportWarning(reporter, object, EVENT_REASONS.nodeChangeRefused);
+  return tries.make({ key, stored: record.refusals, restsOn, report }, call);
 }
 
 /** The drain goes on where a change is refused, unless the refusal is about to pass: a later turn makes up for it. */
-export const unlessPassing = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
+export const okUnlessTransient = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
   isRefusal(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
 
 /** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
-export async function shownOn(
+export async function showOnNode(
   context: DrainContext,
   observed: ObservedDrain,
   shown: ShownDrain,
@@ -103,18 +109,22 @@ export async function shownOn(
 }
 
 /** Why a change was not made. */
-export type NotMade = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
+export type UnmadeChange = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
 
 /**
  * The turn of a run that did not change the Node: it lost a race, or what it wants is refused.
  *
  * @param isForMessage the change is what the message in hand asks for, which stands nowhere else
  */
-export async function notChanged(observed: ObservedDrain, changed: NotMade, isForMessage = false): Promise<Turn> {
+export async function endUnchangedTurn(
+  observed: ObservedDrain,
+  changed: UnmadeChange,
+  isForMessage = false,
+): Promise<Turn> {
   if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
   const loaded = await observed.store.load();
   if (isForMessage || loaded.kind !== 'known') throw changed.goesBack ?? new RetryableError(changed.message);
-  const saved = await save(observed, loaded.value, safely(observed, changed.until));
+  const saved = await save(observed, loaded.value, withSafetyNet(observed, changed.until));
   if (changed.goesBack !== undefined) throw changed.goesBack;
   return saved;
 }

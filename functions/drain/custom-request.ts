@@ -4,7 +4,7 @@ import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
-import { notChanged, safely, save, tryChange, type DrainContext } from './context.ts';
+import { endUnchangedTurn, withSafetyNet, save, tryChange, type DrainContext } from './context.ts';
 import { fail, type CustomDecision } from './rule/custom-drain.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
@@ -12,16 +12,20 @@ import { finish } from './drain-end.ts';
 import type { ObservedDrain } from './observe.ts';
 import { podDrainability } from './rule/pods.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
-import { saidStuck, sayNew } from './report.ts';
+import { reportStuck, reportNew } from './report.ts';
 
-type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
-type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
+type ResourceDecision = Exclude<CustomDecision, { kind: 'finish' }>;
+type DecisionOf<Kind extends ResourceDecision['kind']> = Extract<ResourceDecision, { kind: Kind }>;
 
 /** Carries out what was decided on the custom resource of a drain. */
-export async function applyCustom(context: DrainContext, decision: Applied, observed: ObservedDrain): Promise<Turn> {
+export async function applyCustom(
+  context: DrainContext,
+  decision: ResourceDecision,
+  observed: ObservedDrain,
+): Promise<Turn> {
   switch (decision.kind) {
     case 'noteResource':
-      return note(decision.active, decision.resource, observed);
+      return noteResource(decision.active, decision.resource, observed);
     case 'createResource':
       return create(context, decision, observed);
     case 'awaitResource':
@@ -33,7 +37,7 @@ export async function applyCustom(context: DrainContext, decision: Applied, obse
   }
 }
 
-async function note(active: ActiveDrain, resource: CustomProgress, observed: ObservedDrain): Promise<Turn> {
+async function noteResource(active: ActiveDrain, resource: CustomProgress, observed: ObservedDrain): Promise<Turn> {
   const record = { ...observed.record, active: { ...active, phase: { kind: 'custom', resource } as const } };
   const saved = await save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
   return saved.written ? ONWARD : saved;
@@ -41,7 +45,7 @@ async function note(active: ActiveDrain, resource: CustomProgress, observed: Obs
 
 async function create(
   context: DrainContext,
-  { active, resource: custom }: Of<'createResource'>,
+  { active, resource: custom }: DecisionOf<'createResource'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps, reporter } = context;
@@ -69,30 +73,34 @@ async function create(
         message: `${custom.kind} ${custom.namespace}/${custom.name} asks for the drain`,
         details: { id: active.id, uid: made.uid, pods: pods.length, recreated: custom.recreated },
       });
-      return note(active, { ...custom, uid: made.uid }, observed);
+      return noteResource(active, { ...custom, uid: made.uid }, observed);
     }
   }
 }
 
-async function wait(context: DrainContext, decision: Of<'awaitResource'>, observed: ObservedDrain): Promise<Turn> {
+async function wait(
+  context: DrainContext,
+  decision: DecisionOf<'awaitResource'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
   const { active, reason, message, until, isStuck } = decision;
   const notice =
     reason === 'ResourceNotServed'
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
-  const reported = await sayNew(context.reporter, observed, [notice], { before: active.reported });
-  const said = isStuck ? await saidStuck(context, active, [notice], observed) : active;
+  const reported = await reportNew(context.reporter, observed, [notice], { before: active.reported });
+  const said = isStuck ? await reportStuck(context, active, [notice], observed) : active;
   const next: ActiveDrain = { ...said, reported };
-  return save(observed, { ...observed.record, active: next }, safely(observed, until));
+  return save(observed, { ...observed.record, active: next }, withSafetyNet(observed, until));
 }
 
 async function fallBack(
   context: DrainContext,
-  { active, because }: Of<'fallBack'>,
+  { active, because }: DecisionOf<'fallBack'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(context.deps, active));
-  if (isRefusal(deleted)) return notChanged(observed, deleted);
+  if (isRefusal(deleted)) return endUnchangedTurn(observed, deleted);
   const message = `${because.reason}: ${because.message}`;
   const next: ActiveDrain = { ...active, phase: { kind: 'fallback', because: message } };
   const saved = await save(observed, { ...observed.record, active: next }, addDuration(observed.now, RUN_ENDS_WITHIN));

@@ -2,7 +2,7 @@
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { podsToDrain, renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
-import { lookFor, uidOfMarked, type Mark } from '../../shared/custom-resource/follow.ts';
+import { lookUpResource, uidWithMark, type Mark } from '../../shared/custom-resource/follow.ts';
 import { faultText } from '../../shared/custom-resource/render.ts';
 import { requestResource } from '../../shared/custom-resource/request.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
@@ -37,9 +37,10 @@ export async function findResource(
   const { apiGroup: group, version, kind, resource, namespace } = settings;
   const custom = notedResource(active);
   if (custom === undefined) {
-    const asked = { group, version, kind };
-    const type = resource === undefined ? await kubernetes.resolve(asked) : { group, version, resource };
-    if (type === undefined) return { kind: 'notServed', asked, versions: await kubernetes.versionsOf(asked) };
+    const requestedKind = { group, version, kind };
+    const type = resource === undefined ? await kubernetes.resolve(requestedKind) : { group, version, resource };
+    if (type === undefined)
+      return { kind: 'notServed', requestedKind, versions: await kubernetes.versionsOf(requestedKind) };
     return await findIn(
       { kubernetes },
       type,
@@ -60,8 +61,8 @@ async function findIn(
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
 ): Promise<FoundResource> {
-  const found = await lookFor(kubernetes, { type, namespace, name }, markOf(active), kind);
-  return found.kind === 'notServed' ? { ...found, asked: { ...type, kind } } : { ...found, name, type };
+  const found = await lookUpResource(kubernetes, { type, namespace, name }, markOf(active), kind);
+  return found.kind === 'notServed' ? { ...found, requestedKind: { ...type, kind } } : { ...found, name, type };
 }
 
 /** Which drain it was made for. */
@@ -110,7 +111,7 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
   }
 }
 
-export interface MadeResource {
+export interface DrainResource {
   readonly ref: ObjectRef;
   readonly uid: string;
   readonly about: About;
@@ -120,12 +121,12 @@ export interface MadeResource {
 export async function resourceOf(
   { kubernetes }: Deps,
   active: ActiveDrain | undefined,
-): Promise<MadeResource | undefined> {
+): Promise<DrainResource | undefined> {
   const noted = active && notedResource(active);
   if (active === undefined || noted === undefined) return undefined;
   const { kind, namespace, name } = noted;
   const ref = refOf(noted);
-  const uid = noted.uid ?? (await uidOfMarked(kubernetes, ref, markOf(active)));
+  const uid = noted.uid ?? (await uidWithMark(kubernetes, ref, markOf(active)));
   const apiVersion = apiVersionOf(noted);
   return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
 }

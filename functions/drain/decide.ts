@@ -6,10 +6,10 @@
  */
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin } from './rule/admission.ts';
-import { cancelledBy, isCordonKnown, takenBack, UNCORDONED, withLateEnds } from './rule/cancellation.ts';
+import { cancellationOf, isCordonKnown, earlyEndOf, UNCORDONED, withLateEnds } from './rule/cancellation.ts';
 import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
-import { forget, isFree, released } from './rule/history.ts';
+import { forget, hasNoStandingEnd, withoutStanding } from './rule/history.ts';
 import { holdOfActive, holdOfBegin } from './rule/holds.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
 import { holdFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
@@ -24,7 +24,7 @@ import {
   stuckTime,
   withProgress,
   withoutHold,
-  counted,
+  withCounts,
 } from './rule/progress.ts';
 import { decideQueued } from './rule/queue.ts';
 import type { ActiveDrain } from './record.ts';
@@ -32,33 +32,33 @@ import type { DrainOutcome } from './request-record.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withLateEnds(withEnds(withoutOpened(seen)));
+  const observation = withLateEnds(withEnds(withoutUncordoned(seen)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
-    const decision = incoming.kind === 'drain' ? take(observation, incoming) : decideEnd(observation, incoming);
+    const decision = incoming.kind === 'drain' ? admitNow(observation, incoming) : decideEnd(observation, incoming);
     if (decision !== undefined) return decision;
   }
   const { active } = record;
   const isIdle = active === undefined && record.requests.length === 0;
   if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
-    if (record.requests.length === 0) return idle(observation);
+    if (record.requests.length === 0) return decideIdle(observation);
     const hold = holdOfBegin(observation);
     if (hold !== undefined) return hold;
-    return rules === undefined ? rest(observation) : beginAndPrepare(observation, rules);
+    return rules === undefined ? decideRest(observation) : beginAndPrepare(observation, rules);
   }
-  return decideActive(observation, counted(active, observation.pods));
+  return decideActive(observation, withCounts(active, observation.pods));
 }
 
 function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
   const { now, node, rules, record } = observation;
   const { phase } = active;
   if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
-  const ended = takenBack(active, node);
+  const ended = earlyEndOf(active, node);
   if (ended !== undefined)
     return toFinish(ended.reason === UNCORDONED ? withWaiting(active, observation) : active, ended);
   const hold = holdOfActive(observation, active);
-  if (hold !== undefined || rules === undefined) return hold ?? rest(observation);
+  if (hold !== undefined || rules === undefined) return hold ?? decideRest(observation);
   if (record.heldSince !== undefined) return { kind: 'note', record: withoutHold(record, now) };
   switch (phase.kind) {
     case 'waiting':
@@ -79,8 +79,8 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
   const { now, node, limits } = observation;
   const isOfCustom = isCustomDrain(before, rules, node);
   const isDelegated = isOfCustom && before.phase.kind !== 'fallback';
-  const { active, plan } = planned(observation, before, rules, isOfCustom);
-  const showDraining = isDelegated || !plan.drained;
+  const { active, plan } = withPlan(observation, before, rules, isOfCustom);
+  const showDraining = isDelegated || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
     const hold = active.hold ?? holdFor(active, node);
     return { kind: 'prepare', active, hold, showDraining, plan: isDelegated ? undefined : plan };
@@ -95,12 +95,12 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
     if (decision.kind !== 'awaitResource') return decision;
     return { ...decision, isStuck, until: earliest(decision.until, next) };
   }
-  if (plan.drained) return toFinish(active, succeeded(active, plan), plan);
+  if (plan.isDrained) return toFinish(active, successOf(active, plan), plan);
   return over === undefined ? { kind: 'drain', active, plan, isStuck, until: next } : toFinish(active, over);
 }
 
 /** What happens to the pods of the node now, and the drain with what follows of that for the record. */
-function planned(
+function withPlan(
   { now, node, pods, protection, protectionOverridden, limits }: DrainObservation,
   before: ActiveDrain,
   rules: DrainRules,
@@ -117,7 +117,7 @@ function planned(
     protectionOverridden,
     evictionGracePeriod,
     deleteTime,
-    warned: active.warned,
+    warnedUids: active.warned,
     active,
     forcedBy: forcedBy(active, limits, isCustom),
   });
@@ -158,17 +158,17 @@ function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
 }
 
 /** A request that nothing blocks begins in the same write. */
-function take(
+function admitNow(
   observation: DrainObservation,
   incoming: Extract<Incoming, { kind: 'drain' }>,
 ): DrainDecision | undefined {
   const admission = admit(observation, incoming);
-  if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
+  if (admission?.kind !== 'take' || admission.position !== 'next') return admission;
   const { rules } = observation;
   const taken = { ...observation, record: admission.record };
   if (rules === undefined || holdOfBegin(taken) !== undefined) return admission;
   const begun = beginAndPrepare(taken, rules);
-  return begun.kind === 'begin' ? { ...begun, taken: admission.request } : admission;
+  return begun.kind === 'begin' ? { ...begun, admitted: admission.request } : admission;
 }
 
 /** The preparation stands on the same look: its own writes, and the preconditions of each, find out what changes in between. */
@@ -176,7 +176,7 @@ function beginAndPrepare(observation: DrainObservation, rules: DrainRules): Drai
   const begun = begin(observation, rules);
   if (begun.kind !== 'begin') return begun;
   const decision = decideActive({ ...observation, record: begun.record }, begun.active);
-  return { ...begun, taken: undefined, next: decision.kind === 'prepare' ? decision : undefined };
+  return { ...begun, admitted: undefined, next: decision.kind === 'prepare' ? decision : undefined };
 }
 
 /** Which pods are the drain's, and how each goes. */
@@ -199,26 +199,27 @@ export function podRules(
   };
 }
 
-function rest({ now, node, record }: DrainObservation): DrainDecision {
+function decideRest({ now, node, record }: DrainObservation): DrainDecision {
   const { record: kept, until } = forget(withoutHold(record, now), node, now);
   return { kind: 'rest', ...rememberEnds(kept, until, now) };
 }
 
-function idle(observation: DrainObservation): DrainDecision {
+function decideIdle(observation: DrainObservation): DrainDecision {
   const { node } = observation;
-  if (node.watched) return toTidy(observation);
+  if (node.isWatched) return toTidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
   const isLeft = node.unschedulable && node.quarantine === undefined;
   if (isLeft && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
-  if (node.shown === 'inProgress' || (node.shown === 'drained' && !node.unschedulable)) return { kind: 'hide' };
-  return node.cordonMark === undefined || node.unschedulable ? rest(observation) : { kind: 'disownCordon' };
+  if (node.shownDrain === 'inProgress' || (node.shownDrain === 'drained' && !node.unschedulable))
+    return { kind: 'hide' };
+  return node.cordonMark === undefined || node.unschedulable ? decideRest(observation) : { kind: 'disownCordon' };
 }
 
 /** Uncordoning ends all that the node was drained for: the next cordon is about something else. */
-function withoutOpened(seen: DrainObservation): DrainObservation {
+function withoutUncordoned(seen: DrainObservation): DrainObservation {
   const { node, record } = seen;
-  const isOpened = !node.unschedulable && record.active === undefined && !isFree(record);
-  return isOpened ? { ...seen, record: released(record) } : seen;
+  const isOpened = !node.unschedulable && record.active === undefined && !hasNoStandingEnd(record);
+  return isOpened ? { ...seen, record: withoutStanding(record) } : seen;
 }
 
 function toTidy(observation: DrainObservation): DrainDecision {
@@ -228,25 +229,25 @@ function toTidy(observation: DrainObservation): DrainDecision {
 
 /** Whether the node is to be uncordoned: the cordon is ours, and nothing that it was drained for keeps it. */
 const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
-  isCordonKnown(record, node) && isFree(record);
+  isCordonKnown(record, node) && hasNoStandingEnd(record);
 
 /** What a message that ends something means here; undefined: nothing. */
 function decideEnd(
   observation: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): DrainDecision | undefined {
-  const cancelled = cancelledBy(observation, incoming);
+  const cancelled = cancellationOf(observation, incoming);
   if (cancelled !== undefined) return { kind: 'cancel', ...cancelled };
-  const { asked } = incoming.kind === 'recovered' ? incoming : {};
-  return asked && take(observation, { kind: 'drain', request: asked });
+  const { drainRequest } = incoming.kind === 'recovered' ? incoming : {};
+  return drainRequest && admitNow(observation, { kind: 'drain', request: drainRequest });
 }
 
 function toFinish(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {
   return { kind: 'finish', active, outcome, plan };
 }
 
-function succeeded({ drained }: ActiveDrain, { left }: PodPlan): DrainOutcome {
-  const names = left.map(({ pod, because }) => `${pod.namespace}/${pod.name} (${because})`);
+function successOf({ drained }: ActiveDrain, { leftPods }: PodPlan): DrainOutcome {
+  const names = leftPods.map(({ pod, because }) => `${pod.namespace}/${pod.name} (${because})`);
   const message = `${drained} pod${drained === 1 ? ' was' : 's were'} drained`;
   if (names.length === 0) return { status: 'Succeeded', reason: 'Drained', message, left: [] };
   return {

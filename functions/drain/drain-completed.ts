@@ -57,7 +57,7 @@ interface Deps {
 }
 
 /** Throws `RetryableError` when the bus did not take one of them: they are all sent again. */
-export async function tellAnswers(
+export async function publishAnswers(
   { bus }: Deps,
   node: { readonly name: string; readonly uid?: string },
   finished: readonly FinishedDrain[],

@@ -5,18 +5,27 @@
 import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { isRefusal, createTries, warn } from '../../shared/lifecycle/refusals.ts';
+import { isRefusal, createTries, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import { toFinished } from './rule/admission.ts';
 import { isCordonKnown } from './rule/cancellation.ts';
-import { after, nodeOf, notChanged, report, saveForNow, shownOn, tryChange, type DrainContext } from './context.ts';
+import {
+  withSaved,
+  nodeOf,
+  endUnchangedTurn,
+  report,
+  saveForSweep,
+  showOnNode,
+  tryChange,
+  type DrainContext,
+} from './context.ts';
 import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './rule/decision.ts';
-import { tellAnswers } from './drain-completed.ts';
+import { publishAnswers } from './drain-completed.ts';
 import { carryOutPlan, noteActs } from './evictions.ts';
-import { isFree, remember } from './rule/history.ts';
+import { hasNoStandingEnd, remember } from './rule/history.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
 import { endingBy, isWaiting } from './rule/phase.ts';
@@ -25,69 +34,69 @@ import type { ActiveDrain, DrainRecord } from './record.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { wakeNext } from './wake-ups.ts';
 
-type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Does the last acts of a drain, notes how it ended, and closes it. */
 export async function finish(
   context: DrainContext,
-  { active, outcome, plan }: Of<'finish'>,
+  { active, outcome, plan }: DecisionOf<'finish'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const acts = plan && { plan, ...(await noteActs(active, plan, observed)) };
-  if (acts?.lost !== undefined) return acts.lost;
+  if (acts?.lostRace !== undefined) return acts.lostRace;
   const result =
-    acts && (await carryOutPlan(context, observed, { ...active, intents: acts.noted.heldEvictions }, acts.plan));
+    acts && (await carryOutPlan(context, observed, { ...active, intents: acts.notes.heldEvictions }, acts.plan));
   const ending = endingBy(active, outcome, observed.now);
-  const ended = { ...active, drained: active.drained + (result?.drained ?? 0), phase: ending };
+  const ended = { ...active, drained: active.drained + (result?.drainedCount ?? 0), phase: ending };
   // Those that end with it wait no more.
   const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
   const record = { ...observed.record, requests, active: ended };
-  const saved = await saveForNow(observed, record);
+  const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
-  context.run.ended = active.id;
-  return close(context, { kind: 'close', active: ended, ending }, after(observed, record));
+  context.run.endedDrainId = active.id;
+  return close(context, { kind: 'close', active: ended, ending }, withSaved(observed, record));
 }
 
 /** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
 export async function close(
   context: DrainContext,
-  { active, ending: { outcome, over } }: Of<'close'>,
+  { active, ending: { outcome, over } }: DecisionOf<'close'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
   const { active: _, ...rest } = observed.record;
   const isOver = active.requests.every(({ id }) => over.includes(id));
-  const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && isFree(rest);
+  const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && hasNoStandingEnd(rest);
   const uncordon = isLast && isCordonKnown(observed.record, observed.node);
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
   const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active));
-  if (isRefusal(deleted)) return notChanged(observed, deleted);
+  if (isRefusal(deleted)) return endUnchangedTurn(observed, deleted);
   const { scope, startTime, drained } = active;
   const ended = active.requests.map(request => ({
     ...toFinished(request, outcome, { now: observed.now, scope, drained, startTime }),
     recovered: over.includes(request.id),
   }));
   const shown = status === 'Succeeded' ? 'drained' : 'nothing';
-  const node = await shownOn(context, observed, shown, outcome.message);
-  if (node === undefined || isRefusal(node)) return notChanged(observed, node);
+  const node = await showOnNode(context, observed, shown, outcome.message);
+  if (node === undefined || isRefusal(node)) return endUnchangedTurn(observed, node);
   const changed = await tryChange(context, observed, 'finish', () =>
     finishNode(deps, node, { status, uncordon, ended }),
   );
-  if (changed.kind !== 'ok') return notChanged(observed, changed);
-  await tellAnswers(deps, nodeOf(observed), ended);
+  if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
+  await publishAnswers(deps, nodeOf(observed), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(context, active, outcome, observed);
   // The mark is off: should this run die, the first that waits looks by itself.
   if (!isWaiting(active)) await wakeNext(deps, observed);
-  const saved = await saveForNow(observed, remember(rest, ended, observed.node));
+  const saved = await saveForSweep(observed, remember(rest, ended, observed.node));
   return saved.written ? ONWARD : saved;
 }
 
 /** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
 export async function tidy(
   context: DrainContext,
-  { status, uncordon }: Of<'tidy'>,
+  { status, uncordon }: DecisionOf<'tidy'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
@@ -99,7 +108,7 @@ export async function tidy(
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));
-  return changed.kind === 'ok' ? ONWARD : notChanged(observed, changed);
+  return changed.kind === 'ok' ? ONWARD : endUnchangedTurn(observed, changed);
 }
 
 async function reportEnd(
@@ -136,7 +145,7 @@ const ENDS = {
   Cancelled: { type: 'Normal', reason: EVENT_REASONS.drainCancelled },
 } as const;
 
-type Gone = GoneSubject<DrainRecord>;
+type GoneDrains = GoneSubject<DrainRecord>;
 
 /** There is no Node to look at. */
 type GoneContext = Pick<DrainContext, 'deps' | 'reporter'>;
@@ -159,7 +168,7 @@ export async function answerGone(
   request: DrainRequest,
 ): Promise<void> {
   const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
-  await tellAnswers(deps, targetNode(target), [ended]);
+  await publishAnswers(deps, targetNode(target), [ended]);
   await reporter.report({
     about: aboutNode(target),
     decision: 'answer',
@@ -170,14 +179,14 @@ export async function answerGone(
 }
 
 /** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
-export async function closeGone({ deps, reporter }: GoneContext, target: SoughtNode, gone: Gone): Promise<void> {
+export async function closeGone({ deps, reporter }: GoneContext, target: SoughtNode, gone: GoneDrains): Promise<void> {
   const { active, requests } = gone.value;
   if (!(await isResourceGone({ deps, reporter }, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
   const { name } = target;
   const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
   const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
-  await tellAnswers(deps, targetNode(target), ended);
+  await publishAnswers(deps, targetNode(target), ended);
   await gone.record.closeNow();
   if (asked.length === 0) return;
   await reporter.report({
@@ -190,13 +199,16 @@ export async function closeGone({ deps, reporter }: GoneContext, target: SoughtN
 }
 
 /** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
-async function isResourceGone({ deps, reporter }: GoneContext, { record, value, subject }: Gone): Promise<boolean> {
+async function isResourceGone(
+  { deps, reporter }: GoneContext,
+  { record, value, subject }: GoneDrains,
+): Promise<boolean> {
   const { active, refusals: stored } = value;
   const made = await resourceOf(deps, active);
   if (made === undefined) return true;
-  const say = warn(reporter, made.about, EVENT_REASONS.changeRefused);
+  const report = reportWarning(reporter, made.about, EVENT_REASONS.changeRefused);
   const tries = createTries(deps.clock);
-  const change = { key: 'deleteResource', stored, restsOn: [], say };
+  const change = { key: 'deleteResource', stored, restsOn: [], report };
   const deletion = await tries.make(change, () => deleteResource(deps, active));
   if (!isRefusal(deletion)) return true;
   await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime: deletion.until });

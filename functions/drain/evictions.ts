@@ -8,34 +8,34 @@ import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { ONWARD, type Turn, again } from '../../shared/lifecycle/settle.ts';
 import {
   endPods,
-  heldAfter,
-  leftAfter,
-  withIntents,
+  heldEvictionsAfter,
+  remainingAfter,
+  withEvictionIntents,
   type EndedPod,
   type HeldEvictions,
-  type PodsLeft,
+  type RemainingPods,
 } from '../../shared/pods/drain-pods.ts';
-import { type DrainContext, safely, saveForNow, saveUntil } from './context.ts';
+import { type DrainContext, withSafetyNet, saveForSweep, saveUntil } from './context.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
-import { type PodPlan, type PodAct, withReturned } from './rule/pod-plan.ts';
-import { withTried } from './rule/progress.ts';
+import { type PodPlan, type PodAct, withReturns } from './rule/pod-plan.ts';
+import { withTriedPods } from './rule/progress.ts';
 import type { ActiveDrain } from './record.ts';
-import { noticesOf, saidStuck, sayNew } from './report.ts';
+import { noticesOf, reportStuck, reportNew } from './report.ts';
 
 type PodEnd = Exclude<PodAct, { kind: 'warn' }>;
-type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 type Warning = Extract<PodAct, { kind: 'warn' }>;
 
 export interface PlanResult {
   /** UIDs of pods whose owners have been warned. */
-  readonly warned: readonly string[];
+  readonly warnedUids: readonly string[];
   /** Pods that go because of this plan. */
-  readonly drained: number;
+  readonly drainedCount: number;
   /** What it leaves undone. */
-  readonly left: PodsLeft;
+  readonly remaining: RemainingPods;
   /** A refusal is to be reported once more. */
-  readonly isSaidAgain: boolean;
+  readonly isReportRepeated: boolean;
   /** Evictions that are not asked for again for a moment. */
   readonly heldEvictions: HeldEvictions;
   /** The latest time at which the first of the pods that this plan ends should be gone. */
@@ -53,12 +53,12 @@ export async function carryOutPlan(
   const { name } = node.metadata;
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => warn({ deps, reporter }, act, name));
-  let isSaidAgain = false;
+  let isReportRepeated = false;
   const ended = await endPods(
     { ...deps, reporter },
     {
       ends: acts.filter(act => act.kind !== 'warn'),
-      unchanged: true,
+      requiresUnchanged: true,
       heldEvictions: active.heldEvictions,
       now,
       tries,
@@ -66,18 +66,18 @@ export async function carryOutPlan(
       restsOn: [active.id, mode, limits, rules?.settings],
       describe: end => describe(end, name),
       // What holds the pods that are left is said of all together.
-      say: async (_, __, isRepeated) => void (isSaidAgain ||= isRepeated),
+      report: async (_, __, isRepeated) => void (isReportRepeated ||= isRepeated),
     },
   );
   const evicted = ended.flatMap(({ end: { pod }, answer }) => (answer.kind === 'evicted' ? [qualifiedName(pod)] : []));
-  if (evicted.length > 0) await sayEvicted(deps, node, evicted);
+  if (evicted.length > 0) await reportEvicted(deps, node, evicted);
   const going = ended.filter(({ answer: { kind } }) => kind === 'evicted' || kind === 'deleted');
   return {
-    warned: warnings.map(({ pod }) => pod.uid),
-    drained: going.length,
-    left: leftAfter(active.refusals, ended, now),
-    isSaidAgain,
-    heldEvictions: heldAfter(active.heldEvictions, ended, now, active.intents),
+    warnedUids: warnings.map(({ pod }) => pod.uid),
+    drainedCount: going.length,
+    remaining: remainingAfter(active.refusals, ended, now),
+    isReportRepeated,
+    heldEvictions: heldEvictionsAfter(active.heldEvictions, ended, now, active.intents),
     goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
   };
 }
@@ -104,14 +104,14 @@ function describe(end: PodEnd, node: string): Omit<Report, 'about' | 'reason' | 
 }
 
 /** A drain ends a protected pod only once its NodeClaim is past the instant from which it is terminated by force (I2). */
-const inSpiteOf = ({ overrides }: PodEnd): string =>
-  overrides === undefined ? '' : '; it was protected, and its NodeClaim is past its termination timestamp';
+const inSpiteOf = ({ overriddenProtection }: PodEnd): string =>
+  overriddenProtection === undefined ? '' : '; it was protected, and its NodeClaim is past its termination timestamp';
 
-const overriddenBy = ({ overrides }: PodEnd): JsonObject =>
-  overrides === undefined ? {} : { overriddenProtection: overrides.kind };
+const overriddenBy = ({ overriddenProtection }: PodEnd): JsonObject =>
+  overriddenProtection === undefined ? {} : { overriddenProtection: overriddenProtection.kind };
 
 /** One for a plan, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
-function sayEvicted({ events }: DrainDeps, node: KubernetesObject, pods: readonly string[]): Promise<void> {
+function reportEvicted({ events }: DrainDeps, node: KubernetesObject, pods: readonly string[]): Promise<void> {
   const message = `evicted ${pods.length} pod${pods.length === 1 ? '' : 's'}: ${pods.join(', ')}`;
   return events.record({ type: 'Normal', reason: EVENT_REASONS.evicted, message, about: node });
 }
@@ -144,61 +144,68 @@ async function warn(
   });
 }
 
-type Noted = Pick<ActiveDrain, 'tried' | 'returns' | 'heldEvictions'>;
+type NotedPods = Pick<ActiveDrain, 'tried' | 'returns' | 'heldEvictions'>;
 
 /** What the record says of pods before anything happens to them. Of two runs that look at once, only the one that writes it goes on. */
-export function notedBefore(active: ActiveDrain, plan: PodPlan, { now, record }: ObservedDrain): Noted {
+export function podNotes(active: ActiveDrain, plan: PodPlan, { now, record }: ObservedDrain): NotedPods {
   return {
-    tried: withTried(active, plan),
-    returns: withReturned(active.returns, plan.returned, now),
-    heldEvictions: withIntents(active.heldEvictions, plan.acts, now, record.refusals),
+    tried: withTriedPods(active, plan),
+    returns: withReturns(active.returns, plan.returnedPods, now),
+    heldEvictions: withEvictionIntents(active.heldEvictions, plan.acts, now, record.refusals),
   };
 }
 
-/** Notes down which pods are about to go, where the record does not say so yet. `lost`: another run wrote first, so this one leaves them alone. */
+/** Notes down which pods are about to go, where the record does not say so yet. `lostRace`: another run wrote first, so this one leaves them alone. */
 export async function noteActs(
   active: ActiveDrain,
   plan: PodPlan,
   observed: ObservedDrain,
-): Promise<{ readonly noted: Noted; readonly lost?: Turn }> {
-  const noted = notedBefore(active, plan, observed);
-  const isNew = (['tried', 'returns', 'heldEvictions'] as const).some(key => noted[key] !== active[key]);
-  if (!isNew) return { noted };
-  const saved = await saveForNow(observed, { ...observed.record, active: { ...active, ...noted } });
-  return saved.written ? { noted } : { noted, lost: saved };
+): Promise<{ readonly notes: NotedPods; readonly lostRace?: Turn }> {
+  const notes = podNotes(active, plan, observed);
+  const isNew = (['tried', 'returns', 'heldEvictions'] as const).some(key => notes[key] !== active[key]);
+  if (!isNew) return { notes };
+  const saved = await saveForSweep(observed, { ...observed.record, active: { ...active, ...notes } });
+  return saved.written ? { notes } : { notes, lostRace: saved };
 }
 
 /** Notes down which pods are about to go, and lets them go. */
-export async function drain(context: DrainContext, decision: Of<'drain'>, observed: ObservedDrain): Promise<Turn> {
-  const { noted, lost } = await noteActs(decision.active, decision.plan, observed);
-  return lost ?? drainNoted(context, decision, noted, observed);
+export async function drain(
+  context: DrainContext,
+  decision: DecisionOf<'drain'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  const { notes, lostRace } = await noteActs(decision.active, decision.plan, observed);
+  return lostRace ?? drainNotedPods(context, decision, notes, observed);
 }
 
 /** Carries one plan out, says what holds the pods that are left, and waits for what comes next. */
-export async function drainNoted(
+export async function drainNotedPods(
   context: DrainContext,
-  { active, plan, isStuck, until: due }: Of<'drain'>,
-  noted: Noted,
+  { active, plan, isStuck, until: due }: DecisionOf<'drain'>,
+  noted: NotedPods,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { reporter } = context;
   const result = await carryOutPlan(context, observed, { ...active, intents: noted.heldEvictions }, plan);
-  const { left, warned, heldEvictions, isSaidAgain, goneBy } = result;
-  const notices = noticesOf(plan, left.texts);
-  const reported = await sayNew(reporter, observed, notices, { before: active.reported, isSaidAgain });
+  const { remaining, warnedUids, heldEvictions, isReportRepeated, goneBy } = result;
+  const notices = noticesOf(plan, remaining.texts);
+  const reported = await reportNew(reporter, observed, notices, {
+    before: active.reported,
+    isReportRepeated,
+  });
   const next: ActiveDrain = {
-    ...(isStuck ? await saidStuck(context, active, notices, observed) : active),
+    ...(isStuck ? await reportStuck(context, active, notices, observed) : active),
     tried: noted.tried,
     returns: noted.returns,
-    warned: [...active.warned, ...warned],
-    refusals: left.failures,
+    warned: [...active.warned, ...warnedUids],
+    refusals: remaining.failures,
     heldEvictions,
     reported,
   };
-  const until = safely(observed, [plan.nextTime, left.retryTime, goneBy, due].reduce(earliest, undefined));
+  const until = withSafetyNet(observed, [plan.nextTime, remaining.retryTime, goneBy, due].reduce(earliest, undefined));
   const saved = await saveUntil(observed, { ...observed.record, active: next }, until);
   if (!saved.written) return saved;
-  if (left.isAtOnce) return again('a pod changed');
+  if (remaining.retriesAtOnce) return again('a pod changed');
   // A pod that was warned of may be due already.
-  return warned.length > 0 ? ONWARD : saved;
+  return warnedUids.length > 0 ? ONWARD : saved;
 }

@@ -76,7 +76,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       uid,
       onlyIfKnown,
       recordOf: id => records(recordIdOf(id)),
-      isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
+      isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
       isOnlyCopy: incoming !== undefined,
     });
     if (found.kind !== 'here') return found;
@@ -113,8 +113,8 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
 }
 
 /** A condition of ours that is not true any more, on a Node whose drains are forgotten. */
-const isShownFalsely = ({ shown, unschedulable }: DrainedNode): boolean =>
-  shown === 'inProgress' || (shown === 'drained' && !unschedulable);
+const isShownFalsely = ({ shownDrain, unschedulable }: DrainedNode): boolean =>
+  shownDrain === 'inProgress' || (shownDrain === 'drained' && !unschedulable);
 
 async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
   const { object, record, now } = base;

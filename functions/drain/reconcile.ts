@@ -19,7 +19,7 @@ import type { Incoming } from './rule/observation.ts';
 import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
 import { beginsNothing } from './request-end.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
-import type { RunMemory } from './context.ts';
+import type { DrainRun } from './context.ts';
 import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
@@ -103,7 +103,7 @@ async function reconcileClusterEvent(context: RunContext, event: ClusterEvent): 
       else await keepPolicy(deps, KEEPER, subject);
       if (subject.kind === 'NodeLifecyclePolicy')
         await reportDrainFaults(deps, context.reporter, subject, isRepublished(event));
-      return context.settings.changed(event);
+      return context.settings.settingsChanged(event);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':
@@ -133,13 +133,13 @@ async function reconcileNode(
 ): Promise<boolean> {
   const { deps, reporter } = context;
   const observe = createObserver(deps, wakeUp);
-  const run: RunMemory = { taken: incoming === undefined, ended: undefined };
+  const run: DrainRun = { isMessageDone: incoming === undefined, endedDrainId: undefined };
   let isHere = false;
   let target = first;
   const concern: Concern<ObservedDrain, DrainDecision> = {
     what: `node ${first.name}`,
     async observe(): Promise<Observed<ObservedDrain>> {
-      const found = await observe(target, run.taken ? undefined : incoming);
+      const found = await observe(target, run.isMessageDone ? undefined : incoming);
       isHere = found.kind === 'here';
       // I10: from now on this node is meant, not its name.
       if (found.kind === 'here') target = { name: target.name, uid: found.observation.object.metadata.uid };
@@ -151,5 +151,5 @@ async function reconcileNode(
     apply: (decision, observed) => apply({ deps, reporter, run }, decision, observed),
   };
   await settle(concern);
-  return run.taken || isHere;
+  return run.isMessageDone || isHere;
 }

@@ -18,7 +18,7 @@ export interface Notice {
 }
 
 /** What holds the pods that are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
-export function noticesOf({ waits, left }: PodPlan, refusals: readonly string[]): readonly Notice[] {
+export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly string[]): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
   const completing = of('Completion').map(({ pod }) => qualifiedName(pod));
@@ -45,7 +45,7 @@ export function noticesOf({ waits, left }: PodPlan, refusals: readonly string[])
     notices.push({ type: 'Warning', reason: EVENT_REASONS.failedDraining, message });
   }
   const returning = of('ComesBack').map(({ pod }) => controllerOf(pod));
-  const ignored = left.flatMap(({ pod, because }) => (because === 'ComesBack' ? [controllerOf(pod)] : []));
+  const ignored = leftPods.flatMap(({ pod, because }) => (because === 'ComesBack' ? [controllerOf(pod)] : []));
   const back = [...new Set([...returning, ...ignored])];
   if (back.length > 0) {
     const then = ignored.length > 0 ? 'are not waited for any more' : 'are evicted again, ever later';
@@ -62,7 +62,7 @@ function controllerOf(pod: PodView): string {
 }
 
 /** Says that nothing has moved for hours, and what blocks the drain. */
-export async function saidStuck(
+export async function reportStuck(
   { reporter }: Pick<DrainContext, 'reporter'>,
   active: ActiveDrain,
   notices: readonly Notice[],
@@ -81,20 +81,20 @@ export async function saidStuck(
 /**
  * Says those that the text of the last time does not have.
  *
- * @param how `isSaidAgain`: what holds pods back is said once more: the API server forgets Events after an hour
+ * @param how `isReportRepeated`: what holds pods back is said once more: the API server forgets Events after an hour
  * @returns the text to remember
  */
-export async function sayNew(
+export async function reportNew(
   reporter: Reporter,
   { object }: Pick<ObservedDrain, 'object'>,
   notices: readonly Notice[],
-  { before, isSaidAgain = false }: { readonly before: string | undefined; readonly isSaidAgain?: boolean },
+  { before, isReportRepeated = false }: { readonly before: string | undefined; readonly isReportRepeated?: boolean },
 ): Promise<string> {
   const said = new Set((before ?? '').split('\n'));
   const lines = notices.map(({ reason, message }) => `${reason} ${message.replaceAll('\n', ' ')}`);
   for (const [index, { type, reason, message }] of notices.entries()) {
     const isRepeated = said.has(lines[index] ?? '');
-    if (isRepeated && !(isSaidAgain && reason === EVENT_REASONS.failedDraining)) continue;
+    if (isRepeated && !(isReportRepeated && reason === EVENT_REASONS.failedDraining)) continue;
     await reporter.report({ about: object, decision: 'wait', reason, message, isRepeated, event: { type } });
   }
   return lines.join('\n');

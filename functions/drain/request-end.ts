@@ -6,19 +6,31 @@ import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import { ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { NodeMessage } from './bus-event.ts';
-import { type DrainContext, nodeOf, notChanged, unlessPassing, report, saveForNow, tryChange } from './context.ts';
+import {
+  type DrainContext,
+  nodeOf,
+  endUnchangedTurn,
+  okUnlessTransient,
+  report,
+  saveForSweep,
+  tryChange,
+} from './context.ts';
 import type { DrainDecision } from './rule/decision.ts';
-import { tellAnswers } from './drain-completed.ts';
+import { publishAnswers } from './drain-completed.ts';
 import { STALE_AGAIN } from './rule/late-events.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
 import { isEnding } from './rule/phase.ts';
 import type { DrainRecord } from './record.ts';
 import type { FinishedDrain } from './request-record.ts';
-type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 /** Answers a request that no drain is begun for. */
-export async function answer(context: DrainContext, decision: Of<'answer'>, observed: ObservedDrain): Promise<Turn> {
+export async function answer(
+  context: DrainContext,
+  decision: DecisionOf<'answer'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
   const { deps, run } = context;
   const { answer: given, novelty } = decision;
   const isOld = novelty === 'tooOld';
@@ -27,18 +39,18 @@ export async function answer(context: DrainContext, decision: Of<'answer'>, obse
   const record = isSaid ? { ...decision.record, staleSaid: observed.now } : decision.record;
   if (observed.mode === 'Enforce') {
     const ended = [given];
-    const changed = unlessPassing(
+    const changed = okUnlessTransient(
       isFailed
         ? await tryChange(context, observed, 'finish', () =>
             finishNode(deps, observed.object, { status: 'Failed', uncordon: false, ended }),
           )
         : await tryChange(context, observed, 'answer', () => answerNode(deps, observed.object, ended)),
     );
-    if (changed.kind !== 'ok') return notChanged(observed, changed, !run.taken);
+    if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed, !run.isMessageDone);
   }
-  await tellAnswers(deps, nodeOf(observed), [given]);
+  await publishAnswers(deps, nodeOf(observed), [given]);
   const isKept = isOld ? isSaid : novelty === 'new';
-  const saved = isKept ? await saveForNow(observed, record) : undefined;
+  const saved = isKept ? await saveForSweep(observed, record) : undefined;
   if (saved?.written === false) return saved;
   await report(context, observed, {
     decision: 'answer',
@@ -49,7 +61,7 @@ export async function answer(context: DrainContext, decision: Of<'answer'>, obse
     ...(isOld && { metric: { name: EVENT_REASONS.staleEvent } }),
     ...(isSaid && { event: { type: 'Warning', message: askAgain(given, observed.node.name) } }),
   });
-  run.taken = true;
+  run.isMessageDone = true;
   return ONWARD;
 }
 
@@ -62,34 +74,34 @@ const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
 /** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
 export async function cancel(
   context: DrainContext,
-  { record, because, answers, releases, goesOn }: Of<'cancel'>,
+  { record, because, answers, releasesNode, answersMessage }: DecisionOf<'cancel'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps, run } = context;
   const uncordon = observed.node.cordonMark !== undefined;
-  const changed = unlessPassing(
-    releases
+  const changed = okUnlessTransient(
+    releasesNode
       ? await tryChange(context, observed, 'finish', () =>
           finishNode(deps, observed.object, { status: 'Cancelled', uncordon, ended: answers }),
         )
       : await tryChange(context, observed, 'answer', () => answerNode(deps, observed.object, answers)),
   );
-  if (changed.kind !== 'ok') return notChanged(observed, changed, !run.taken);
-  await tellAnswers(deps, nodeOf(observed), answers);
+  if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed, !run.isMessageDone);
+  await publishAnswers(deps, nodeOf(observed), answers);
   const say = (): Promise<void> =>
     report(context, observed, {
-      decision: releases ? 'release' : 'cancel',
+      decision: releasesNode ? 'release' : 'cancel',
       reason: EVENT_REASONS.drainCancelled,
-      message: releases ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
+      message: releasesNode ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
       details: { ids: answers.map(({ id }) => id) },
     });
   // Said first: a run that loses the record finds nothing on the Node to release, and would not say it any more.
-  if (releases) await say();
-  const saved = await saveForNow(observed, record);
+  if (releasesNode) await say();
+  const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
-  if (!releases) await say();
-  if (!goesOn) run.taken = true;
-  if (record.active && isEnding(record.active)) run.ended = record.active.id;
+  if (!releasesNode) await say();
+  if (!answersMessage) run.isMessageDone = true;
+  if (record.active && isEnding(record.active)) run.endedDrainId = record.active.id;
   return ONWARD;
 }
 

@@ -50,7 +50,7 @@ const saidSchema = z.object({
   sentTime: z.exactOptional(instant),
 });
 /** When something was said, by each clock that states it. */
-export type Said = Readonly<z.output<typeof saidSchema>>;
+export type Timestamps = Readonly<z.output<typeof saidSchema>>;
 
 export const requestSchema = z.object({
   /** Unique: a request with the same id is the same request. */
@@ -129,7 +129,7 @@ export const quarantineEndSchema = z.union([
   z.object({ said: saidSchema, /** When it arrived. */ time: instant }),
   z.pipe(
     z.object({ saidTime: instant, time: instant }),
-    z.transform(({ saidTime, time }): { said: Said; time: EpochMs } => ({
+    z.transform(({ saidTime, time }): { said: Timestamps; time: EpochMs } => ({
       said: { createdTime: saidTime, sentTime: saidTime },
       time,
     })),

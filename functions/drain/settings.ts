@@ -15,7 +15,7 @@ import { minutes } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { enforcedFor, states, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { enforcedFor, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -93,7 +93,7 @@ export const DRAIN_BLOCKS = [DRAIN, PROTECTION] as const;
 export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySet): LimitsInForce {
   // One that selects the pool, or may, and does not say how many drains it allows, comes before what another one allows.
   const unsure = set.faults.filter(({ selector }) => selector === undefined);
-  const unreadable = [...unreadableFor(pool, set), ...unsure].find(({ object }) => states(object, 'drain'));
+  const unreadable = [...unreadableFor(pool, set), ...unsure].find(({ object }) => hasBlock(object, 'drain'));
   if (unreadable !== undefined) return cannotBeRead(unreadable.object, unreadable.message);
   const holder = enforcedFor(pool, 'drain', set);
   if (holder === undefined) return NO_DRAIN_LIMITS;
@@ -116,7 +116,7 @@ export async function reportDrainFaults(
     uid === undefined ? metadata.name === name : metadata.uid === uid,
   );
   if (found === undefined) return;
-  if (!states(found.object, 'drain')) return;
+  if (!hasBlock(found.object, 'drain')) return;
   await reportBlockFault(reporter, found.object, set, {
     block: 'drain',
     fault: faultIn(found.object, [DRAIN]),

@@ -32,7 +32,7 @@ export function drainRounds(deps: Deps): Rounds {
     owner: OWNER,
     name: 'drains',
     spacing: seconds(1),
-    concerned: async () => (await listNodes(deps, DRAINING)).map(subjectOf),
+    findAffected: async () => (await listNodes(deps, DRAINING)).map(subjectOf),
   });
 }
 
@@ -47,7 +47,7 @@ export async function wakeDrainOf(deps: Deps, resourceName: string): Promise<voi
 }
 
 interface PoolNeighbours extends Neighbours {
-  readonly waiting: readonly (Waiter & { readonly node: KubernetesObject })[];
+  readonly waiters: readonly (Waiter & { readonly node: KubernetesObject })[];
 }
 
 /** @param pool undefined: the nodes without a NodePool, which form one */
@@ -59,17 +59,17 @@ export async function readNeighbours(
   const label = KARPENTER.nodePoolLabel;
   const nodes = await listNodes(deps, { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` });
   const others = nodes.filter(({ metadata }) => metadata.uid !== uid);
-  const waiting: (Waiter & { node: KubernetesObject })[] = [];
-  let draining = 0;
+  const waiters: (Waiter & { node: KubernetesObject })[] = [];
+  let drainingCount = 0;
   for (const node of others) {
     const mark = node.metadata.annotations?.[ANNOTATIONS.drainUnderWay];
     if (mark === undefined) continue;
     const read = readUnderWay(mark);
     // A mark that cannot be read may be that of a drain (I6).
-    if (read?.waits === true) waiting.push({ uid: node.metadata.uid, since: read.since, node });
-    else draining += 1;
+    if (read?.waits === true) waiters.push({ uid: node.metadata.uid, since: read.since, node });
+    else drainingCount += 1;
   }
-  return { total: others.length + 1, draining, waiting };
+  return { total: others.length + 1, drainingCount, waiters };
 }
 
 /** The place of a drain that has ended is free: those look again whose turn it may be. */
@@ -79,11 +79,11 @@ export async function wakeNext(
 ): Promise<void> {
   if (typeof limits === 'string' || limits.maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];
-  const { total, draining, waiting } = await readNeighbours(deps, node, pool);
-  const uids = new Set(nextOf(waiting, draining, placesOf(limits.maxConcurrent, total)).map(({ uid }) => uid));
+  const { total, drainingCount, waiters } = await readNeighbours(deps, node, pool);
+  const uids = new Set(nextOf(waiters, drainingCount, placesOf(limits.maxConcurrent, total)).map(({ uid }) => uid));
   const wakeTime = deps.clock.now();
   await deps.wakeUps.send(
-    waiting
+    waiters
       .filter(({ uid }) => uids.has(uid))
       .map(({ node: each }) => ({
         wakeUp: { owner: OWNER, subject: subjectOf(each), wakeTime },

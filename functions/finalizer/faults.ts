@@ -5,7 +5,7 @@ import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { states } from '../../shared/policies/deciding-policy.ts';
+import { hasBlock } from '../../shared/policies/deciding-policy.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { terminationFault } from './termination/settings.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
@@ -24,7 +24,7 @@ export async function reportTerminationFaults(
   const type = kind === 'NodePool' ? RESOURCES.NodePool : RESOURCES.NodeLifecyclePolicy;
   const object = objectOf(await deps.kubernetes.get({ type, name }), { notServed: 'none' });
   if (object === undefined) return;
-  const mayTie = kind !== 'NodePool' && states(object, 'termination');
+  const mayTie = kind !== 'NodePool' && hasBlock(object, 'termination');
   await reportBlockFault(reporter, object, mayTie ? await loadPolicies(deps) : undefined, {
     block: 'termination',
     fault: terminationFault(object),

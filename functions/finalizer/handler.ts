@@ -4,5 +4,5 @@ import { awsHooks } from './aws-hooks.ts';
 import { createReconciler } from './reconcile.ts';
 
 export const handler = createHandler('finalizer', ['kubernetes', 'records', 'wakeUps', 'events'], createReconciler, {
-  others: { instances: ec2Instances, hooks: awsHooks },
+  otherAdapters: { instances: ec2Instances, hooks: awsHooks },
 });

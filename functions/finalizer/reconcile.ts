@@ -136,11 +136,11 @@ async function reconcileClusterEvent(context: ReconcileContext, event: ClusterEv
     case 'NodePool':
       await reportTerminationFaults(context, subject, isRepeated);
       await updateKnownPool(context.deps, name);
-      return context.settings.changed(event);
+      return context.settings.settingsChanged(event);
     case 'NodeLifecyclePolicy':
       await keepPolicy(context.deps, KEEPER, subject);
       await reportTerminationFaults(context, subject, isRepeated);
-      return context.settings.changed(event);
+      return context.settings.settingsChanged(event);
     case 'ConfigMap':
       return;
   }

@@ -37,7 +37,7 @@ export function terminationRounds(deps: Deps): Rounds {
     owner: OWNER,
     name: 'terminations',
     spacing: seconds(1),
-    async concerned() {
+    async findAffected() {
       const [claims, nodes] = await inParallel([listNodeClaims(deps, NONE_IF_NOT_SERVED), listNodes(deps)]);
       return [...claims, ...nodes].filter(isTerminating).map(subjectOf);
     },

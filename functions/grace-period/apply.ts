@@ -10,7 +10,7 @@ import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
-import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import type { Counts, GracePeriodDecision, RecordWrite } from './decide.ts';
@@ -104,8 +104,9 @@ async function changeNode(
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
   const made: NodeWrite = node;
   const { deps, reporter, tries } = context;
-  const say = (text: string, isRepeated: boolean): Promise<void> => reportRefusal(reporter, observed, text, isRepeated);
-  const change = { key: made.kind, stored, restsOn: basisValues(observed), say };
+  const report = (text: string, isRepeated: boolean): Promise<void> =>
+    reportRefusal(reporter, observed, text, isRepeated);
+  const change = { key: made.kind, stored, restsOn: basisValues(observed), report };
   const outcome = await tries.make(change, () => annotate(deps, observed.object, made));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   if (!isRefusal(outcome)) {
@@ -152,7 +153,7 @@ function withMemory(record: GracePeriodRecord, memory: ChangeMemory | undefined)
 function recordToSave(
   { object: { metadata } }: ObservedNode,
   { record, wakeTime }: RecordWrite,
-): Wanted<GracePeriodRecord> {
+): RecordToSave<GracePeriodRecord> {
   const { name, uid } = metadata;
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
   return { subject, value: record, wakeTime };

@@ -22,7 +22,7 @@ import {
 import type { GracePeriodRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
-import { heldUntil } from '../../shared/domain/refusal.ts';
+import { retryNotBefore } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, hours, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 
 /** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
@@ -84,7 +84,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const until = protectedUntil(annotated, now);
   const wanted = changeOf(observation, until, annotated);
   const retryTime =
-    heldUntil(record.refusals?.[wanted.kind], { basis, now }) ?? retryTimeOf(wanted, record.effort, now);
+    retryNotBefore(record.refusals?.[wanted.kind], { basis, now }) ?? retryTimeOf(wanted, record.effort, now);
   const change: NodeChange = retryTime === undefined ? wanted : { kind: 'leave' };
   const active = annotated.filter(({ protection }) => isActive(protection, now));
   const counts: Counts = {

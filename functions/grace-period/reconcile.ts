@@ -72,10 +72,10 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
       return reconcileNode(context, { name: subject.name, uid: subject.uid, pods, onlyIfKnown });
     }
     case 'NodePool':
-      return context.settings.changed(event);
+      return context.settings.settingsChanged(event);
     case 'NodeLifecyclePolicy':
       await reportProtectionFaults(context.deps, subject, isRepublished(event));
-      return context.settings.changed(event);
+      return context.settings.settingsChanged(event);
     case 'NodeClaim':
     case 'FinalizerRule':
     case 'PodDisruptionBudget':
@@ -103,7 +103,7 @@ async function reconcileNode(
   let opened: { readonly uid: string; readonly record: TimedRecord<GracePeriodRecord> } | undefined;
   const recordOf = (uid: string): TimedRecord<GracePeriodRecord> =>
     (opened = { uid, record: records(recordIdOf(uid)) }).record;
-  if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
+  if (first.uid !== undefined && (await recordOf(first.uid).isWakeUpSuperseded())) return;
   let target = first;
   const concern: Concern<FoundNode, GracePeriodDecision | 'closeGone'> = {
     what: `node ${first.name}`,
@@ -121,9 +121,9 @@ async function reconcileNode(
     },
   };
   await holdOutOfSight(() => settle(concern), {
-    opened: () => opened?.record,
+    openedRecord: () => opened?.record,
     // The Node is there: it is read before anything that may not be served.
-    first: () =>
+    firstState: () =>
       opened && {
         subject: { apiVersion: 'v1', kind: 'Node', name: target.name, uid: opened.uid },
         value: { announcedKeys: {} },

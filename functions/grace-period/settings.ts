@@ -6,7 +6,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { states } from '../../shared/policies/deciding-policy.ts';
+import { hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER } from './record.ts';
@@ -29,7 +29,7 @@ export async function reportProtectionFaults(deps: Deps, subject: Subject, isRep
   await keepProtection(deps, subject);
   const answer = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
   const object = objectOf(answer, { notServed: 'none' });
-  if (object === undefined || !states(object, 'protection')) return;
+  if (object === undefined || !hasBlock(object, 'protection')) return;
   await reportBlockFault(createReporter(OWNER, deps), object, await loadPolicies(deps), {
     block: 'protection',
     fault: faultIn(object, [PROTECTION]),

@@ -6,7 +6,7 @@ import type { End } from './replace.ts';
 import { aboutNode, metricOf, OUTCOME_UNKNOWN, scopeOf } from './report.ts';
 import type { NodeName } from './rule/verdict.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import type { Saying } from '../../shared/domain/refusal.ts';
+import type { RefusalReport } from '../../shared/domain/refusal.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';
 
 type Notice = Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details' | 'isRepeated'>;
@@ -36,7 +36,7 @@ export function reportRefusal(
   deps: PassDeps,
   scope: DecisionScope,
   { node, attempt, reason, text }: Refused,
-  saying: Saying = 'news',
+  saying: RefusalReport = 'news',
 ): Promise<void> {
   const message = `${attempt.action} could not be carried out: ${text}`;
   const details = attemptDetails(attempt);

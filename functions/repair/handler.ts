@@ -6,5 +6,5 @@ export const handler = createHandler(
   'repair',
   ['kubernetes', 'records', 'wakeUps', 'bus', 'events'],
   createReconciler,
-  { others: { instances: ec2Instances } },
+  { otherAdapters: { instances: ec2Instances } },
 );

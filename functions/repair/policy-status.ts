@@ -36,10 +36,10 @@ import {
 import { type Coalescer, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
 import { ALL } from '../../shared/lifecycle/next-round.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import { orRefused, type TurnedAway, warn } from '../../shared/lifecycle/refusals.ts';
+import { orRefused, type RefusedCall, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE } from '../../shared/lifecycle/settle.ts';
-import { openRecord, updateRecord, type UsedWakeUp, written } from '../../shared/lifecycle/timed-record.ts';
+import { openRecord, updateRecord, type UsedWakeUp, doneIfWritten } from '../../shared/lifecycle/timed-record.ts';
 import type { WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -102,7 +102,7 @@ export async function surroundingsChanged(deps: Deps, urgency: 'count' | 'zero')
       urgency === 'count' ? addDuration(countTimeOf(value), COUNT_SPACING) : addDuration(value.lookTime, ZERO_SPACING);
     isNow = isDue(deps.clock.now(), next);
     const isAsked = stored.nextWakeTime !== undefined && stored.nextWakeTime <= next;
-    return isNow || isAsked ? DONE : written(await record.save({ subject: SUBJECT, value, wakeTime: next }));
+    return isNow || isAsked ? DONE : doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime: next }));
   });
   if (isNow) await policyChanged(deps);
 }
@@ -139,7 +139,7 @@ async function look(deps: Deps): Promise<DurationMs> {
     countTime = last === undefined || isDue(begun, addDuration(last, COUNT_SPACING)) ? begun : last;
     const { refused } = before ?? {};
     const value: StatusRecord = { lookTime: begun, countTime, ...(refused !== undefined && { refused }) };
-    return written(await record.save({ subject: SUBJECT, value, wakeTime: addDuration(begun, CHECK) }));
+    return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime: addDuration(begun, CHECK) }));
   });
   const outcome = await writeStatuses(deps, countTime === begun);
   const { refused: left = [], waits = false } = outcome ?? {};
@@ -154,7 +154,7 @@ async function look(deps: Deps): Promise<DurationMs> {
     // Somebody may have asked for an earlier look meanwhile.
     const wakeTime = [check, counts, loaded.stored.nextWakeTime].reduce(earliest, undefined) ?? check;
     const value: StatusRecord = { lookTime: begun, countTime, ...(refused !== undefined && { refused }) };
-    return written(await record.save({ subject: SUBJECT, value, wakeTime }));
+    return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime }));
   });
   return SPACING;
 }
@@ -166,7 +166,7 @@ async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], be
   const said = new Set(before.split('\n'));
   for (const each of left) {
     const { policy, refused } = each;
-    const say = warn(reporter, policy, EVENT_REASONS.changeRefused, 'refused');
+    const say = reportWarning(reporter, policy, EVENT_REASONS.changeRefused, 'refused');
     await say(`${refused.message}; it is tried again every five minutes`, said.has(lineOf(each)));
   }
 }
@@ -174,7 +174,7 @@ async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], be
 /** A status that the API server does not let us write, as admission policies can want it. */
 interface RefusedStatus {
   readonly policy: KubernetesObject;
-  readonly refused: TurnedAway;
+  readonly refused: RefusedCall;
 }
 
 interface StatusesWritten {
@@ -263,7 +263,7 @@ async function sayNew(
   if (warning === undefined || !SAID_HERE.includes(warning.reason)) return;
   const before = conditionsOf(object.status).find(({ type }) => type === 'Warning');
   if (before?.['reason'] === warning.reason && before['message'] === warning.message) return;
-  await warn(reporter, object, warning.reason, 'warn')(warning.message, false);
+  await reportWarning(reporter, object, warning.reason, 'warn')(warning.message, false);
 }
 
 const SAID_HERE: readonly string[] = [EVENT_REASONS.hooksDoNotHold, EVENT_REASONS.replaceNotInForce];

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import { kindAndName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
 import { HOOKS_HOLD_NOTHING, idleHooks } from '../../shared/domain/termination.ts';
-import { isBlockless, protectionDecisions, states } from '../../shared/policies/deciding-policy.ts';
+import { isBlockless, protectionDecisions, hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
 import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
@@ -73,7 +73,7 @@ function holdersOf(
   block: (typeof BLOCKS)[number],
   inForce: PolicySet,
 ): PolicySet['policies'] {
-  const stating = policiesFor(pool, inForce).filter(({ object }) => states(object, block));
+  const stating = policiesFor(pool, inForce).filter(({ object }) => hasBlock(object, block));
   if (block === 'repairLimits') return stating;
   if (block === 'protection') {
     const { enforced, observed } = protectionDecisions(pool, inForce);
@@ -163,7 +163,7 @@ function active(
   const pools = selected.filter(({ pool }) => pool !== undefined);
   if (pools.length === 0 && specificity(own.selector) > 0) return not('SelectsNothing', 'it selects no NodePool');
   if (isBlockless(own.object) && own.mode === 'Observe') return HOLDING;
-  const blocks = BLOCKS.filter(block => states(own.object, block));
+  const blocks = BLOCKS.filter(block => hasBlock(own.object, block));
   if (blocks.length === 0) return not('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
   if (!isInForce) return not('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
   if (blocks.every(block => block === 'repair' || block === 'repairLimits')) {

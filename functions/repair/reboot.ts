@@ -90,11 +90,11 @@ export async function endMaintenance(
   const { annotations: marks } = readNode(object);
   const isCordoned = marks[CORDON_MARK] !== undefined;
   // What was refused is no reboot.
-  const isNone = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
-  if (isCordoned || isNone) {
+  const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
+  if (isCordoned || isEmpty) {
     const annotations = {
       ...(isCordoned && { [CORDON_MARK]: null }),
-      ...(isNone && { [LAST_REBOOT_ANNOTATION]: null }),
+      ...(isEmpty && { [LAST_REBOOT_ANNOTATION]: null }),
     };
     const change = { annotations, ...(isCordoned && { spec: { unschedulable: null } }) };
     throwConflict(`opening ${name}`, await changeExactly(kubernetes, ref, object.metadata, change));

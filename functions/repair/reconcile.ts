@@ -111,15 +111,15 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
     case 'NodePool':
       await reportNodePool(deps, subject, resync);
       await surroundingsChanged(deps, 'count');
-      return deps.settings.changed(event);
+      return deps.settings.settingsChanged(event);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject, { resync });
       await policyChanged(deps);
-      return deps.settings.changed(event);
+      return deps.settings.settingsChanged(event);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
       await surroundingsChanged(deps, 'count');
-      return deps.settings.changed(event);
+      return deps.settings.settingsChanged(event);
     case 'Pod':
     case 'PodDisruptionBudget':
     case 'VolumeAttachment':

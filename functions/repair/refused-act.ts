@@ -105,11 +105,11 @@ async function rememberRefusal(
   const now = deps.clock.now();
   const before = finding.record ?? record;
   const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
-  const { refusal, saying } = noteRefusal(before.refusals, key, { cause, message, basis, now }, isCertain);
+  const { refusal, reportKind } = noteRefusal(before.refusals, key, { cause, message, basis, now }, isCertain);
   const keepsTurn = isTransient(refusal, action) && before.attempt === undefined;
   // What cannot be launched is skipped: the pool's pause says when it may be again.
   const isSkipped = attempt.action === 'Replace' && !keepsTurn;
   const refused = { node: finding.node, attempt, reason, text: isSkipped ? message : textOfRefusal(refusal) };
-  if (saying !== undefined) await reportRefusal(deps, scope, refused, saying);
+  if (reportKind !== undefined) await reportRefusal(deps, scope, refused, reportKind);
   return { basis, keepsTurn, isSkipped, refusals: { ...before.refusals, [key]: refusal } };
 }

@@ -18,7 +18,7 @@ import { addDuration, type EpochMs, hours, isDue } from '../../shared/domain/tim
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
-import { openRecord, updateRecord, written } from '../../shared/lifecycle/timed-record.ts';
+import { openRecord, updateRecord, doneIfWritten } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 const reservation = z.object({
@@ -100,7 +100,7 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
     if (saved.written) current = value;
-    return written(saved);
+    return doneIfWritten(saved);
   };
   /**
    * The first try is by what was read above. `next` is told whether the record still counts by these limits;
@@ -211,6 +211,6 @@ async function keepReservations(
     if (!isTimer && kept.length === reservations.length) return DONE;
     const wakeTime = addDuration(deps.clock.now(), CHECK);
     const value = { basis, reservations: [...kept] };
-    return written(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
+    return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
   });
 }

@@ -14,7 +14,7 @@ import {
   keepPolicy,
   lastVersions,
   loadPolicySets,
-  withKept,
+  withLastGood,
 } from '../../shared/cluster/kept-policies.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { listPolicies } from '../../shared/cluster/node-pool.ts';
@@ -35,7 +35,7 @@ import { isProtected } from '../../shared/domain/protection.ts';
 import { type ProviderPolicies, statementsOfProvider } from '../../shared/domain/provider-policies.ts';
 import { AWS_REPAIR_STATEMENTS } from '../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { warn } from '../../shared/lifecycle/refusals.ts';
+import { reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
@@ -186,7 +186,7 @@ export async function loadInForce(
     const isRead = faultIn(object, OWN.blocks) === undefined;
     return [uid, isRead ? generation : versions.get(uid)?.generation] as const;
   });
-  return { policies: readPolicies(withKept(objects, versions)), generations: new Map(generations) };
+  return { policies: readPolicies(withLastGood(objects, versions)), generations: new Map(generations) };
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter };
@@ -243,7 +243,7 @@ export async function reportPolicy(
 }
 
 async function reportUnwatched({ reporter }: Deps, object: KubernetesObject): Promise<void> {
-  const refuse = warn(reporter, object, EVENT_REASONS.unknownConditionType, 'refuse');
+  const refuse = reportWarning(reporter, object, EVENT_REASONS.unknownConditionType, 'refuse');
   for (const message of unwatchedTypes(object)) await refuse(message, false);
 }
 

@@ -50,8 +50,8 @@ export async function takeBack(
   if (waits !== undefined) return { record, time: waits.until };
   // By UID from now on: another object may have the name when it is tried again (I10).
   const resources = await madeBy(deps, node, wanted);
-  const say = (text: string, isRepeated: boolean) => reportLeft(deps, scope, node, { text, isRepeated });
-  const outcome = await tries.make({ ...change, say }, async () => {
+  const report = (text: string, isRepeated: boolean) => reportLeft(deps, scope, node, { text, isRepeated });
+  const outcome = await tries.make({ ...change, report }, async () => {
     const { annotation, drain, maintenance, replacement } = wanted;
     const live = annotation && claims.get(annotation.claim.uid);
     if (annotation !== undefined) await takeBackAnnotation(deps, annotation, live);

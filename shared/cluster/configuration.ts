@@ -38,10 +38,10 @@ const stateSchema = z.object({
   /** What was refused: its hash, when a run set out to report it, and whether it did. */
   refused: z.exactOptional(z.object({ hash: z.string(), claimTime: z.number(), reported: z.boolean() })),
 });
-type State = z.infer<typeof stateSchema>;
+type ConfigurationState = z.infer<typeof stateSchema>;
 
 /** One for each function. What version 1 stored holds nothing that the ConfigMap does not say again. */
-const codecOf = (owner: FunctionName): RecordCodec<State> =>
+const codecOf = (owner: FunctionName): RecordCodec<ConfigurationState> =>
   checkedCodec(owner, stateSchema, 2, state => stateSchema.safeParse(state).data ?? {});
 
 /** While there is no ConfigMap, or none that was ever valid. */
@@ -97,7 +97,8 @@ async function configurationOf(
   // A newer version of Curfew wrote it: what it keeps is not ours to replace.
   if (loaded.kind === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
   const state = loaded.kind === 'known' ? loaded.value : undefined;
-  const save = (next: State, version: number) => deps.records.put(recordOf(codec, configMap, next), version);
+  const save = (next: ConfigurationState, version: number) =>
+    deps.records.put(recordOf(codec, configMap, next), version);
   if (read.ok) {
     // A lost race is harmless: the next look compares again.
     const changed = state?.refused !== undefined || !sameKept(state?.good, read.kept);
@@ -127,19 +128,19 @@ async function configurationOf(
 const nameOf = (faults: readonly ConfigFault[]): string =>
   faults.some(({ file }) => file === undefined) ? CONFIG_MAP.key : CONFIG_MAP.name;
 
-interface Refusal {
+interface RefusedConfiguration {
   readonly owner: FunctionName;
   readonly configMap: KubernetesObject;
   readonly data: Readonly<Record<string, string>>;
   readonly message: string;
   readonly hasLastGood: boolean;
-  readonly state: State | undefined;
+  readonly state: ConfigurationState | undefined;
   readonly record: StoredRecord | undefined;
-  readonly save: (next: State, version: number) => Promise<PutOutcome>;
+  readonly save: (next: ConfigurationState, version: number) => Promise<PutOutcome>;
 }
 
 /** The run that writes first reports the refused text. Another run reports it only if that one has died. */
-async function reportOnce(deps: ConfigurationDeps, refusal: Refusal): Promise<void> {
+async function reportOnce(deps: ConfigurationDeps, refusal: RefusedConfiguration): Promise<void> {
   const { state, record, save } = refusal;
   const hash = createHash('sha256').update(canonical(refusal.data)).digest('hex');
   const now = deps.clock.now();
@@ -153,7 +154,10 @@ async function reportOnce(deps: ConfigurationDeps, refusal: Refusal): Promise<vo
   await save({ ...next, refused: { hash, claimTime: now, reported: true } }, claim.record.version);
 }
 
-async function report(deps: ConfigurationDeps, { owner, configMap, message, hasLastGood }: Refusal): Promise<void> {
+async function report(
+  deps: ConfigurationDeps,
+  { owner, configMap, message, hasLastGood }: RefusedConfiguration,
+): Promise<void> {
   const inForce = hasLastGood
     ? 'the last good configuration stays in force'
     : 'every feature gate is off and drains are held until it is valid';
@@ -184,9 +188,13 @@ function dataOf(configMap: KubernetesObject): Readonly<Record<string, string>> |
 }
 
 /** One codec for each function: a record that has not changed is not parsed again. */
-const codecs = new Map<FunctionName, RecordCodec<State>>();
+const codecs = new Map<FunctionName, RecordCodec<ConfigurationState>>();
 
-function recordOf(codec: ReturnType<typeof codecOf>, { metadata }: KubernetesObject, value: State): NewRecord {
+function recordOf(
+  codec: ReturnType<typeof codecOf>,
+  { metadata }: KubernetesObject,
+  value: ConfigurationState,
+): NewRecord {
   const subject = { kind: 'ConfigMap', apiVersion: 'v1', namespace: CONFIG_MAP.namespace, name: metadata.name };
   const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
   return { owner: codec.owner, id: 'configuration', subject, state };

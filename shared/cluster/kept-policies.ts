@@ -12,7 +12,7 @@ import { addDuration, hours } from '../domain/time.ts';
 import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { DONE } from '../lifecycle/settle.ts';
-import { openRecord, updateRecord, written, type UsedWakeUp } from '../lifecycle/timed-record.ts';
+import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from '../lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { BlockReader } from '../policies/deciding-policy.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
@@ -33,9 +33,9 @@ export interface BlockGroup {
 }
 
 /** What of a policy is kept: a block by itself, or several together. */
-type Kept = BlockReader | BlockGroup;
+type PolicyReader = BlockReader | BlockGroup;
 
-const groupOf = (kept: Kept): BlockGroup =>
+const groupOf = (kept: PolicyReader): BlockGroup =>
   'blocks' in kept ? kept : { blocks: [kept], idPrefix: `kept-policy/${kept.block}/` };
 /** A deletion whose event was lost is noticed after this long. */
 const CHECK = hours(24);
@@ -56,11 +56,11 @@ export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, blocks: readon
 export async function loadPolicySets(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
   owner: FunctionName,
-  [first, second = first]: readonly [Kept, Kept?],
+  [first, second = first]: readonly [PolicyReader, PolicyReader?],
 ): Promise<readonly [PolicySet, PolicySet]> {
   const objects = await listPolicies(deps);
-  const setOf = async (kept: Kept): Promise<PolicySet> =>
-    readPolicies(withKept(objects, await lastVersions(deps, owner, kept, objects)));
+  const setOf = async (kept: PolicyReader): Promise<PolicySet> =>
+    readPolicies(withLastGood(objects, await lastVersions(deps, owner, kept, objects)));
   const set = await setOf(first);
   return [set, second === first ? set : await setOf(second)];
 }
@@ -69,7 +69,7 @@ export async function loadPolicySets(
 export async function lastVersions(
   { records }: Pick<FunctionDeps, 'records'>,
   owner: FunctionName,
-  kept: Kept,
+  kept: PolicyReader,
   objects: readonly KubernetesObject[],
 ): Promise<ReadonlyMap<string, KeptPolicy>> {
   const { blocks, idPrefix } = groupOf(kept);
@@ -77,14 +77,14 @@ export async function lastVersions(
   const found = await inParallel(
     faulty.map(async ({ metadata: { uid } }) => {
       const loaded = readRecord(keptPolicyCodec(owner), await records.get({ owner, id: `${idPrefix}${uid}` }));
-      return [uid, lastGood(loaded, value => readable(value, blocks))] as const;
+      return [uid, lastGood(loaded, value => readKept(value, blocks))] as const;
     }),
   );
   return new Map(found.flatMap(([uid, version]) => (version === undefined ? [] : [[uid, version]])));
 }
 
 /** Each with the spec of its last version, where there is one. */
-export const withKept = (
+export const withLastGood = (
   objects: readonly KubernetesObject[],
   versions: ReadonlyMap<string, KeptPolicy>,
 ): readonly KubernetesObject[] =>
@@ -93,7 +93,7 @@ export const withKept = (
     return version === undefined ? object : { ...object, spec: version.spec };
   });
 
-function readable(kept: KeptPolicy, blocks: readonly BlockReader[]): Parsed<KeptPolicy> {
+function readKept(kept: KeptPolicy, blocks: readonly BlockReader[]): Parsed<KeptPolicy> {
   const message = faultIn(kept, blocks);
   return message === undefined ? { ok: true, value: kept } : { ok: false, message };
 }
@@ -101,12 +101,12 @@ function readable(kept: KeptPolicy, blocks: readonly BlockReader[]): Parsed<Kept
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 /** Which function keeps policies, and what of them. */
-export interface Keeper {
+export interface PolicyKeeper {
   readonly owner: FunctionName;
-  readonly readers: readonly Kept[];
+  readonly readers: readonly PolicyReader[];
 }
 
-interface Keeping extends Pick<Keeper, 'owner'> {
+interface KeepContext extends Pick<PolicyKeeper, 'owner'> {
   readonly deps: Deps;
   readonly wakeUp: UsedWakeUp | undefined;
 }
@@ -114,7 +114,7 @@ interface Keeping extends Pick<Keeper, 'owner'> {
 /** After a change of the policy, and once a day: keeps it for each reader, as far as it can be read; forgets one that is gone. */
 export async function keepPolicy(
   deps: Deps,
-  { owner, readers }: Keeper,
+  { owner, readers }: PolicyKeeper,
   { name, uid }: Pick<Subject, 'name' | 'uid'>,
   wakeUp?: UsedWakeUp,
 ): Promise<void> {
@@ -129,10 +129,14 @@ export async function keepPolicy(
   }
   const object = objects.find(({ metadata }) => metadata.name === name);
   if (object === undefined) return;
-  for (const reader of readers) await keep({ deps, owner, wakeUp }, reader, object);
+  for (const reader of readers) await keepVersion({ deps, owner, wakeUp }, reader, object);
 }
 
-async function keep({ deps, owner, wakeUp }: Keeping, kept: Kept, object: KubernetesObject): Promise<void> {
+async function keepVersion(
+  { deps, owner, wakeUp }: KeepContext,
+  kept: PolicyReader,
+  object: KubernetesObject,
+): Promise<void> {
   const { metadata, spec = {} } = object;
   const { blocks, idPrefix } = groupOf(kept);
   const isGood = faultIn(object, blocks) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
@@ -144,7 +148,7 @@ async function keep({ deps, owner, wakeUp }: Keeping, kept: Kept, object: Kubern
     const value = loaded.kind === 'known' && (!isGood || isOlder) ? loaded.value : live;
     const subject = subjectOf(object);
     const wakeTime = addDuration(deps.clock.now(), CHECK);
-    return written(await record.save({ subject, value, wakeTime, punctual: false }));
+    return doneIfWritten(await record.save({ subject, value, wakeTime, punctual: false }));
   });
 }
 

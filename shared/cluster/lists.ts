@@ -7,7 +7,7 @@ import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
-import { objectsOf, type Reading } from '../ports/read-answer.ts';
+import { objectsOf, type NotServedMeaning } from '../ports/read-answer.ts';
 
 /** Of field managers. */
 const NOTES = ['managedFields'];
@@ -25,7 +25,7 @@ export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Pr
 /** Matching NodeClaims, with all that `readNodeClaim` reads. */
 export async function listNodeClaims(
   { kubernetes }: Deps,
-  reading: Reading,
+  reading: NotServedMeaning,
   query: ListQuery = {},
 ): Promise<readonly KubernetesObject[]> {
   return objectsOf(

@@ -13,24 +13,24 @@ import type { TimedRecord } from '../lifecycle/timed-record.ts';
 
 const CHECK = minutes(1);
 /** What is still so is said again after this long. */
-const SAID_FOR = hours(1);
+const REPORT_EVERY = hours(1);
 
 export interface OutOfSightDeps {
   readonly clock: Clock;
   readonly reporter: Reporter;
 }
 
-export interface Unseen<Value> {
+export interface OutOfSightSubject<Value> {
   /** The record that the work has opened. */
-  readonly opened: () => TimedRecord<Value> | undefined;
+  readonly openedRecord: () => TimedRecord<Value> | undefined;
   /** What it is to say where it says nothing; undefined: nobody knows whether there is such a subject. */
-  readonly first: (text: string, now: EpochMs) => { readonly subject: Subject; readonly value: Value } | undefined;
+  readonly firstState: (text: string, now: EpochMs) => { readonly subject: Subject; readonly value: Value } | undefined;
   /** The message asks for something that is nowhere else: it comes again. */
   readonly isRequest?: boolean;
 }
 
 /** Does the work, or holds its subject by its record. */
-export type HoldOutOfSight = <Value>(work: () => Promise<void>, unseen: Unseen<Value>) => Promise<void>;
+export type HoldOutOfSight = <Value>(work: () => Promise<void>, unseen: OutOfSightSubject<Value>) => Promise<void>;
 
 /** What is said of a kind that is not served. Throws what is another error. */
 export function textOutOfSight(error: unknown): string {
@@ -41,18 +41,18 @@ export function textOutOfSight(error: unknown): string {
 
 /** What was said is remembered as long as the environment lives: an Event that is said again is the same Event. */
 export function createHoldOutOfSight({ clock, reporter }: OutOfSightDeps): HoldOutOfSight {
-  const said = new Map<string, EpochMs>();
-  return async (work, { opened, first, isRequest = false }) => {
+  const reportTimes = new Map<string, EpochMs>();
+  return async (work, { openedRecord, firstState, isRequest = false }) => {
     try {
       return await work();
     } catch (error) {
       const text = textOutOfSight(error);
-      const record = opened();
+      const record = openedRecord();
       const loaded = await record?.load();
       if (loaded?.kind === 'newer') return;
       const now = clock.now();
       const known =
-        loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : first(text, now);
+        loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : firstState(text, now);
       if (record === undefined || known === undefined) throw error;
       const { subject, value } = known;
       const { kind, apiVersion, name, namespace, uid } = subject;
@@ -60,8 +60,8 @@ export function createHoldOutOfSight({ clock, reporter }: OutOfSightDeps): HoldO
       const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const wakeTime = armed !== undefined && armed > now && armed < wanted ? armed : wanted;
       const key = `${uid ?? name} ${text}`;
-      const before = said.get(key);
-      if (before === undefined || isDue(now, addDuration(before, SAID_FOR))) {
+      const before = reportTimes.get(key);
+      if (before === undefined || isDue(now, addDuration(before, REPORT_EVERY))) {
         await reporter.report({
           about: { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) } },
           decision: 'wait',
@@ -69,7 +69,7 @@ export function createHoldOutOfSight({ clock, reporter }: OutOfSightDeps): HoldO
           message: text,
           event: { type: 'Warning' },
         });
-        said.set(key, now);
+        reportTimes.set(key, now);
       }
       await record.save({ subject, value, wakeTime });
       if (isRequest) throw error;

@@ -6,7 +6,7 @@ import { KARPENTER } from '../contract/names.ts';
 import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { Reading } from '../ports/read-answer.ts';
+import type { NotServedMeaning } from '../ports/read-answer.ts';
 import { listNodeClaims, listNodes } from './lists.ts';
 import { nodePoolOf } from './node-pool.ts';
 
@@ -34,7 +34,7 @@ export async function findNodeClaims(
 }
 
 /** Clusters without Karpenter serve no NodeClaims, and have none; a Node that is one of a NodePool, or is owned by a NodeClaim, had one. */
-export const claimsOfNode = (owner: string | undefined, pool: string | undefined): Reading => ({
+export const claimsOfNode = (owner: string | undefined, pool: string | undefined): NotServedMeaning => ({
   notServed: owner === undefined && pool === undefined ? 'none' : 'notKnown',
 });
 

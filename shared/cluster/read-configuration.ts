@@ -40,11 +40,11 @@ let last: { readonly data: Readonly<Record<string, string>>; readonly read: Read
  * @param data key → text; `config.toml` is there
  */
 export function readConfiguration(data: Readonly<Record<string, string>>): ReadConfiguration {
-  if (last === undefined || !isDeepStrictEqual(last.data, data)) last = { data, read: read(data) };
+  if (last === undefined || !isDeepStrictEqual(last.data, data)) last = { data, read: readData(data) };
   return last.read;
 }
 
-function read(data: Readonly<Record<string, string>>): ReadConfiguration {
+function readData(data: Readonly<Record<string, string>>): ReadConfiguration {
   const parsed = parseConfig(data[CONFIG_MAP.key] ?? '');
   if (!parsed.ok) return parsed;
   const { value: config, content, placeOf } = parsed;

@@ -46,7 +46,7 @@ export interface Permissions {
 }
 
 /** A part that has an identity of its own. */
-export type Part = FunctionName | 'forwarder';
+export type Component = FunctionName | 'forwarder';
 
 /** The forwarder's service account: `deploy/` makes it, and the Pod Identity association knows it by this name. */
 export const FORWARDER_ACCOUNT = { namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' } as const;
@@ -65,7 +65,7 @@ const NOTHING: Permissions = {
   invokesHooks: false,
 };
 
-export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
+export const PERMISSIONS: Readonly<Record<Component, Permissions>> = {
   finalizer: {
     ...NOTHING,
     kubernetes: [
@@ -194,7 +194,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
 
 /** What a part may do with the objects of a kind that a FinalizerRule names; granted by the user, kind by kind (`curfew rbac`). */
 export function permissionsOnRuleKind(
-  part: Part,
+  part: Component,
   { group, resource }: { group: string; resource: string },
 ): Permissions['kubernetes'] {
   if (part === 'forwarder') return [{ group, resource, verbs: ['list', 'watch'] }];
@@ -207,7 +207,7 @@ export function permissionsOnRuleKind(
 
 /** The same with the custom resources of a termination's hooks (`curfew rbac hooks`). */
 export function permissionsOnHookKind(
-  part: Part,
+  part: Component,
   { group, resource }: { group: string; resource: string },
 ): Permissions['kubernetes'] {
   if (part === 'forwarder') return [{ group, resource, verbs: ['list', 'watch'] }];

@@ -42,17 +42,17 @@ export interface Mark {
   readonly value: string;
 }
 
-export const isMarked = ({ metadata }: KubernetesObject, { annotation, value }: Mark): boolean =>
+export const hasMark = ({ metadata }: KubernetesObject, { annotation, value }: Mark): boolean =>
   metadata.annotations?.[annotation] === value;
 
 export type FoundResource =
-  | { readonly kind: 'present'; readonly object: KubernetesObject; /** Made for this. */ readonly ours: boolean }
+  | { readonly kind: 'present'; readonly object: KubernetesObject; /** Made for this. */ readonly isOurs: boolean }
   | { readonly kind: 'absent' }
   /** Its version is not served; the versions that are. */
   | { readonly kind: 'notServed'; readonly versions: readonly string[] };
 
 /** The custom resource of this name, in this version. @param kind where it is known: by that the versions are looked up */
-export async function lookFor(
+export async function lookUpResource(
   kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
   ref: ObjectRef,
   mark: Mark,
@@ -61,7 +61,7 @@ export async function lookFor(
   const answer = await kubernetes.get(ref);
   switch (answer.kind) {
     case 'there':
-      return { kind: 'present', object: answer.object, ours: isMarked(answer.object, mark) };
+      return { kind: 'present', object: answer.object, isOurs: hasMark(answer.object, mark) };
     case 'notThere':
       return { kind: 'absent' };
     case 'notServed':
@@ -73,11 +73,11 @@ export async function lookFor(
 }
 
 /** UID of the one of this name that was made for this, in whichever version; undefined: there is none. */
-export async function uidOfMarked(
+export async function uidWithMark(
   kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
   ref: ObjectRef,
   mark: Mark,
 ): Promise<string | undefined> {
   const found = await findInAnyVersion(kubernetes, ref);
-  return found !== undefined && isMarked(found.object, mark) ? found.object.metadata.uid : undefined;
+  return found !== undefined && hasMark(found.object, mark) ? found.object.metadata.uid : undefined;
 }

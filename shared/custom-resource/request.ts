@@ -12,7 +12,7 @@ import {
 import { notServed } from '../domain/not-served.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { objectOf } from '../ports/read-answer.ts';
-import { isMarked, type Mark } from './follow.ts';
+import { hasMark, type Mark } from './follow.ts';
 
 /** The template under this key of the ConfigMap; undefined: there is none. */
 export async function readTemplate(kubernetes: Pick<KubernetesApi, 'get'>, key: string): Promise<string | undefined> {
@@ -40,7 +40,7 @@ export async function resolveManifest(
   return { kind: 'served', ref: { type, name, ...(namespace !== undefined && { namespace }) } };
 }
 
-export type Requested =
+export type RequestOutcome =
   | { readonly kind: 'created'; readonly object: KubernetesObject }
   /** One of its name is there: look again. */
   | { readonly kind: 'exists' }
@@ -57,7 +57,7 @@ export async function requestResource(
   type: ResourceType,
   { metadata, ...manifest }: KubernetesManifest,
   { annotation, value }: Mark,
-): Promise<Requested> {
+): Promise<RequestOutcome> {
   const annotations = { ...metadata.annotations, [annotation]: value };
   const outcome = await kubernetes.create(type, { ...manifest, metadata: { ...metadata, annotations } });
   const { kind } = manifest;
@@ -79,12 +79,12 @@ export async function requestResource(
   }
 }
 
-export type Made =
+export type MakeOutcome =
   /** Now, or by an earlier try. */
-  | Extract<Requested, { kind: 'created' }>
+  | Extract<RequestOutcome, { kind: 'created' }>
   /** One of its name was made for something else; undefined: it is gone by now. */
   | { readonly kind: 'foreign'; readonly object: KubernetesObject | undefined }
-  | Extract<Requested, { kind: 'refused' }>;
+  | Extract<RequestOutcome, { kind: 'refused' }>;
 
 /** Creates it with the mark, unless an earlier try has. */
 export async function makeResource(
@@ -92,10 +92,10 @@ export async function makeResource(
   ref: ObjectRef,
   manifest: KubernetesManifest,
   mark: Mark,
-): Promise<Made> {
-  const find = async (): Promise<Made | undefined> => {
+): Promise<MakeOutcome> {
+  const find = async (): Promise<MakeOutcome | undefined> => {
     const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-    return object && { kind: isMarked(object, mark) ? 'created' : 'foreign', object };
+    return object && { kind: hasMark(object, mark) ? 'created' : 'foreign', object };
   };
   const there = await find();
   if (there !== undefined) return there;

@@ -40,22 +40,22 @@ export const waitAfter = ({ cause, count }: Pick<Refusal, 'cause' | 'count'>): D
 export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTime, waitAfter(refusal));
 
 /** What passes within this is no news, and is left to the queue, which tries it within seconds. */
-export const SHORT_FAILURE = minutes(5);
+export const TRANSIENT_FAILURE = minutes(5);
 
 /** Whether it is still likely to pass by itself. */
-export const isShort = ({ cause, firstTime, lastTime }: Refusal): boolean =>
-  cause === 'passing' && durationBetween(firstTime, lastTime) < SHORT_FAILURE;
+export const isTransient = ({ cause, firstTime, lastTime }: Refusal): boolean =>
+  cause === 'passing' && durationBetween(firstTime, lastTime) < TRANSIENT_FAILURE;
 
 /**
  * Until when the change waits; undefined: it may be tried now.
  *
  * @param seen `basis`: what it rests on now; `deadline`: when it comes, it is tried once more at once
  */
-export function heldUntil(
+export function retryNotBefore(
   refusal: Refusal | undefined,
   seen: { readonly basis: string; readonly now: EpochMs; readonly deadline?: EpochMs | undefined },
 ): EpochMs | undefined {
-  if (refusal === undefined || refusal.basis !== seen.basis || isShort(refusal)) return undefined;
+  if (refusal === undefined || refusal.basis !== seen.basis || isTransient(refusal)) return undefined;
   const isAhead = seen.deadline !== undefined && seen.deadline > refusal.lastTime;
   const time = earliest(nextTry(refusal), isAhead ? seen.deadline : undefined);
   return isDue(seen.now, time) ? undefined : time;
@@ -65,12 +65,12 @@ export function heldUntil(
  * The memory after a try that was refused. What may pass within seconds says nothing about an earlier no: `before` stays as it is, and the
  * queue tries again.
  */
-export function refusedAgain(
+export function nextRefusal(
   before: Refusal | undefined,
   { cause, message, basis, now }: Pick<Refusal, 'cause' | 'message' | 'basis'> & { readonly now: EpochMs },
 ): Refusal {
   if (before !== undefined && before.cause !== 'passing' && cause === 'passing') {
-    if (before.basis === basis && durationBetween(nextTry(before), now) < SHORT_FAILURE) return before;
+    if (before.basis === basis && durationBetween(nextTry(before), now) < TRANSIENT_FAILURE) return before;
   }
   const goesOn = before?.cause === cause && before.basis === basis && !isOver(before, now);
   const isSaid = before?.cause === cause && withoutNumbers(before.message) === withoutNumbers(message);
@@ -87,20 +87,20 @@ export function refusedAgain(
 
 /** Nobody tried for so long that it was not wanted, or was accepted meanwhile. */
 const isOver = (refusal: Refusal, now: EpochMs): boolean =>
-  durationBetween(nextTry(refusal), now) > waitAfter(refusal) + SHORT_FAILURE;
+  durationBetween(nextTry(refusal), now) > waitAfter(refusal) + TRANSIENT_FAILURE;
 
 /** Times and identifiers of requests are no other cause. */
 const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '');
 
-const SAID_FOR = hours(1);
+const REPORT_EVERY = hours(1);
 
-/** Once an hour, and at once where the cause is another one. @param isSaidAtOnce also what may pass */
-const isToBeSaid = (refusal: Refusal, now: EpochMs, isSaidAtOnce = false): boolean =>
-  (isSaidAtOnce || !isShort(refusal)) &&
-  (refusal.saidTime === undefined || isDue(now, addDuration(refusal.saidTime, SAID_FOR)));
+/** Once an hour, and at once where the cause is another one. @param isReportedAtOnce also what may pass */
+const isReportDue = (refusal: Refusal, now: EpochMs, isReportedAtOnce = false): boolean =>
+  (isReportedAtOnce || !isTransient(refusal)) &&
+  (refusal.saidTime === undefined || isDue(now, addDuration(refusal.saidTime, REPORT_EVERY)));
 
 /** What is to be said of a refusal: it is news, or still so; `elsewhere`: the same words stand there already, said of another change. */
-export type Saying = 'news' | 'again' | 'elsewhere';
+export type RefusalReport = 'news' | 'again' | 'elsewhere';
 
 /**
  * The memory after a try of one of a subject's changes that was refused, and what is to be said of it; undefined: nothing. Whoever is given
@@ -110,17 +110,17 @@ export function noteRefusal(
   stored: Refusals | undefined,
   key: string,
   refused: Pick<Refusal, 'cause' | 'message' | 'basis'> & { readonly now: EpochMs },
-  isSaidAtOnce = false,
-): { readonly refusal: Refusal; readonly saying: Saying | undefined } {
+  isReportedAtOnce = false,
+): { readonly refusal: Refusal; readonly reportKind: RefusalReport | undefined } {
   const { now, message } = refused;
   const before = stored?.[key];
-  const refusal = refusedAgain(before, refused);
-  if (refusal === before || !isToBeSaid(refusal, now, isSaidAtOnce)) return { refusal, saying: undefined };
+  const refusal = nextRefusal(before, refused);
+  if (refusal === before || !isReportDue(refusal, now, isReportedAtOnce)) return { refusal, reportKind: undefined };
   const others = Object.entries(stored ?? {}).filter(([other, each]) => other !== key && each.message === message);
-  const elsewhere = others.find(([, each]) => each.saidTime !== undefined && !isToBeSaid(each, now, true))?.[1];
+  const elsewhere = others.find(([, each]) => each.saidTime !== undefined && !isReportDue(each, now, true))?.[1];
   if (elsewhere?.saidTime !== undefined)
-    return { refusal: { ...refusal, saidTime: elsewhere.saidTime }, saying: 'elsewhere' };
-  return { refusal: { ...refusal, saidTime: now }, saying: refusal.saidTime === undefined ? 'news' : 'again' };
+    return { refusal: { ...refusal, saidTime: elsewhere.saidTime }, reportKind: 'elsewhere' };
+  return { refusal: { ...refusal, saidTime: now }, reportKind: refusal.saidTime === undefined ? 'news' : 'again' };
 }
 
 const AGAIN: Readonly<Record<RefusalCause, string>> = {

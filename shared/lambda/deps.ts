@@ -29,10 +29,10 @@ import { endOfCalls } from './run-time.ts';
 import type { Env } from './sqs-queues.ts';
 
 /** What every function is given without asking. */
-export type Given = 'audit' | 'metrics' | 'clock' | 'cluster';
+export type CommonAdapterName = 'audit' | 'metrics' | 'clock' | 'cluster';
 
 /** Adapters that a function asks for by name. Those of `OtherAdapters` cost a client of their own and are handed in by the handler. */
-export type AdapterName = Exclude<keyof FunctionDeps, Given | keyof OtherAdapters>;
+export type AdapterName = Exclude<keyof FunctionDeps, CommonAdapterName | keyof OtherAdapters>;
 
 /** Made by the handler that uses them, so that no other bundle carries their clients. */
 export interface OtherAdapters {
@@ -63,7 +63,7 @@ export interface DepsOptions {
 export function makeDeps<Name extends AdapterName>(
   names: readonly Name[],
   options: DepsOptions,
-): { readonly deps: Pick<FunctionDeps, Name | Given>; readonly probe?: AccessProbe } {
+): { readonly deps: Pick<FunctionDeps, Name | CommonAdapterName>; readonly probe?: AccessProbe } {
   const { name, audit, metrics } = options;
   const clients = makeClients(options);
   const asked = new Set<AdapterName>(names);

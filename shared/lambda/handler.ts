@@ -18,7 +18,7 @@ import { METRIC_NAMESPACE, serviceNameOf } from '../contract/metrics.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
 import { logFields, withLogFields } from './log-fields.ts';
-import { makeDeps, type AdapterName, type Given, type OtherAdapters } from './deps.ts';
+import { makeDeps, type AdapterName, type CommonAdapterName, type OtherAdapters } from './deps.ts';
 import { processBatch, type BatchLog } from './process-batch.ts';
 import { DEADLINE_RESERVE_WITH_HOOKS } from './run-time.ts';
 import { sqsQueues } from './sqs-queues.ts';
@@ -27,7 +27,7 @@ export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBat
 
 export interface HandlerOptions<Others> {
   /** Adapters with a client that not every bundle should carry, e.g. `{ instances: ec2Instances }`. */
-  readonly others?: Others;
+  readonly otherAdapters?: Others;
 }
 
 type MadeBy<Others> = { readonly [Name in keyof Others & keyof FunctionDeps]: FunctionDeps[Name] };
@@ -39,8 +39,8 @@ type MadeBy<Others> = { readonly [Name in keyof Others & keyof FunctionDeps]: Fu
 export function createHandler<Name extends AdapterName, Others extends Partial<OtherAdapters> = object>(
   name: FunctionName,
   uses: readonly Name[],
-  makeReconcile: (deps: Pick<FunctionDeps, Name | Given> & MadeBy<Others>) => Reconcile,
-  { others }: HandlerOptions<Others> = {},
+  makeReconcile: (deps: Pick<FunctionDeps, Name | CommonAdapterName> & MadeBy<Others>) => Reconcile,
+  { otherAdapters }: HandlerOptions<Others> = {},
 ): BatchHandler {
   const serviceName = serviceNameOf(name);
   const logger = new Logger({ serviceName });
@@ -52,9 +52,10 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
   const print = (lines: string): void => void process.stdout.write(lines);
   const audit = createAuditLog({ serviceName, fields: logFields, print, now: () => systemClock.now() });
   const queues = sqsQueues(process.env, { sendsWakeUps: uses.some(adapter => adapter === 'wakeUps') });
-  const made = Object.fromEntries(Object.entries(others ?? {}).map(([adapter, make]) => [adapter, make()]));
+  const made = Object.fromEntries(Object.entries(otherAdapters ?? {}).map(([adapter, make]) => [adapter, make()]));
   const { deps, probe } = makeDeps(uses, { name, cluster, env: process.env, audit, metrics, log, queues });
-  const reconcile = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);
+  const reconcile = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | CommonAdapterName> &
+    MadeBy<Others>);
 
   // middy would answer shortly before the time-out while the batch is still at work; Lambda then keeps the environment, and the work
   // thaws with the next invocation. At its own time-out Lambda ends the process, and the work with it.
@@ -77,7 +78,7 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
           metrics,
           log,
           clock: systemClock,
-          ...(others?.hooks !== undefined && { reserve: DEADLINE_RESERVE_WITH_HOOKS }),
+          ...(otherAdapters?.hooks !== undefined && { reserve: DEADLINE_RESERVE_WITH_HOOKS }),
         }),
       ),
     );

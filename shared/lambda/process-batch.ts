@@ -58,10 +58,10 @@ async function processRecord(record: SQSRecord, context: Context, deps: BatchDep
     const receives = Number(record.attributes.ApproximateReceiveCount);
     const firstReceived = firstReceiptOf(record);
     const options = { hasTime, ...(firstReceived !== undefined && { firstReceived }) };
-    await endCallsWith(limits.messages, () => processMessage(record.body, receives, deps.process, options));
+    await endCallsWith(limits.messageCalls, () => processMessage(record.body, receives, deps.process, options));
   } catch (error) {
     report(error, deps);
-    await endCallsWith(limits.hiding, () => tryAgainSoon(record, error, deps, hasTime));
+    await endCallsWith(limits.visibilityCalls, () => tryAgainSoon(record, error, deps, hasTime));
     throw error instanceof Error ? error : new Error(messageOf(error), { cause: error });
   }
 }

@@ -6,7 +6,7 @@ const FIRST_RETRY = seconds(5);
 /** A part that was down is noticed within three minutes of its return; also the inbox's own visibility timeout. */
 const LONGEST_RETRY = seconds(180);
 /** Receives that come one soon after the other when nothing is begun; from then on they must last for a day (ADR 0048). */
-const SOON = 6;
+const EARLY_RECEIVES = 6;
 
 /**
  * 5 s, 10 s, 20 s … up to 3 min, or later when the other side asked for it, never beyond the longest. What was not begun has not failed:
@@ -18,7 +18,7 @@ export function retryDelay(
   askedMs: number | undefined,
   { begun = true }: { readonly begun?: boolean } = {},
 ): DurationMs {
-  if (!begun && receiveCount <= SOON) return FIRST_RETRY;
+  if (!begun && receiveCount <= EARLY_RECEIVES) return FIRST_RETRY;
   const doubled = doubledWait(FIRST_RETRY, receiveCount, LONGEST_RETRY);
   return toDurationMs(Math.min(LONGEST_RETRY, Math.max(doubled, askedMs ?? 0)));
 }

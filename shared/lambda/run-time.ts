@@ -31,9 +31,9 @@ export const endCallsWith = <Result>(signal: AbortSignal, work: () => Result): R
 
 export interface RunLimits extends Disposable {
   /** Ends the calls of messages. */
-  readonly messages: AbortSignal;
+  readonly messageCalls: AbortSignal;
   /** Ends the calls that follow them. */
-  readonly hiding: AbortSignal;
+  readonly visibilityCalls: AbortSignal;
 }
 
 /** @param remaining of the run's time */
@@ -46,8 +46,8 @@ export function startRun(clock: LimitClock, remaining: DurationMs): RunLimits {
     return controller.signal;
   };
   return {
-    messages: endBefore(TIME_TO_HIDE),
-    hiding: endBefore(TIME_TO_ANSWER),
+    messageCalls: endBefore(TIME_TO_HIDE),
+    visibilityCalls: endBefore(TIME_TO_ANSWER),
     [Symbol.dispose]: () => limits.forEach(limit => limit.lift()),
   };
 }

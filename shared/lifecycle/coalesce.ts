@@ -15,10 +15,10 @@ import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
 import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { ALL, type Ask, askOf, isNone, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
+import { ALL, type Ask, askOf, isEmpty, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
 import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
-import { openRecord, updateRecord, written, type UsedWakeUp } from './timed-record.ts';
+import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from './timed-record.ts';
 import type { WakeUpRoute } from './wake-up-route.ts';
 
 /** After losing this many races a run asks for everything: whoever writes that first serves all others as well. */
@@ -66,7 +66,7 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
     request: (...asks) => run(asks),
     takes: ({ kind, name }) => kind === ROUND_KIND && name === work.name,
     async timerDue(wakeUp) {
-      if (await openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp).isServed()) return;
+      if (await openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp).isWakeUpSuperseded()) return;
       await run([], wakeUp);
     },
   };
@@ -84,8 +84,8 @@ async function claim(
   let [asked, lost] = [requested, 0];
   const save = async (wanted: Parameters<typeof record.save>[0]): Promise<Turn> => {
     const saved = await record.save(wanted);
-    if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = join([ALL], requested);
-    return written(saved);
+    if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isEmpty(requested)) asked = join([ALL], requested);
+    return doneIfWritten(saved);
   };
   await settle<LoadedRecord<RoundState>, NextTurn>({
     what: `${work.owner} round ${work.name}`,
@@ -127,16 +127,16 @@ async function claim(
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
   await updateRecord(`${work.owner} round ${work.name}`, record, async loaded => {
-    if (loaded.kind !== 'known' || isNone(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
+    if (loaded.kind !== 'known' || isEmpty(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
       return DONE;
     const now = deps.clock.now();
     const nextTime = addDuration(now, wait ?? work.spacing);
     const waiting = wait === undefined ? join(loaded.value.waiting, claimed.underWay) : loaded.value.waiting;
     const wakeTime = wait === undefined ? addDuration(now, RUN_ENDS_WITHIN) : nextTime;
     // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
-    const punctual = wait !== undefined && !isNone(waiting);
+    const punctual = wait !== undefined && !isEmpty(waiting);
     const value = { waiting, underWay: [], nextTime };
-    return written(await record.save({ subject: subjectOf(work.name), value, wakeTime, punctual }));
+    return doneIfWritten(await record.save({ subject: subjectOf(work.name), value, wakeTime, punctual }));
   });
 }
 

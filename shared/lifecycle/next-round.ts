@@ -37,10 +37,10 @@ export function nextTurn(
   requested: readonly Ask[],
   now: EpochMs,
 ): NextTurn {
-  if (held === undefined) return isNone(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
+  if (held === undefined) return isEmpty(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
   const { underWay, nextTime, armed = now } = held;
   const waiting = join(held.waiting, requested);
-  if (!isNone(underWay)) {
+  if (!isEmpty(underWay)) {
     // The timer of a round at work comes only when it has died.
     if (isDue(now, armed)) return { kind: 'begin', asks: join(waiting, underWay) };
     return { kind: 'wait', state: { waiting, underWay, nextTime }, wakeTime: armed, punctual: false };
@@ -49,11 +49,11 @@ export function nextTurn(
     const state = { waiting, underWay, nextTime };
     return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
   }
-  return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', asks: waiting };
+  return isEmpty(waiting) ? { kind: 'close' } : { kind: 'begin', asks: waiting };
 }
 
 /** Whether nothing is asked for. */
-export const isNone = (asks: readonly Ask[]): boolean => asks.length === 0;
+export const isEmpty = (asks: readonly Ask[]): boolean => asks.length === 0;
 
 export const ALL: Ask = { kind: 'all' };
 

@@ -12,7 +12,7 @@
  *
  * ```ts
  * const tries = createTries(clock);                                    // one for each run
- * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, say }, change);
+ * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
  * if (isRefusal(outcome)) {                                            // it was refused now, or waits since it was
  *   const saved = await record.save({ …, value: { ...value, refusals: tries.after(value.refusals) }, wakeTime: outcome.until });
  *   if (outcome.goesBack !== undefined) throw outcome.goesBack;        // it may pass within seconds: the queue tries it again
@@ -26,8 +26,8 @@ import * as z from '../contract/zod.ts';
 import { cutText } from '../domain/cut-text.ts';
 import { isJsonObject } from '../domain/json.ts';
 import {
-  heldUntil,
-  isShort,
+  retryNotBefore,
+  isTransient,
   nextTry,
   noteRefusal,
   REFUSAL_CAUSES,
@@ -68,7 +68,7 @@ export interface Refused {
   readonly goesBack: RetryableError | undefined;
 }
 
-export interface Change {
+export interface RefusableChange {
   /** Tells the changes of one subject apart. */
   readonly key: string;
   /** What its record remembers. */
@@ -78,11 +78,11 @@ export interface Change {
   /** When it comes, the change is tried at once. */
   readonly deadline?: EpochMs | undefined;
   /** What may pass within minutes is said at once, too. */
-  readonly isSaidAtOnce?: boolean | undefined;
+  readonly isReportedAtOnce?: boolean | undefined;
   /** How much of the message is kept, where one subject has hundreds of changes. */
   readonly maxText?: number | undefined;
   /** Says it where somebody looks. @param isRepeated as in `Report` */
-  readonly say: (text: string, isRepeated: boolean) => Promise<void>;
+  readonly report: (text: string, isRepeated: boolean) => Promise<void>;
 }
 
 /**
@@ -90,9 +90,9 @@ export interface Change {
  * a race; one run that loses many counts as refused.
  */
 export interface Tries {
-  make<Outcome>(change: Change, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
+  make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
   /** The refusal that it waits for, for who has to prepare a try; undefined: it may be tried now. */
-  waiting(change: Pick<Change, 'key' | 'stored' | 'restsOn' | 'deadline'>): Refused | undefined;
+  waiting(change: Pick<RefusableChange, 'key' | 'stored' | 'restsOn' | 'deadline'>): Refused | undefined;
   /** What the change was about is not there any more. */
   forget(key: string): void;
   /** What the record is to remember; undefined: nothing. */
@@ -107,7 +107,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
   /** Verbs on whole kinds that this run has found allowed again: all changes that wait for one are tried. */
   const allowed = new Set<string>();
   let races = 0;
-  const known = ({ key, stored }: Pick<Change, 'key' | 'stored'>): Refusal | undefined =>
+  const known = ({ key, stored }: Pick<RefusableChange, 'key' | 'stored'>): Refusal | undefined =>
     own.has(key) ? own.get(key) : stored?.[key];
   const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
     const before = known({ key, stored });
@@ -118,7 +118,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(own) });
     const times = others.flatMap(each => (each && permissionOf(each) === permission ? [each.lastTime] : []));
     const lastTime = times.reduce((one, other) => latest(one, other), before.lastTime);
-    const until = heldUntil({ ...before, lastTime }, { basis: basisOf(restsOn), now: clock.now(), deadline });
+    const until = retryNotBefore({ ...before, lastTime }, { basis: basisOf(restsOn), now: clock.now(), deadline });
     if (until === undefined) return undefined;
     const { cause, message } = before;
     const error = cause === 'request' ? new TerminalError('Refused', message) : new RetryableError(message);
@@ -135,7 +135,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     after,
     forget: key => void own.set(key, undefined),
     async make(change, call) {
-      const { key, stored, restsOn, deadline, isSaidAtOnce, maxText, say } = change;
+      const { key, stored, restsOn, deadline, isReportedAtOnce, maxText, report } = change;
       const before = known(change);
       const now = clock.now();
       const ahead = deadline !== undefined && deadline > now ? deadline : undefined;
@@ -154,12 +154,12 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = cutText(error.message, maxText);
         const refused = { cause, message, basis: basisOf(restsOn), now };
-        const { refusal: next, saying } = noteRefusal(after(stored), key, refused, isSaidAtOnce);
+        const { refusal: next, reportKind } = noteRefusal(after(stored), key, refused, isReportedAtOnce);
         const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        if (saying === 'news' || saying === 'again') await say(textOfRefusal(next), saying === 'again');
+        if (reportKind === 'news' || reportKind === 'again') await report(textOfRefusal(next), reportKind === 'again');
         own.set(key, next);
-        const goesBack = (isKept || isShort(next)) && error instanceof RetryableError ? error : undefined;
+        const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
         return { kind: 'refused', message, until, error, goesBack };
       }
@@ -173,14 +173,14 @@ const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
 const isLost = (outcome: unknown): boolean =>
   outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
 
-export interface TurnedAway {
+export interface RefusedCall {
   readonly kind: 'refused';
   readonly message: string;
   readonly cause: TerminalError;
 }
 
 /** A change or look that is not remembered: what came of it, or that the request is refused. Throws whatever else it failed for. */
-export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | TurnedAway> {
+export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | RefusedCall> {
   try {
     return await call;
   } catch (error) {
@@ -190,8 +190,8 @@ export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcom
 }
 
 /** As a change says it: a Warning Event and an audit line. */
-export const warn =
-  (reporter: Reporter, about: About, reason: string, decision = 'wait'): Change['say'] =>
+export const reportWarning =
+  (reporter: Reporter, about: About, reason: string, decision = 'wait'): RefusableChange['report'] =>
   (message, isRepeated) =>
     reporter.report({ about, decision, reason, message, isRepeated, event: { type: 'Warning' } });
 
@@ -214,7 +214,7 @@ const permissionIn = (message: string): string | undefined =>
 
 const BASIS_CHARS = 16;
 
-/** What `Change.restsOn` comes to, for a rule that asks `heldUntil` by itself. */
+/** What `Change.restsOn` comes to, for a rule that asks `retryNotBefore` by itself. */
 export function basisOf(values: readonly unknown[]): string {
   return createHash('sha256')
     .update(JSON.stringify(values.map(withoutStatus)))

@@ -9,7 +9,7 @@ import { objectOf } from '../ports/read-answer.ts';
 import { ofThisVersion, type LoadedRecord } from './record-codec.ts';
 import type { TimedRecord } from './timed-record.ts';
 
-export type Found<Value> =
+export type FoundSubject<Value> =
   | {
       readonly kind: 'here';
       readonly object: KubernetesObject;
@@ -30,9 +30,9 @@ export interface GoneSubject<Value> {
 
 /** A subject with all that its concern looks at. */
 export type Lookup<Observation, Value> =
-  { readonly kind: 'here'; readonly observation: Observation } | Exclude<Found<Value>, { kind: 'here' }>;
+  { readonly kind: 'here'; readonly observation: Observation } | Exclude<FoundSubject<Value>, { kind: 'here' }>;
 
-export interface Sought<Value> {
+export interface SubjectQuery<Value> {
   readonly ref: ObjectRef;
   /** Absent: whichever object has the name. */
   readonly uid: string | undefined;
@@ -41,7 +41,7 @@ export interface Sought<Value> {
   /** What changed of the object concerns only what is remembered of it: without a record it is not read. */
   readonly onlyIfKnown?: boolean | undefined;
   /** Asked of what is remembered of it: true leaves the object unread. */
-  readonly isNoNews?: ((value: Value) => boolean) | undefined;
+  readonly isUnchanged?: ((value: Value) => boolean) | undefined;
   /** Nobody repeats the message in hand: it is not left to a newer version, but stays in its queue. */
   readonly isOnlyCopy?: boolean | undefined;
 }
@@ -52,8 +52,8 @@ export interface Sought<Value> {
  */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
-  { ref, uid, recordOf, onlyIfKnown = false, isNoNews = () => false, isOnlyCopy = false }: Sought<Value>,
-): Promise<Found<Value>> {
+  { ref, uid, recordOf, onlyIfKnown = false, isUnchanged = () => false, isOnlyCopy = false }: SubjectQuery<Value>,
+): Promise<FoundSubject<Value>> {
   const load = async (record: TimedRecord<Value>): Promise<LoadedRecord<Value>> => {
     const loaded = await record.load();
     return isOnlyCopy ? ofThisVersion(loaded, ref.name) : loaded;
@@ -70,7 +70,7 @@ export async function findSubject<Value>(
 
   const record = recordOf(uid);
   const loaded = await load(record);
-  const isRead = loaded.kind === 'known' ? !isNoNews(loaded.value) : loaded.kind === 'none' && !onlyIfKnown;
+  const isRead = loaded.kind === 'known' ? !isUnchanged(loaded.value) : loaded.kind === 'none' && !onlyIfKnown;
   if (loaded.kind === 'newer' || !isRead) return { kind: 'nothing' };
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, loaded };

@@ -32,7 +32,7 @@ import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.t
 import { CLOSING, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { again, DONE, settle, type Turn } from './settle.ts';
 
-export interface Wanted<Value> {
+export interface RecordToSave<Value> {
   readonly subject: Subject;
   readonly value: Value;
   readonly wakeTime: EpochMs;
@@ -41,10 +41,10 @@ export interface Wanted<Value> {
 }
 
 /** `written`: value and timer are in the store as this run wanted them, whether or not it must look again. */
-export type Saved = Turn & { readonly written: boolean };
+export type SaveOutcome = Turn & { readonly written: boolean };
 
 /** For a run that relies on the write alone: it does not look again because a timer was put off, or the write would be lost. */
-export const written = (saved: Saved): Turn => (saved.written ? DONE : saved);
+export const doneIfWritten = (saved: SaveOutcome): Turn => (saved.written ? DONE : saved);
 
 /** One record as one run sees it. One per run; remembers what this run read and marked. */
 export interface TimedRecord<Value> {
@@ -53,11 +53,11 @@ export interface TimedRecord<Value> {
    * True when the sweep's wake-up in hand was sent for a timer that has moved on since: the owner's own wake-up was here first.
    * Asked once, before the first turn.
    */
-  isServed(): Promise<boolean>;
+  isWakeUpSuperseded(): Promise<boolean>;
   /** Reads it. Every turn begins with this. */
   load(): Promise<LoadedRecord<Value>>;
   /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first, or a timer was put off (T4). */
-  save(wanted: Wanted<Value>): Promise<Saved>;
+  save(wanted: RecordToSave<Value>): Promise<SaveOutcome>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
   release(): Promise<Turn>;
   /** Deletes it at once: its subject is gone, or only one run at a time writes it. */
@@ -107,7 +107,7 @@ export function openRecord<Value>(
   return {
     key,
 
-    async isServed() {
+    async isWakeUpSuperseded() {
       if (wakeUp?.repeated !== true) return false;
       const stored = await deps.records.get(key);
       return stored?.nextWakeTime !== wakeUp.wakeTime;

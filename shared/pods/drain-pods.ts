@@ -24,23 +24,23 @@ import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
 import { deletePod, evictPod, NO_SUCH_POD } from './eviction.ts';
 import type { DeletionAnswer, EvictionAnswer, PodDeps } from './eviction.ts';
 
-/** What is to be done with one pod. `overrides`: the protection that would hold it otherwise; the audit says so (I2). */
+/** What is to be done with one pod. `overriddenProtection`: the one that would hold it otherwise; the audit says so (I2). */
 export type PodEnd =
   | {
       readonly kind: 'evict';
       readonly pod: PodView;
       /** Undefined: its own grace period. */
       readonly gracePeriodSeconds?: number | undefined;
-      readonly overrides?: Protection | undefined;
+      readonly overriddenProtection?: Protection | undefined;
     }
   | {
       readonly kind: 'delete';
       readonly pod: PodView;
       readonly gracePeriodSeconds: number;
-      readonly overrides: Protection | undefined;
+      readonly overriddenProtection: Protection | undefined;
     };
 
-/** What came of it. `until`: when it is tried again at the earliest; `isAsked`: by this run, and not only remembered. */
+/** What came of it. `until`: when it is tried again at the earliest; `isFromThisRun`: asked by this run, and not only remembered. */
 export type PodAnswer =
   | EvictionAnswer
   | DeletionAnswer
@@ -50,7 +50,7 @@ export type PodAnswer =
   | { readonly kind: 'intended' }
   /** 404: the pod has just gone, or the API server contradicts itself. The next look tells which. */
   | { readonly kind: 'noSuchPod'; readonly until: EpochMs }
-  | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isAsked: boolean };
+  | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isFromThisRun: boolean };
 
 export interface EndedPod<End extends PodEnd> {
   readonly end: End;
@@ -68,7 +68,7 @@ export const heldEvictionsSchema = z.record(z.string(), z.object({ message: z.st
 export interface PodsToEnd<End extends PodEnd> {
   readonly ends: readonly End[];
   /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
-  readonly unchanged: boolean;
+  readonly requiresUnchanged: boolean;
   readonly heldEvictions: HeldEvictions | undefined;
   /** When it was looked at: each retry counts from then, or two runs would set two timers for one. */
   readonly now: EpochMs;
@@ -84,7 +84,7 @@ export interface PodsToEnd<End extends PodEnd> {
   /** How it is said that a pod was evicted or deleted. */
   readonly describe: (end: End) => Omit<Report, 'about' | 'reason' | 'metric'>;
   /** Says what is refused, at once or after five minutes, then hourly. @param isRepeated as in `Report` */
-  readonly say: (end: End, text: string, isRepeated: boolean) => Promise<void>;
+  readonly report: (end: End, text: string, isRepeated: boolean) => Promise<void>;
 }
 
 /** Carries a plan out: every eviction and every deletion of it, each with its answer, in the order of the plan. */
@@ -97,7 +97,8 @@ export async function endPods<End extends PodEnd>(
   const carryOut = async (end: End): Promise<void> => {
     const answer = await answerTo(deps, wanted, end);
     answers.set(end, answer);
-    if (answer.kind === 'evicted' || answer.kind === 'deleted') await report(deps.reporter, end, wanted.describe(end));
+    if (answer.kind === 'evicted' || answer.kind === 'deleted')
+      await reportEnd(deps.reporter, end, wanted.describe(end));
   };
   await oneByOne(batchesOf(wanted), async batch => void (await inParallel(batch.map(carryOut))));
   return ends.flatMap(end => {
@@ -131,7 +132,7 @@ const MESSAGE_CHARS = 300;
 
 async function answerTo<End extends PodEnd>(
   deps: PodDeps,
-  { unchanged, heldEvictions, now, tries, refusals, restsOn, deadline, isLast, say }: PodsToEnd<End>,
+  { requiresUnchanged, heldEvictions, now, tries, refusals, restsOn, deadline, isLast, report }: PodsToEnd<End>,
   end: End,
 ): Promise<PodAnswer> {
   const { kind, pod } = end;
@@ -142,28 +143,28 @@ async function answerTo<End extends PodEnd>(
     return message === NO_SUCH_POD ? { kind: 'noSuchPod', until } : { kind: 'held', message, until };
   }
   const { uid, annotations, labels, deletionTime } = pod;
-  let isAsked = false;
+  let isFromThisRun = false;
   const change = {
     key: keyOf(end),
     stored: refusals,
     restsOn: [uid, annotations, labels, deletionTime, ...restsOn],
     maxText: MESSAGE_CHARS,
-    say: (text: string, isRepeated: boolean) => say(end, text, isRepeated),
-    ...(kind === 'delete' && { deadline, isSaidAtOnce: isLast }),
+    report: (text: string, isRepeated: boolean) => report(end, text, isRepeated),
+    ...(kind === 'delete' && { deadline, isReportedAtOnce: isLast }),
   };
   const outcome = await tries.make(change, async () => {
-    isAsked = true;
+    isFromThisRun = true;
     const answer =
       end.kind === 'evict'
         ? await evictPod(deps, pod, end.gracePeriodSeconds)
-        : await deletePod(deps, pod, { gracePeriodSeconds: end.gracePeriodSeconds, unchanged });
+        : await deletePod(deps, pod, { gracePeriodSeconds: end.gracePeriodSeconds, unchanged: requiresUnchanged });
     return { answer };
   });
   if (!isRefusal(outcome)) return outcome.answer;
   const { message, goesBack } = outcome;
   const until = goesBack === undefined ? outcome.until : addDuration(now, retryAfterOf(goesBack));
   if (goesBack !== undefined && message === NO_SUCH_POD) return { kind: 'noSuchPod', until };
-  return { kind: 'refused', message, until, isAsked };
+  return { kind: 'refused', message, until, isFromThisRun };
 }
 
 const retryAfterOf = ({ retryAfterMs = 0 }: { readonly retryAfterMs?: number | undefined }): DurationMs =>
@@ -175,7 +176,7 @@ const aboutPod = ({ name, namespace, uid }: PodView): About => ({
   metadata: { name, namespace, uid },
 });
 
-function report(
+function reportEnd(
   reporter: Reporter,
   { kind, pod }: PodEnd,
   said: Omit<Report, 'about' | 'reason' | 'metric'>,
@@ -199,7 +200,7 @@ function report(
  *
  * @param refusals those whose schedule says when they are tried
  */
-export function withIntents(
+export function withEvictionIntents(
   before: HeldEvictions,
   ends: readonly { readonly kind: string; readonly pod: PodView }[],
   now: EpochMs,
@@ -216,7 +217,7 @@ export function withIntents(
 }
 
 /** Which evictions are not asked for again for a moment. @param intents what the record has said since before these pods were tried */
-export function heldAfter(
+export function heldEvictionsAfter(
   before: HeldEvictions | undefined,
   ended: readonly EndedPod<PodEnd>[],
   now: EpochMs,
@@ -230,7 +231,7 @@ export function heldAfter(
     const intent = answer.kind === 'evicted' ? intents[pod.uid] : undefined;
     if (intent !== undefined) return [[pod.uid, { ...intent, message: '' }] as const];
     const message = messageOf(answer);
-    if (message === undefined || (answer.kind === 'refused' && !answer.isAsked)) return [];
+    if (message === undefined || (answer.kind === 'refused' && !answer.isFromThisRun)) return [];
     return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
   });
   return Object.fromEntries(next);
@@ -243,13 +244,13 @@ function messageOf(answer: PodAnswer): string | undefined {
 }
 
 /** What is left undone by a look, and when the next one is due. */
-export interface PodsLeft {
+export interface RemainingPods {
   /** Looks in a row at which a pod had changed, or its eviction was not granted. */
   readonly failures: number;
   /** When something of it is tried again. */
   readonly retryTime: EpochMs | undefined;
   /** A pod changed between look and call: it is looked at again at once. */
-  readonly isAtOnce: boolean;
+  readonly retriesAtOnce: boolean;
   /** Which pods must not go and why, in words that stay the same while nothing changes. */
   readonly texts: readonly string[];
 }
@@ -266,12 +267,12 @@ const CONFLICTS_SAID = 5;
  *
  * @param before `failures` of the look before
  */
-export function leftAfter(before: number, ended: readonly EndedPod<PodEnd>[], now: EpochMs): PodsLeft {
+export function remainingAfter(before: number, ended: readonly EndedPod<PodEnd>[], now: EpochMs): RemainingPods {
   const answers = ended.map(({ answer }) => answer);
   const isChanged = answers.some(({ kind }) => kind === 'changed');
   const isCounted = isChanged || answers.some(({ kind }) => kind === 'blocked');
-  const isNone = !isCounted && answers.every(({ kind }) => kind !== 'held' && kind !== 'intended');
-  const failures = isNone ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
+  const isEmpty = !isCounted && answers.every(({ kind }) => kind !== 'held' && kind !== 'intended');
+  const failures = isEmpty ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
   const asked = answers.map(answer => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
   const own = failures > PATIENT_AFTER ? PATIENT_RETRY : RETRY;
   const counted = isCounted ? addDuration(now, toDurationMs(Math.max(own, ...asked))) : undefined;
@@ -282,7 +283,7 @@ export function leftAfter(before: number, ended: readonly EndedPod<PodEnd>[], no
       return [`${qualifiedName(pod)}: each eviction ends in a conflict`];
     return 'message' in answer ? [`${qualifiedName(pod)}: ${answer.message}`] : [];
   });
-  return { failures, retryTime, isAtOnce: isChanged && failures === 1, texts };
+  return { failures, retryTime, retriesAtOnce: isChanged && failures === 1, texts };
 }
 
 /** Forgets what was refused of pods that are not there any more. */

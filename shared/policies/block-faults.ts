@@ -1,7 +1,7 @@
 /** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, that a block of it cannot be used or loses a tie (I8). */
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { warn } from '../lifecycle/refusals.ts';
+import { reportWarning } from '../lifecycle/refusals.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
 import { tiesOf, type TiedBlock } from './policy-ties.ts';
 import type { PolicySet } from './policy-set.ts';
@@ -26,7 +26,7 @@ export async function reportBlockFault(
   { block, fault, reason, effect, isRepeated }: BlockFault,
 ): Promise<void> {
   const refuse = (about: KubernetesObject, why: string, message: string): Promise<void> =>
-    warn(reporter, about, why, 'refuse')(message, isRepeated);
+    reportWarning(reporter, about, why, 'refuse')(message, isRepeated);
   if (fault !== undefined) await refuse(object, reason, `${fault}; ${effect}`);
   const ties = set === undefined || object.spec?.[block] === undefined ? [] : tiesOf(object, block, set);
   for (const { loser, message } of ties) await refuse(loser, EVENT_REASONS.policyConflict, message);

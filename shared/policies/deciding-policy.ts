@@ -16,25 +16,26 @@ export interface BlockReader {
   readonly parse: (block: unknown, path: string) => Parsed<unknown>;
 }
 
-export interface Decision {
+export interface BlockDecision {
   /** The policy whose block is in force; undefined: none states it. A NodePool's own block comes before it. */
   readonly holder: ReadPolicy | undefined;
   readonly mode: Mode;
   /** The policy whose mode that is; undefined: none says anything, so `Enforce` holds. */
-  readonly by: ReadPolicy | undefined;
+  readonly modePolicy: ReadPolicy | undefined;
   /** The brake alone makes it `Observe`: it holds what would begin, and what has begun goes on. */
   readonly isBraked: boolean;
 }
 
 /** These are no blocks: they say where the blocks hold, and how. */
-const FRAME: readonly string[] = ['nodePoolSelector', 'mode'];
+const FRAME_KEYS: readonly string[] = ['nodePoolSelector', 'mode'];
 
 /** Whether the policy has the block, readable or not. */
-export const states = ({ spec }: Pick<KubernetesObject, 'spec'>, block: Block): boolean => spec?.[block] !== undefined;
+export const hasBlock = ({ spec }: Pick<KubernetesObject, 'spec'>, block: Block): boolean =>
+  spec?.[block] !== undefined;
 
 /** Whether the policy has no block at all. */
 export const isBlockless = ({ spec = {} }: Pick<KubernetesObject, 'spec'>): boolean =>
-  Object.entries(spec).every(([key, value]) => FRAME.includes(key) || value === undefined);
+  Object.entries(spec).every(([key, value]) => FRAME_KEYS.includes(key) || value === undefined);
 
 /**
  * The most specific policy that states the block, with its own mode. The brake in mode `Observe` holds what no policy states that is at
@@ -46,14 +47,14 @@ export function decisionFor(
   pool: KubernetesObject | undefined,
   block: Exclude<Block, 'protection'>,
   policySet: PolicySet,
-): Decision {
+): BlockDecision {
   const applying = policiesFor(pool, policySet);
-  const holder = applying.find(({ object }) => states(object, block));
+  const holder = applying.find(({ object }) => hasBlock(object, block));
   const brake = applying.find(({ object }) => isBlockless(object));
   const isHeld =
     brake?.mode === 'Observe' && (holder === undefined || specificity(brake.selector) > specificity(holder.selector));
-  const by = isHeld ? brake : (holder ?? brake);
-  return { holder, mode: by?.mode ?? 'Enforce', by, isBraked: isHeld && holder?.mode !== 'Observe' };
+  const modePolicy = isHeld ? brake : (holder ?? brake);
+  return { holder, mode: modePolicy?.mode ?? 'Enforce', modePolicy, isBraked: isHeld && holder?.mode !== 'Observe' };
 }
 
 /**
@@ -65,7 +66,7 @@ export const enforcedFor = (
   block: Block,
   policySet: PolicySet,
 ): ReadPolicy | undefined =>
-  policiesFor(pool, policySet).find(({ object, mode }) => mode === 'Enforce' && states(object, block));
+  policiesFor(pool, policySet).find(({ object, mode }) => mode === 'Enforce' && hasBlock(object, block));
 
 /**
  * Who decides about protection: the most specific policy that states it in mode `Enforce`. One in mode `Observe` neither shortens nor
@@ -77,7 +78,7 @@ export function protectionDecisions(
   pool: KubernetesObject | undefined,
   policySet: PolicySet,
 ): { readonly enforced: ReadPolicy | undefined; readonly observed: ReadPolicy | undefined } {
-  const first = policiesFor(pool, policySet).find(({ object }) => states(object, 'protection'));
+  const first = policiesFor(pool, policySet).find(({ object }) => hasBlock(object, 'protection'));
   return {
     enforced: enforcedFor(pool, 'protection', policySet),
     observed: first?.mode === 'Observe' ? first : undefined,

@@ -6,7 +6,7 @@
 import { parseProtectionBlock } from '../contract/protection-schema.ts';
 import { kindAndName, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../domain/protection.ts';
-import { protectionDecisions, states, type BlockReader } from './deciding-policy.ts';
+import { protectionDecisions, hasBlock, type BlockReader } from './deciding-policy.ts';
 import { unreadableFor, type PolicySet } from './policy-set.ts';
 
 /** Rules of protection, and whose they are. */
@@ -26,7 +26,7 @@ export const PROTECTION: BlockReader = { block: 'protection', parse: parseProtec
 
 const UNREADABLE: ProtectionPolicy = { ...DEFAULT_PROTECTION_POLICY, compatibility: 'Unknown' };
 
-const hasBlock = (object: KubernetesObject): boolean => states(object, 'protection');
+const hasProtection = (object: KubernetesObject): boolean => hasBlock(object, 'protection');
 /** Whether the mode is `Observe`, asked of a policy that cannot be read as a whole. */
 const isObserved = ({ spec }: KubernetesObject): boolean => spec?.['mode'] === 'Observe';
 
@@ -41,7 +41,7 @@ function inForce(
   policySet: PolicySet,
   holder: KubernetesObject | undefined,
 ): SourcedProtection {
-  const isMeant = (object: KubernetesObject): boolean => hasBlock(object) && !isObserved(object);
+  const isMeant = (object: KubernetesObject): boolean => hasProtection(object) && !isObserved(object);
   // One that selects the pool, and does not say all that it means, comes before what another one grants less.
   const unreadable = unreadableFor(pool, policySet).find(({ object }) => isMeant(object));
   if (unreadable !== undefined) return { policy: UNREADABLE, source: kindAndName(unreadable.object) };

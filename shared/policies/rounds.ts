@@ -21,7 +21,7 @@ export interface Round {
   readonly name: string;
   readonly spacing: DurationMs;
   /** What a change affects: only objects for which the answer may differ from before. Live reads. */
-  readonly concerned: (scopes: Scopes) => Promise<readonly Subject[]>;
+  readonly findAffected: (scopes: Scopes) => Promise<readonly Subject[]>;
 }
 
 export interface Rounds extends Pick<Coalescer, 'takes' | 'timerDue'> {
@@ -31,13 +31,13 @@ export interface Rounds extends Pick<Coalescer, 'takes' | 'timerDue'> {
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
-export function createRounds(deps: Deps, { owner, name, spacing, concerned }: Round): Rounds {
+export function createRounds(deps: Deps, { owner, name, spacing, findAffected }: Round): Rounds {
   const coalescer = createCoalescer(deps, {
     owner,
     name,
     spacing,
     async run(asks) {
-      const spread = await wake(deps, owner, await concerned(scopesOf(asks)));
+      const spread = await wake(deps, owner, await findAffected(scopesOf(asks)));
       return toDurationMs(Math.max(spacing, spread));
     },
   });

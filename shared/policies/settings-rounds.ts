@@ -13,19 +13,19 @@ export interface SettingsRounds extends WakeUpRoute {
    * A NodePool, or an object with settings for many of them, has changed. One that is only published again changes nothing: what it
    * applies to is published again, too.
    */
-  changed(event: Pick<ClusterEvent, 'subject' | 'change' | 'resync'>): Promise<void>;
+  settingsChanged(event: Pick<ClusterEvent, 'subject' | 'change' | 'resync'>): Promise<void>;
 }
 
 /** @param concerned what a change of these NodePools affects */
 export function createSettingsRounds(
   deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
   owner: FunctionName,
-  concerned: (scopes: Scopes) => Promise<readonly Subject[]>,
+  findAffected: (scopes: Scopes) => Promise<readonly Subject[]>,
 ): SettingsRounds {
-  const rounds = createRounds(deps, { owner, name: 'settings', spacing: seconds(10), concerned });
+  const rounds = createRounds(deps, { owner, name: 'settings', spacing: seconds(10), findAffected });
   return {
     ...rounds,
-    async changed(event) {
+    async settingsChanged(event) {
       if (isRepublished(event)) return;
       await rounds.request(event.subject.kind === 'NodePool' ? event.subject.name : undefined);
     },

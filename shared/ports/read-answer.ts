@@ -24,7 +24,7 @@ export type ObjectAnswer =
 export type ObjectsAnswer = { readonly kind: 'there'; readonly objects: readonly KubernetesObject[] } | NotServed;
 
 /** What it means for the reader that the kind is not served. */
-export interface Reading {
+export interface NotServedMeaning {
   /**
    * `none`: nobody can have made such an object, or nothing that could be hurt depends on it. `notKnown`: there may be one out of sight,
    * and the reader cannot go on without it.
@@ -37,7 +37,7 @@ export interface Reading {
  *
  * @throws {OutOfSight} where that the kind is not served means that nothing is known
  */
-export function objectOf(answer: ObjectAnswer, reading: Reading): KubernetesObject | undefined {
+export function objectOf(answer: ObjectAnswer, reading: NotServedMeaning): KubernetesObject | undefined {
   if (answer.kind === 'notServed') throwUnlessNone(answer, reading);
   return answer.kind === 'there' ? answer.object : undefined;
 }
@@ -47,13 +47,13 @@ export function objectOf(answer: ObjectAnswer, reading: Reading): KubernetesObje
  *
  * @throws {OutOfSight} where that the kind is not served means that nothing is known
  */
-export function objectsOf(answer: ObjectsAnswer, reading: Reading): readonly KubernetesObject[] {
+export function objectsOf(answer: ObjectsAnswer, reading: NotServedMeaning): readonly KubernetesObject[] {
   if (answer.kind === 'there') return answer.objects;
   throwUnlessNone(answer, reading);
   return [];
 }
 
-function throwUnlessNone({ type }: NotServed, reading: Reading): void {
+function throwUnlessNone({ type }: NotServed, reading: NotServedMeaning): void {
   if (reading.notServed === 'notKnown') throw new OutOfSight(type);
 }
 

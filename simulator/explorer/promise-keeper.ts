@@ -49,7 +49,7 @@ async function keepPromises(
 ): Promise<void> {
   const records = openRecords(deps, codec, wakeUp);
   const recordOf = (id: string): TimedRecord<string> => records(`node/${id}`);
-  if (uid !== undefined && (await recordOf(uid).isServed())) return;
+  if (uid !== undefined && (await recordOf(uid).isWakeUpSuperseded())) return;
   await settle({
     what: `node ${name}`,
     async observe() {

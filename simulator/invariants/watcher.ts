@@ -1,6 +1,6 @@
 /** Runs all checks over one simulation: tells them of what happens, and gathers the violations. */
 import type { FunctionName } from '../../shared/contract/names.ts';
-import type { Part } from '../../shared/contract/permissions.ts';
+import type { Component } from '../../shared/contract/permissions.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
@@ -40,7 +40,7 @@ export interface InvariantWatcher {
   failed(by: FunctionName, error: unknown): void;
   buried(by: FunctionName, reason: string, explanation: string): void;
   /** I8: a call that the permission table does not allow would be refused again at every try. */
-  refused(by: Part, message: string): void;
+  refused(by: Component, message: string): void;
   /** I8: the run was ended because it went round in circles. */
   stoodStill(message: string): void;
   /** The last look. Throws when a check itself is broken. */

@@ -1,7 +1,7 @@
 /** A scenario, parsed: what exists, what happens when, and what is expected (docs/scenarios.md). */
 import type { Confirmation } from '../../shared/domain/repair-policy.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
-import type { Part } from '../../shared/contract/permissions.ts';
+import type { Component } from '../../shared/contract/permissions.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { InstanceState } from '../../shared/ports/instances.ts';
@@ -107,7 +107,7 @@ export interface RefusedRequests {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   /** The part of Curfew that asks; undefined: all. */
-  readonly by?: Part | undefined;
+  readonly by?: Component | undefined;
 }
 
 export type Refusal = RefusedRequests & { readonly as: RefusedAs };

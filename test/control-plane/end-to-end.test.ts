@@ -10,7 +10,7 @@ import { formatEntry } from '../../simulator/expect.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CONFIG_MAP, FUNCTION_NAMES } from '../../shared/contract/names.ts';
-import { PERMISSIONS, type Part } from '../../shared/contract/permissions.ts';
+import { PERMISSIONS, type Component } from '../../shared/contract/permissions.ts';
 import { OTHER_RELEASE } from './build.ts';
 import { readAuditLog, type AuditedRequest } from './end-to-end/audit-log.ts';
 import { FORWARDER, startCurfewOnCluster, type CurfewOnCluster } from './end-to-end/curfew-on-cluster.ts';
@@ -29,7 +29,7 @@ const ON_OTHERS = ['do-not-disrupt-in-seconds', 'drain-in-seconds', 'finalizer-i
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
-const PARTS: readonly Part[] = [...FUNCTION_NAMES, FORWARDER];
+const PARTS: readonly Component[] = [...FUNCTION_NAMES, FORWARDER];
 
 describe.skipIf(KARPENTER_CRDS.length === 0)('end to end', () => {
   let cluster: CurfewOnCluster;

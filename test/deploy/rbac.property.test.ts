@@ -14,7 +14,7 @@ import {
   kubernetesGroupOf,
   PERMISSIONS,
   type KubernetesVerb,
-  type Part,
+  type Component,
 } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 
@@ -31,8 +31,8 @@ for (const { text } of rbacFiles()) {
 }
 const authorizer = createRbacAuthorizer(core);
 
-const PARTS: readonly Part[] = [...FUNCTION_NAMES, 'forwarder'];
-const userOf = (part: Part): UserInfo =>
+const PARTS: readonly Component[] = [...FUNCTION_NAMES, 'forwarder'];
+const userOf = (part: Component): UserInfo =>
   part === 'forwarder'
     ? { name: `system:serviceaccount:${CONFIG_MAP.namespace}:curfew-forwarder`, groups: [] }
     : { name: 'somebody', groups: [kubernetesGroupOf(part)] };

@@ -62,7 +62,7 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0047'),
     text: 'once it has lasted {} minutes',
-    constant: 'shared/domain/refusal.ts: SHORT_FAILURE',
+    constant: 'shared/domain/refusal.ts: TRANSIENT_FAILURE',
   },
   { document: decision('0047'), text: 'that loses {} races', constant: 'shared/lifecycle/settle.ts: MAX_TURNS' },
   {

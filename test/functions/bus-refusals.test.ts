@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tellAnswers } from '../../functions/drain/drain-completed.ts';
+import { publishAnswers } from '../../functions/drain/drain-completed.ts';
 import type { FinishedDrain } from '../../functions/drain/request-record.ts';
 import { cancelDrain } from '../../functions/repair/drain.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
@@ -23,7 +23,7 @@ const FINISHED: FinishedDrain = {
 
 // The metric `Retries` and the alarm for services that fail go by the code.
 it.each([
-  ['the answer of a drain', (bus: EventBus) => tellAnswers({ bus }, NODE, [FINISHED])],
+  ['the answer of a drain', (bus: EventBus) => publishAnswers({ bus }, NODE, [FINISHED])],
   ['the end of a drain', (bus: EventBus) => cancelDrain({ bus }, { nodeName: 'n1', requestId: 'request-1' })],
 ])('EventBridge that does not take %s is counted by what it says', async (_, send) => {
   for (const [code, reason] of [

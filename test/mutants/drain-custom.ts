@@ -70,7 +70,7 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
     breaks: ['I7'],
     seed: 86,
     mutation: seeing(seen =>
-      seen.resource.kind === 'present' ? { ...seen, resource: { ...seen.resource, ours: true } } : seen,
+      seen.resource.kind === 'present' ? { ...seen, resource: { ...seen.resource, isOurs: true } } : seen,
     ),
   },
   {

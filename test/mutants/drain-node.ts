@@ -35,7 +35,7 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
     scenario: 'drain-conditions.yaml#drain-conditions',
     mutation: seeing(seen => ({
       ...seen,
-      node: { ...seen.node, shown: seen.record.active === undefined ? 'nothing' : seen.node.shown },
+      node: { ...seen.node, shownDrain: seen.record.active === undefined ? 'nothing' : seen.node.shownDrain },
     })),
   },
   {

@@ -1,11 +1,16 @@
 /** Permissions that somebody takes for unused. */
 import type { Mutant } from './mutant.ts';
-import { PERMISSIONS, type KubernetesVerb, type Part, type Permissions } from '../../shared/contract/permissions.ts';
+import {
+  PERMISSIONS,
+  type KubernetesVerb,
+  type Component,
+  type Permissions,
+} from '../../shared/contract/permissions.ts';
 import { RESOURCES, type KnownKind } from '../../shared/contract/resources.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 /** The table without one verb on one kind. */
-function without(part: Part, verb: KubernetesVerb, kind: KnownKind): Mutation {
+function without(part: Component, verb: KubernetesVerb, kind: KnownKind): Mutation {
   const { group, resource } = RESOURCES[kind];
   const row: Permissions = PERMISSIONS[part];
   const kubernetes = row.kubernetes.map(grant =>

@@ -11,7 +11,7 @@ import { createSystem } from '../../runtime/system.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CONFIG_MAP, HEALTH_EVENT } from '../../shared/contract/names.ts';
-import { PERMISSIONS, type KubernetesGrant, type Part } from '../../shared/contract/permissions.ts';
+import { PERMISSIONS, type KubernetesGrant, type Component } from '../../shared/contract/permissions.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import { createBridgeCluster, readManifest, type BridgeCluster } from '../examples/slurm-drain/bridge-cluster.ts';
@@ -44,7 +44,7 @@ export function startWholeFlow(slurm: Slurm): WholeFlow {
   const audit: AuditRecord[] = [];
   const store = createMemoryRecordStore();
   const watch = createInProcessClusterWatch(core, scheduler);
-  const granted = (part: Part, verbs: KubernetesGrant['verbs']) => ({
+  const granted = (part: Component, verbs: KubernetesGrant['verbs']) => ({
     ...PERMISSIONS[part],
     kubernetes: [...PERMISSIONS[part].kubernetes, { group: REQUESTS.group, resource: REQUESTS.resource, verbs }],
   });

@@ -11,7 +11,7 @@ import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from 
 import { withoutHold, notOverdue } from './progress.ts';
 import { mustWait } from './queue.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
-import { crowded, isFull } from './request-limit.ts';
+import { admitCrowded, isFull } from './request-limit.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain } from '../request-record.ts';
 
 /** What lies ahead by more than clocks differ says nothing. */
@@ -49,10 +49,10 @@ export function admit(
   if (outcome !== undefined) return answered(outcome);
   const joins = isJoined(record, request, rules);
   if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
-  const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
+  const room = admitCrowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
   if (room.kind === 'covered') return answered(room.outcome);
-  const replaced = room.replaced.map(each => toFinished(each, room.outcome, asOf));
-  return { ...takenInto(remember(room.record, replaced, node), room.request, rules, now), replaced };
+  const replacedEnds = room.replacedRequests.map(each => toFinished(each, room.outcome, asOf));
+  return { ...takenInto(remember(room.record, replacedEnds, node), room.request, rules, now), replacedEnds };
 }
 
 /** Whether it ends with the drain under way. */
@@ -74,10 +74,10 @@ function takenInto(
     const force = active.force || isForced(request);
     const counted = isWaiting(active) ? request : notOverdue(request, rules.settings.deleteAfterTimeout, now);
     const joined = { ...active, requests: [...active.requests, counted], force };
-    return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins', replaced: [] };
+    return { kind: 'take', record: { ...record, active: joined }, request, position: 'joins', replacedEnds: [] };
   }
-  const how = active === undefined && requests.length === 0 ? 'next' : 'follows';
-  return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how, replaced: [] };
+  const position = active === undefined && requests.length === 0 ? 'next' : 'follows';
+  return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, position, replacedEnds: [] };
 }
 
 /** The answer to an event that reports a recovery. */
@@ -104,7 +104,7 @@ function immediateOutcome(
   const scope = rules && scopeOf(event, rules.settings.partialDrain);
   if (scope?.kind === 'unusable') return ends('Failed', 'NoSupportedEntity', scope.message);
   const listed = node.quarantine;
-  if (quarantine !== undefined && listed === undefined && node.released) {
+  if (quarantine !== undefined && listed === undefined && node.isReleased) {
     return ends('Cancelled', 'ManuallyReleased', 'somebody took the quarantine of the node back');
   }
   if (quarantine !== 'AlreadyQuarantined') return undefined;

@@ -2,29 +2,29 @@
 import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { isForced, toFinished } from './admission.ts';
-import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
-import { endOf, isFree, isStanding, remember } from './history.ts';
+import { endsSince, faultOf, isBeforeQuarantine, isOver, isBefore } from './faults.ts';
+import { endOf, hasNoStandingEnd, isStanding, remember } from './history.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { endingBy, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
 
-export interface Cancelled {
+export interface Cancellation {
   readonly record: DrainRecord;
   readonly because: string;
   readonly answers: readonly FinishedDrain[];
   /** Nothing holds the node any more. */
-  readonly releases: boolean;
+  readonly releasesNode: boolean;
   /** The message is answered for itself after that. */
-  readonly goesOn: boolean;
+  readonly answersMessage: boolean;
 }
 
 /** Which requests a message ends, and what is left; undefined: none. */
-export function cancelledBy(
+export function cancellationOf(
   { now, record, node, rules }: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
-): Cancelled | undefined {
+): Cancellation | undefined {
   const { active, requests, finished, recoveries = [] } = record;
   const isEnded = endedBy(incoming, recoveries);
   const ends = (request: DrainRequest): boolean => isEnded({ ...request, fault: faultOf(request.event) });
@@ -37,7 +37,7 @@ export function cancelledBy(
   const isStale =
     incoming.kind === 'unQuarantined' &&
     isDrainState(node.labels[STATE_LABEL]) &&
-    isFree({ finished: finished.filter(each => !recovered.includes(each)) });
+    hasNoStandingEnd({ finished: finished.filter(each => !recovered.includes(each)) });
   if (waiting.length + running.length + recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, node, now);
   const isOwn = incoming.kind === 'cancelled' && [...waiting, ...running].some(asks => asks.requestedBy === REPAIR);
@@ -61,9 +61,9 @@ export function cancelledBy(
   );
   const isIdle = next.active === undefined && next.requests.length === 0;
   const isOurs = incoming.kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(next, node);
-  const releases = isIdle && isFree(next) && (isOurs || isStale);
-  const goesOn = incoming.kind === 'recovered' && incoming.asked !== undefined;
-  return { record: next, because: outcome.message, answers, releases, goesOn };
+  const releasesNode = isIdle && hasNoStandingEnd(next) && (isOurs || isStale);
+  const answersMessage = incoming.kind === 'recovered' && incoming.drainRequest !== undefined;
+  return { record: next, because: outcome.message, answers, releasesNode, answersMessage };
 }
 
 /** What is over while the end of its drain is on its way is noted beside it, for that end keeps the node otherwise. */
@@ -104,7 +104,7 @@ function cancelledAhead(
   record: DrainRecord,
   node: DrainedNode,
   now: EpochMs,
-): Cancelled | undefined {
+): Cancellation | undefined {
   const known = [...record.requests, ...(record.active?.requests ?? [])];
   if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
   if (endOf(record, incoming.id) !== undefined) return undefined;
@@ -125,8 +125,8 @@ function cancelledAhead(
     record: remember(record, [answer], node),
     because: answer.message,
     answers: [answer],
-    releases: false,
-    goesOn: false,
+    releasesNode: false,
+    answersMessage: false,
   };
 }
 
@@ -134,7 +134,7 @@ function cancelledAhead(
 export const UNCORDONED = 'Uncordoned';
 
 /** Why the drain ends early: what held the node was taken back. */
-export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
+export function earlyEndOf({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
   if (hold === undefined) return undefined;
   const cancelled = (reason: string, message: string): DrainOutcome => ({
     status: 'Cancelled',
@@ -143,7 +143,7 @@ export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcom
     left: [],
   });
   if (hold.quarantined && node.quarantine === undefined) {
-    if (!node.released) return cancelled('UnQuarantined', 'the quarantine is over');
+    if (!node.isReleased) return cancelled('UnQuarantined', 'the quarantine is over');
     return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
   }
   if (hold.cordon !== 'none' && !node.unschedulable) return cancelled(UNCORDONED, 'somebody uncordoned the node');
@@ -184,7 +184,7 @@ function endedBy(
       const over = faultOf(incoming.event);
       // Together with those that came before it: entities that recover one by one.
       return ({ fault, said }) =>
-        !isSaidBefore(incoming.said, said) && isOver(fault, [...endsSince(recoveries, said), over]);
+        !isBefore(incoming.said, said) && isOver(fault, [...endsSince(recoveries, said), over]);
     }
   }
 }

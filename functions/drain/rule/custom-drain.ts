@@ -60,9 +60,9 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
 
-  const outcome = resource.kind === 'present' && resource.ours ? conditionsOf(resource.object, customDrain) : 'none';
+  const outcome = resource.kind === 'present' && resource.isOurs ? conditionsOf(resource.object, customDrain) : 'none';
   if (outcome === 'complete') return { kind: 'finish', active, outcome: completed(plan), plan: undefined };
-  if (resource.kind === 'present' && !resource.ours) {
+  if (resource.kind === 'present' && !resource.isOurs) {
     return fails(
       'ForeignResource',
       `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`,
@@ -76,7 +76,7 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
   if (resource.kind === 'notServed') {
     const message =
       resource.versions.length > 0
-        ? notServed(resource.asked, resource.versions)
+        ? notServed(resource.requestedKind, resource.versions)
         : `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
     return {
       kind: 'awaitResource',
@@ -169,8 +169,8 @@ function completed(plan: PodPlan): DrainOutcome {
   return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left };
 }
 
-function stillThere({ acts, waits, left }: PodPlan): readonly string[] {
-  const pods = new Map([...acts, ...waits, ...left].map(({ pod }) => [pod.uid, pod]));
+function stillThere({ acts, waits, leftPods }: PodPlan): readonly string[] {
+  const pods = new Map([...acts, ...waits, ...leftPods].map(({ pod }) => [pod.uid, pod]));
   return [...pods.values()].map(({ namespace, name }) => `${namespace}/${name} (Running)`);
 }
 

@@ -19,9 +19,9 @@ export type Admission =
       readonly kind: 'take';
       readonly record: DrainRecord;
       readonly request: DrainRequest;
-      readonly how: 'next' | 'joins' | 'follows';
+      readonly position: 'next' | 'joins' | 'follows';
       /** How requests end that gave their place up for this one. */
-      readonly replaced: readonly FinishedDrain[];
+      readonly replacedEnds: readonly FinishedDrain[];
     };
 
 /**
@@ -54,9 +54,9 @@ export type DrainDecision =
       /** Ended by this, without a drain of their own. */
       readonly answers: readonly FinishedDrain[];
       /** Nothing holds the node any more: our cordon and our state come off. */
-      readonly releases: boolean;
+      readonly releasesNode: boolean;
       /** The message is answered for itself after that. */
-      readonly goesOn: boolean;
+      readonly answersMessage: boolean;
     }
   /** Something has to be mended, or a policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
@@ -67,7 +67,7 @@ export type DrainDecision =
       readonly record: DrainRecord;
       readonly active: ActiveDrain;
       /** The message in hand, where this takes it. */
-      readonly taken: DrainRequest | undefined;
+      readonly admitted: DrainRequest | undefined;
       /** What follows at once, by the same look; undefined: the drain waits in the queue, or is prepared already. */
       readonly next: Preparation | undefined;
     }

@@ -1,6 +1,6 @@
 /** Which fault an event is about, which recoveries end it, and what was said before what. Pure. */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
-import type { Fault, Recovery, Said } from '../request-record.ts';
+import type { Fault, Recovery, Timestamps } from '../request-record.ts';
 
 /** Entities as `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
 export function faultOf({ agent, componentClass, checkName, entitiesImpacted, errorCode }: HealthEvent): Fault {
@@ -45,7 +45,7 @@ export const isAbout = (recovery: Fault, fault: Fault): boolean =>
 const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === 0 || other.length === 0 || one.some(each => other.includes(each));
 
-type SaidTime = keyof Said;
+type SaidTime = keyof Timestamps;
 /** The monitor's own first: both events come from it. */
 const OF_FAULTS: readonly SaidTime[] = ['generatedTime', 'createdTime', 'exportedTime', 'sentTime'];
 /** The store's first: fault-quarantine says that a quarantine is over, and NVSentinel's own cut is by `createdAt`. */
@@ -55,7 +55,11 @@ const OF_QUARANTINES: readonly SaidTime[] = ['createdTime', 'generatedTime', 'ex
  * How much later `other` was said than `one`, in milliseconds, by the first clock that both state: two clocks are not compared with each
  * other. Undefined: nobody knows.
  */
-function laterBy(one: Said | undefined, other: Said | undefined, clocks: readonly SaidTime[]): number | undefined {
+function laterBy(
+  one: Timestamps | undefined,
+  other: Timestamps | undefined,
+  clocks: readonly SaidTime[],
+): number | undefined {
   for (const clock of clocks) {
     const [a, b] = [one?.[clock], other?.[clock]];
     if (a !== undefined && b !== undefined) return b - a;
@@ -64,21 +68,21 @@ function laterBy(one: Said | undefined, other: Said | undefined, clocks: readonl
 }
 
 /** What was said at the same instant, or nobody knows when, was not said before. */
-export const isSaidBefore = (one: Said | undefined, other: Said | undefined): boolean =>
+export const isBefore = (one: Timestamps | undefined, other: Timestamps | undefined): boolean =>
   (laterBy(one, other, OF_FAULTS) ?? 0) > 0;
 
 /** The same of the end of a quarantine and an event under it. */
-export const isBeforeQuarantine = (end: Said | undefined, event: Said | undefined): boolean =>
+export const isBeforeQuarantine = (end: Timestamps | undefined, event: Timestamps | undefined): boolean =>
   (laterBy(end, event, OF_QUARANTINES) ?? 0) > 0;
 
 /** Whether the event is surely from before the end of the quarantine, or from the same instant. */
-export const isUnderEndedQuarantine = (event: Said | undefined, end: Said): boolean =>
+export const isUnderEndedQuarantine = (event: Timestamps | undefined, end: Timestamps): boolean =>
   (laterBy(event, end, OF_QUARANTINES) ?? -1) >= 0;
 
 /** Those of the recoveries that count for what was said then. */
-export const endsSince = (recoveries: readonly Recovery[], said: Said | undefined): readonly Fault[] =>
-  recoveries.filter(each => !isSaidBefore(each.said, said)).map(({ fault }) => fault);
+export const endsSince = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly Fault[] =>
+  recoveries.filter(each => !isBefore(each.said, said)).map(({ fault }) => fault);
 
 /** The fault is over by recoveries that were surely said after the event. */
-export const endsAfter = (recoveries: readonly Recovery[], said: Said | undefined): readonly Fault[] =>
-  recoveries.filter(each => isSaidBefore(said, each.said)).map(({ fault }) => fault);
+export const endsAfter = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly Fault[] =>
+  recoveries.filter(each => isBefore(said, each.said)).map(({ fault }) => fault);

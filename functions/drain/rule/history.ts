@@ -5,7 +5,7 @@
  */
 import { MESSAGE_LIFETIME } from '../../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { isSaidBefore, isSameCheck } from './faults.ts';
+import { isBefore, isSameCheck } from './faults.ts';
 import type { DrainedNode } from './observation.ts';
 import { FULL } from './pods.ts';
 import { bytesOf, newestOf, toStoredAnswer } from './record-size.ts';
@@ -16,18 +16,18 @@ import type { AnsweredRequest, FinishedDrain } from '../request-record.ts';
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;
 
 /** How many of the newest ends are kept whole, and in how many bytes of JSON. */
-const WHOLE = { count: 100, maxBytes: 65_536 };
+const WHOLE_ENDS = { count: 100, maxBytes: 65_536 };
 /** The most bytes of older ends that are kept whole because the Node refers to them. */
 const MAX_STANDING_BYTES = 49_152;
 /** How many ids are kept of other ends, the newest first. */
-const ANSWERED = { count: 5_000, maxBytes: 65_536 };
+const ANSWERED_IDS = { count: 5_000, maxBytes: 65_536 };
 
-type NodeMarks = Pick<DrainedNode, 'quarantine' | 'requested' | 'cordonMark' | 'unschedulable'>;
+type NodeMarks = Pick<DrainedNode, 'quarantine' | 'requestedId' | 'cordonMark' | 'unschedulable'>;
 
 /** Why an event asks for no drain, of those that are `AlreadyDrained`. */
 const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
 
-const asksNothing = ({ status, reason }: FinishedDrain): boolean =>
+const needsNoDrain = ({ status, reason }: FinishedDrain): boolean =>
   status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
 
 /**
@@ -35,13 +35,13 @@ const asksNothing = ({ status, reason }: FinishedDrain): boolean =>
  * fault is its own.
  */
 export const isStanding = (ended: FinishedDrain): boolean =>
-  !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !asksNothing(ended);
+  !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !needsNoDrain(ended);
 
 /** Whether no drain of the record stands for a fault that is still there. An event that asked for no drain asked for no cordon either. */
-export const isFree = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);
+export const hasNoStandingEnd = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);
 
 /** The record once a person has opened the node: nothing that was drained for keeps it any longer. */
-export const released = (record: DrainRecord): DrainRecord => ({
+export const withoutStanding = (record: DrainRecord): DrainRecord => ({
   ...record,
   finished: record.finished.map(each => (isStanding(each) ? { ...each, recovered: true } : each)),
 });
@@ -51,7 +51,7 @@ const isListed = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): bo
 
 /** Whether something on the Node refers to this end. */
 function isReferred(ended: FinishedDrain, node: NodeMarks): boolean {
-  if (ended.id === node.requested || ended.id === node.cordonMark) return true;
+  if (ended.id === node.requestedId || ended.id === node.cordonMark) return true;
   if (ended.status === 'Succeeded' && isListed(ended.id, node)) return true;
   return node.cordonMark !== undefined && node.unschedulable && isStanding(ended);
 }
@@ -89,14 +89,14 @@ export function remember(record: DrainRecord, ended: readonly FinishedDrain[], n
 
 function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {
   const { finished, answered = [], ...rest } = record;
-  const newest = newestOf(finished, WHOLE);
+  const newest = newestOf(finished, WHOLE_ENDS);
   const older = finished.slice(0, finished.length - newest.length);
   const stillNeeded = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
   const kept = new Set(stillNeeded.map(({ id }) => id));
   const gone = older.filter(each => !kept.has(each.id));
   if (gone.length === 0) return record;
   // One that asked for nothing is answered alike when it comes again.
-  const ids = gone.filter(each => !asksNothing(each)).map(({ id, status, endTime }) => ({ id, status, endTime }));
+  const ids = gone.filter(each => !needsNoDrain(each)).map(({ id, status, endTime }) => ({ id, status, endTime }));
   return { ...rest, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
 }
 
@@ -110,11 +110,11 @@ function withoutRepeats(
   for (const each of [...older, ...newest].filter(isStanding)) {
     const key = JSON.stringify(each.fault);
     const before = last.get(key);
-    if (before === undefined || !isSaidBefore(each.said, before.said)) last.set(key, each);
+    if (before === undefined || !isBefore(each.said, before.said)) last.set(key, each);
   }
   const needed = new Set(last.values());
   const isNeeded = (each: FinishedDrain): boolean =>
-    each.id === node.requested ||
+    each.id === node.requestedId ||
     each.id === node.cordonMark ||
     (each.status === 'Succeeded' && isListed(each.id, node)) ||
     needed.has(each);
@@ -142,12 +142,12 @@ function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain
 /** Ids that the Node lists stay before any others. */
 function fittingIds(ids: readonly AnsweredRequest[], node: NodeMarks): readonly AnsweredRequest[] {
   const [listed, others] = [ids.filter(({ id }) => isKept(id, node)), ids.filter(({ id }) => !isKept(id, node))];
-  const fitting = new Set(newestOf([...others, ...listed].map(toStoredAnswer), ANSWERED).map(([id]) => id));
+  const fitting = new Set(newestOf([...others, ...listed].map(toStoredAnswer), ANSWERED_IDS).map(([id]) => id));
   return ids.filter(({ id }) => fitting.has(id));
 }
 
-const isKept = (id: string, { quarantine, requested }: NodeMarks): boolean =>
-  id === requested || (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id));
+const isKept = (id: string, { quarantine, requestedId }: NodeMarks): boolean =>
+  id === requestedId || (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id));
 
 /** The record without the ends that nothing needs any more, and when the next of them may go. */
 export function forget(

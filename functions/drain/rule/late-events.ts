@@ -20,7 +20,7 @@ import {
   isAbout,
   isBeforeQuarantine,
   isOver,
-  isSaidBefore,
+  isBefore,
   isUnderEndedQuarantine,
   isSameCheck,
 } from './faults.ts';
@@ -28,7 +28,7 @@ import { isStanding, REMEMBERED_FOR } from './history.ts';
 import type { Incoming, DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
-import type { DrainOutcome, DrainRequest, Fault, Recovery, Said } from '../request-record.ts';
+import type { DrainOutcome, DrainRequest, Fault, Recovery, Timestamps } from '../request-record.ts';
 
 /** Each entity of each check may have one of its own. Of JSON: the newest always fits, since no longer message is read. */
 const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
@@ -53,20 +53,20 @@ function withRecovery(
   if (said === undefined) return record;
   const fault = faultOf(event);
   const { recoveries = [] } = record;
-  const isKnown = recoveries.some(each => isOver(fault, [each.fault]) && !isSaidBefore(each.said, said));
+  const isKnown = recoveries.some(each => isOver(fault, [each.fault]) && !isBefore(each.said, said));
   if (isKnown) return record;
-  const others = recoveries.filter(each => !(isOver(each.fault, [fault]) && !isSaidBefore(said, each.said)));
+  const others = recoveries.filter(each => !(isOver(each.fault, [fault]) && !isBefore(said, each.said)));
   // Those that a fault still needs come last: the others make room first.
-  const { needed, free } = sorted(others, record);
+  const { needed, free } = splitByNeed(others, record);
   return { ...record, recoveries: newestOf([...free, ...needed, { fault, said, time: now }], MAX_RECOVERIES) };
 }
 
 /** Recoveries of some entities of a fault that stands count until the others have come, however long that takes. */
-function sorted(
+function splitByNeed(
   recoveries: readonly Recovery[],
   { active, requests, finished }: DrainRecord,
 ): { readonly needed: readonly Recovery[]; readonly free: readonly Recovery[] } {
-  const open: readonly { readonly fault: Fault; readonly said?: Said }[] = [
+  const open: readonly { readonly fault: Fault; readonly said?: Timestamps }[] = [
     ...[...requests, ...(active?.requests ?? [])].map(({ event, said }) => ({
       fault: faultOf(event),
       ...(said !== undefined && { said }),
@@ -74,7 +74,7 @@ function sorted(
     ...finished.filter(isStanding),
   ];
   const isNeeded = ({ fault, said }: Recovery): boolean =>
-    open.some(each => isAbout(fault, each.fault) && !isSaidBefore(said, each.said));
+    open.some(each => isAbout(fault, each.fault) && !isBefore(said, each.said));
   return { needed: recoveries.filter(isNeeded), free: recoveries.filter(each => !isNeeded(each)) };
 }
 
@@ -99,7 +99,7 @@ function fromBeforeQuarantineEnd(
 function fromBeforeRecovery({ recoveries = [] }: DrainRecord, { event, said }: DrainRequest): string | undefined {
   const fault = faultOf(event);
   if (!isOver(fault, endsAfter(recoveries, said))) return undefined;
-  const last = recoveries.findLast(each => isAbout(each.fault, fault) && isSaidBefore(said, each.said));
+  const last = recoveries.findLast(each => isAbout(each.fault, fault) && isBefore(said, each.said));
   if (last === undefined) return undefined;
   return `this event is from before the one that says that the fault is over, which came at ${toTimestamp(last.time)}`;
 }
@@ -113,7 +113,7 @@ export function rememberEnds(
   const { quarantineEnd, recoveries = [], staleSaid, ...rest } = record;
   const endOf = ({ time }: { readonly time: EpochMs }): EpochMs => addDuration(time, REMEMBERED_FOR);
   const isFresh = (each: { readonly time: EpochMs }): boolean => !isDue(now, endOf(each));
-  const { needed } = sorted(recoveries, record);
+  const { needed } = splitByNeed(recoveries, record);
   const staleEnd = staleSaid && addDuration(staleSaid, STALE_AGAIN);
   const kept = recoveries.filter(each => isFresh(each) || needed.includes(each));
   const next: DrainRecord = {
@@ -130,7 +130,7 @@ export function rememberEnds(
 export const STALE_AGAIN = hours(1);
 
 /** When it was said, by the first clock that says so. */
-const saidTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Said = {}): EpochMs | undefined =>
+const saidTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Timestamps = {}): EpochMs | undefined =>
   generatedTime ?? createdTime ?? exportedTime ?? sentTime;
 
 /** Longer than what has ended is remembered no event is news, whatever the configuration says. */

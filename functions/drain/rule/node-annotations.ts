@@ -76,21 +76,21 @@ export function requestedId(value: string | undefined): string | undefined {
 
 /** What the annotation, or its absence, says that the record does not know yet. */
 export function requestOnNode(
-  { name, requested, answered }: Pick<DrainedNode, 'name' | 'requested' | 'answered'>,
+  { name, requestedId: requestId, answer }: Pick<DrainedNode, 'name' | 'requestedId' | 'answer'>,
   record: DrainRecord,
 ): Incoming | undefined {
   const { active, requests } = record;
   const open = [...requests, ...openRequests(record)];
-  const withdrawn = open.find(({ id, requestedBy }) => requestedBy === NODE_ANNOTATION && id !== requested);
+  const withdrawn = open.find(({ id, requestedBy }) => requestedBy === NODE_ANNOTATION && id !== requestId);
   if (withdrawn !== undefined) return { kind: 'withdrawn', id: withdrawn.id };
-  if (requested === undefined) return undefined;
+  if (requestId === undefined) return undefined;
   const known = [...requests, ...(active?.requests ?? [])];
-  if (known.some(({ id }) => id === requested)) return undefined;
+  if (known.some(({ id }) => id === requestId)) return undefined;
   // The Node says so itself, also when the record is lost. One that has ended and lacks its answer is answered again: the API server has
   // forgotten that, as etcd does that is given an earlier state.
-  if (answered?.id === requested) return undefined;
-  const event = toHealthEvent({ id: requested, nodeName: name, message: 'asked for by an annotation', force: false });
-  return { kind: 'drain', request: { id: requested, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };
+  if (answer?.id === requestId) return undefined;
+  const event = toHealthEvent({ id: requestId, nodeName: name, message: 'asked for by an annotation', force: false });
+  return { kind: 'drain', request: { id: requestId, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };
 }
 
 /** How the drain ended that was asked for on the Node. */
@@ -119,7 +119,7 @@ export function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordon
 }
 
 export function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
-  if (active.hold === undefined || !node.watched || node.underWay !== describeUnderWay(active)) return false;
+  if (active.hold === undefined || !node.isWatched || node.underWay !== describeUnderWay(active)) return false;
   const state = node.labels[STATE_LABEL];
   return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
 }

@@ -7,7 +7,7 @@ import type { PodView } from '../../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
 import { seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { DrainRecord } from '../record.ts';
-import type { DrainRequest, Fault, Said } from '../request-record.ts';
+import type { DrainRequest, Fault, Timestamps } from '../request-record.ts';
 
 /** The configuration in force, with its patterns compiled. */
 export interface DrainRules {
@@ -31,20 +31,20 @@ export interface DrainedNode {
   /** The faults that the annotation lists; read only where one is asked about. */
   readonly quarantineFaults?: () => readonly Fault[];
   /** A person took the quarantine back. */
-  readonly released: boolean;
+  readonly isReleased: boolean;
   /** A person asks for a drain with this id, by an annotation. */
-  readonly requested: string | undefined;
+  readonly requestedId: string | undefined;
   /** The request that the Node says was answered: that counts where the record is lost. */
-  readonly answered?: { readonly id: string } | undefined;
+  readonly answer?: { readonly id: string } | undefined;
   /** What the Node says of the drain under way; see `node-annotations.ts`. */
   readonly underWay: string | undefined;
   readonly uid: string;
   /** Since when its kubelet does not answer. */
   readonly kubeletSilentSince: EpochMs | undefined;
   /** What its conditions that are ours say. */
-  readonly shown: ShownDrain;
+  readonly shownDrain: ShownDrain;
   /** Its pods are published for drains. */
-  readonly watched: boolean;
+  readonly isWatched: boolean;
 }
 
 /** The other nodes of the pool. */
@@ -52,9 +52,9 @@ export interface Neighbours {
   /** Nodes of the pool, this one among them. */
   readonly total: number;
   /** Others that are drained, or take a place. */
-  readonly draining: number;
+  readonly drainingCount: number;
   /** Others that wait. */
-  readonly waiting: readonly Waiter[];
+  readonly waiters: readonly Waiter[];
 }
 
 export interface Waiter {
@@ -80,12 +80,12 @@ export type Incoming =
   | {
       readonly kind: 'recovered';
       readonly event: HealthEvent;
-      readonly said?: Said | undefined;
+      readonly said?: Timestamps | undefined;
       /** Somebody waits for the answer to it. */
-      readonly asked?: DrainRequest;
+      readonly drainRequest?: DrainRequest;
     }
   /** The quarantine of the whole node is over. */
-  | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Said | undefined }
+  | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Timestamps | undefined }
   /** A person took back the quarantine of this one event. */
   | { readonly kind: 'cancelled'; readonly id: string }
   /** A person took back the request on the Node. */
@@ -96,7 +96,7 @@ export type FoundResource =
   /** There is no custom drain. */
   | { readonly kind: 'notAsked' }
   /** Its CustomResourceDefinition is missing, or serves these versions, and not the one in which it is asked for. */
-  | { readonly kind: 'notServed'; readonly asked: GroupVersionKind; readonly versions: readonly string[] }
+  | { readonly kind: 'notServed'; readonly requestedKind: GroupVersionKind; readonly versions: readonly string[] }
   | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
   | {
       readonly kind: 'present';
@@ -104,7 +104,7 @@ export type FoundResource =
       readonly type: ResourceType;
       readonly object: KubernetesObject;
       /** Made for this drain. */
-      readonly ours: boolean;
+      readonly isOurs: boolean;
     };
 
 /** What `decide` looks at. */

@@ -40,7 +40,7 @@ export interface PlanSituation {
   /** When pods in mode `DeleteAfterTimeout` are deleted. */
   readonly deleteTime: EpochMs;
   /** UIDs of pods whose owners were warned of that. */
-  readonly warned: readonly string[];
+  readonly warnedUids: readonly string[];
   /** The drain under way: pods that are made after its start have come back. */
   readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
   /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
@@ -52,13 +52,13 @@ export type PodAct =
       readonly kind: 'evict';
       readonly pod: PodView;
       readonly gracePeriodSeconds: number | undefined;
-      readonly overrides: Overridden;
+      readonly overriddenProtection: Overridden;
     }
   | {
       readonly kind: 'delete';
       readonly pod: PodView;
       readonly gracePeriodSeconds: number;
-      readonly overrides: Overridden;
+      readonly overriddenProtection: Overridden;
     }
   /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later. */
   | { readonly kind: 'warn'; readonly pod: PodView; readonly deleteTime: EpochMs };
@@ -81,11 +81,11 @@ export interface PodPlan {
   /** Pods that nothing is done with now. */
   readonly waits: readonly PodWait[];
   /** Pods that should go and are not waited for. */
-  readonly left: readonly { readonly pod: PodView; readonly because: LeftBehind | 'ComesBack' }[];
+  readonly leftPods: readonly { readonly pod: PodView; readonly because: LeftBehind | 'ComesBack' }[];
   /** Pods of `acts` that came back. */
-  readonly returned: readonly PodView[];
+  readonly returnedPods: readonly PodView[];
   /** No pod is waited for. */
-  readonly drained: boolean;
+  readonly isDrained: boolean;
   /** The earliest instant at which this changes by time alone. */
   readonly nextTime: EpochMs | undefined;
 }
@@ -95,8 +95,8 @@ export function planPods(situation: PlanSituation): PodPlan {
   const { now, rules } = situation;
   const acts: PodAct[] = [];
   const waits: PodWait[] = [];
-  const left: { pod: PodView; because: LeftBehind | 'ComesBack' }[] = [];
-  const returned: PodView[] = [];
+  const leftPods: { pod: PodView; because: LeftBehind | 'ComesBack' }[] = [];
+  const returnedPods: PodView[] = [];
   const returnOf = createReturns(situation.active, now);
   let isLeft = false;
   let nextTime: EpochMs | undefined;
@@ -111,7 +111,7 @@ export function planPods(situation: PlanSituation): PodPlan {
     const planned = actsOn(pod, drainability.mode, situation);
     const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
     if (comesBack?.kind === 'ignored') {
-      left.push({ pod, because: 'ComesBack' });
+      leftPods.push({ pod, because: 'ComesBack' });
       continue;
     }
     const counts = drainability.kind === 'counts';
@@ -119,7 +119,7 @@ export function planPods(situation: PlanSituation): PodPlan {
       isLeft = true;
       // The instant after: a pod is left behind strictly later.
       if (drainability.until !== undefined) nextTime = earliest(nextTime, addDuration(drainability.until, AN_INSTANT));
-    } else left.push({ pod, because: drainability.because });
+    } else leftPods.push({ pod, because: drainability.because });
     const forced = counts ? forcedEnd(pod, situation) : undefined;
     if (forced !== undefined) {
       nextTime = earliest(nextTime, forced.next);
@@ -137,7 +137,7 @@ export function planPods(situation: PlanSituation): PodPlan {
       nextTime = earliest(nextTime, comesBack.until);
       continue;
     }
-    if (comesBack?.kind === 'due') returned.push(pod);
+    if (comesBack?.kind === 'due') returnedPods.push(pod);
     for (const act of planned) {
       if ('kind' in act) acts.push(act);
       else if (counts) {
@@ -146,7 +146,7 @@ export function planPods(situation: PlanSituation): PodPlan {
       }
     }
   }
-  return { acts, waits, left, returned, drained: !isLeft, nextTime };
+  return { acts, waits, leftPods, returnedPods, isDrained: !isLeft, nextTime };
 }
 
 const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 'warn';
@@ -158,35 +158,35 @@ function forcedEnd(
 ): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
   if (forcedBy === undefined) return undefined;
   const own = protectionOf(pod, protection);
-  const overrides = isActive(own, now) ? own : undefined;
-  if (overrides !== undefined && !protectionOverridden) return undefined;
+  const overriddenProtection = isActive(own, now) ? own : undefined;
+  if (overriddenProtection !== undefined && !protectionOverridden) return undefined;
   const time = forceTime(pod, forcedBy);
   const next = time !== undefined && time > now ? time : undefined;
   if (!isForced(pod, forcedBy, now)) return { act: undefined, next };
   const gracePeriodSeconds = forcedGraceSeconds(pod, forcedBy, now);
-  return { act: { kind: 'delete', pod, gracePeriodSeconds, overrides }, next };
+  return { act: { kind: 'delete', pod, gracePeriodSeconds, overriddenProtection }, next };
 }
 
 const AN_INSTANT = seconds(0.001);
 
 function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readonly (PodAct | PodWait)[] {
-  const { now, deleteTime, warned, evictionGracePeriod } = situation;
+  const { now, deleteTime, warnedUids, evictionGracePeriod } = situation;
   if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
-  const isWarned = warned.includes(pod.uid);
+  const isWarned = warnedUids.includes(pod.uid);
   const warning: PodAct = { kind: 'warn', pod, deleteTime: deleteTime > now ? deleteTime : now };
   if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) {
     return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: deleteTime }];
   }
   const own = protectionOf(pod, situation.protection);
-  const overrides = isActive(own, now) ? own : undefined;
+  const overriddenProtection = isActive(own, now) ? own : undefined;
   const wait = protectedWait(own, now);
   if (wait !== undefined && !situation.protectionOverridden) return [{ pod, because: 'Protected', ...wait }];
   if (mode === 'Immediate') {
     const gracePeriodSeconds = evictionGracePeriod === undefined ? undefined : wholeSeconds(evictionGracePeriod);
-    return [{ kind: 'evict', pod, gracePeriodSeconds, overrides }];
+    return [{ kind: 'evict', pod, gracePeriodSeconds, overriddenProtection }];
   }
   const grace = evictionGracePeriod ?? pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
-  return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overrides } : warning];
+  return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overriddenProtection } : warning];
 }
 
 /** Never 0, which removes the object while its containers run on. */
@@ -206,13 +206,13 @@ const EVICTED_AT_ONCE = 10;
 /** The newest ones; a kubelet runs fewer pods. */
 const MAX_RETURNS = 250;
 
-type Known = Pick<PodView, 'uid' | 'name' | 'namespace' | 'ownerReferences' | 'creationTime'>;
+type ReturningPod = Pick<PodView, 'uid' | 'name' | 'namespace' | 'ownerReferences' | 'creationTime'>;
 
 /** From its start the node takes no new pods; `tried`: UIDs of pods that it has set out to end. */
-type Drained = Pick<ActiveDrain, 'returns' | 'startTime' | 'tried'>;
+type DrainReturns = Pick<ActiveDrain, 'returns' | 'startTime' | 'tried'>;
 
 /** What tells pods that come back apart from others. */
-function returnKeyOf(pod: Known): string {
+function returnKeyOf(pod: ReturningPod): string {
   return pod.ownerReferences.find(({ controller }) => controller === true)?.uid ?? qualifiedName(pod);
 }
 
@@ -225,9 +225,9 @@ export type ReturnState =
   | { readonly kind: 'ignored' };
 
 /** How the pods of a node stand, that an act is planned for. */
-export function createReturns({ returns, startTime, tried }: Drained, now: EpochMs) {
+export function createReturns({ returns, startTime, tried }: DrainReturns, now: EpochMs) {
   const planned = new Map<string, number>();
-  return (pod: Known): ReturnState => {
+  return (pod: ReturningPod): ReturnState => {
     const { creationTime } = pod;
     // Shortly after the cordon the scheduler may not know of it yet.
     const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCKS_DIFFER);
@@ -245,7 +245,11 @@ export function createReturns({ returns, startTime, tried }: Drained, now: Epoch
 }
 
 /** The returns with those of these pods, which are about to be evicted for it. */
-export function withReturned(returns: readonly Return[], pods: readonly Known[], now: EpochMs): readonly Return[] {
+export function withReturns(
+  returns: readonly Return[],
+  pods: readonly ReturningPod[],
+  now: EpochMs,
+): readonly Return[] {
   if (pods.length === 0) return returns;
   const keys = new Set(pods.map(returnKeyOf));
   const others = returns.filter(({ of }) => !keys.has(of));

@@ -102,7 +102,10 @@ export function notOverdue(request: DrainRequest, timeout: DurationMs, now: Epoc
 export function withoutHold(record: DrainRecord, now: EpochMs): DrainRecord {
   const { reported, heldSince, active, ...rest } = record;
   if (reported === undefined && heldSince === undefined) return record;
-  const later = (request: DrainRequest): DrainRequest => ({ ...request, time: movedOn(request.time, heldSince, now) });
+  const later = (request: DrainRequest): DrainRequest => ({
+    ...request,
+    time: postponed(request.time, heldSince, now),
+  });
   const requests = rest.requests.map(later);
   if (active === undefined) return { ...rest, requests };
   if (heldSince === undefined) return { ...rest, requests, active };
@@ -113,13 +116,13 @@ export function withoutHold(record: DrainRecord, now: EpochMs): DrainRecord {
 }
 
 /** Moves an instant on by as long as the drain was held. Older records do not say since when. */
-function movedOn(time: EpochMs | undefined, heldSince: EpochMs | undefined, now: EpochMs): EpochMs {
+function postponed(time: EpochMs | undefined, heldSince: EpochMs | undefined, now: EpochMs): EpochMs {
   if (time === undefined || heldSince === undefined) return now;
   return addDuration(time, durationBetween(latest(time, heldSince), now));
 }
 
 /** The pods that the drain has set out to evict or delete, those of this plan among them. */
-export function withTried({ tried }: ActiveDrain, { acts }: PodPlan): readonly string[] {
+export function withTriedPods({ tried }: ActiveDrain, { acts }: PodPlan): readonly string[] {
   const known = new Set(tried);
   const more = acts.filter(act => act.kind !== 'warn' && !known.has(act.pod.uid)).map(({ pod }) => pod.uid);
   return more.length === 0 ? tried : [...tried, ...more];
@@ -129,7 +132,7 @@ export function withTried({ tried }: ActiveDrain, { acts }: PodPlan): readonly s
  * Which of the pods that were tried are gone or about to go: whichever run it was. Records of before count by themselves. Of pods that are
  * not there any more the number is kept, however many come after them.
  */
-export function counted(active: ActiveDrain, pods: readonly PodView[]): ActiveDrain {
+export function withCounts(active: ActiveDrain, pods: readonly PodView[]): ActiveDrain {
   const terminating = new Map(pods.map(pod => [pod.uid, isTerminating(pod)]));
   const isThere = (uid: string): boolean => terminating.has(uid);
   const warned = active.warned.filter(isThere);

@@ -63,9 +63,9 @@ export function queuePlaceOf(
   now: EpochMs,
 ): QueuePlace {
   const places = placesOf(maxConcurrent, neighbours.total);
-  const free = Math.max(0, places - neighbours.draining);
+  const free = Math.max(0, places - neighbours.drainingCount);
   if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
-  const ahead = neighbours.waiting.filter(each => isBefore(each, { uid, since })).length;
+  const ahead = neighbours.waiters.filter(each => isBefore(each, { uid, since })).length;
   if (ahead < free) return { kind: 'take' };
   const delay = toDurationMs(Math.max(ASKED_AGAIN_AFTER, (ahead - free) * LATER_FOR_EACH));
   const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;

@@ -33,7 +33,7 @@ interface Demand {
   readonly waitsForNobody: boolean;
 }
 
-export type Crowded =
+export type CrowdedAdmission =
   | { readonly kind: 'covered'; readonly outcome: DrainOutcome }
   | {
       readonly kind: 'taken';
@@ -41,49 +41,59 @@ export type Crowded =
       readonly record: DrainRecord;
       readonly request: DrainRequest;
       /** They end with this outcome. */
-      readonly replaced: readonly DrainRequest[];
+      readonly replacedRequests: readonly DrainRequest[];
       readonly outcome: DrainOutcome;
     };
 
 /** @param joins the request joins the drain under way, else it follows */
-export function crowded(
+export function admitCrowded(
   record: DrainRecord,
   request: DrainRequest,
   { joins, partialDrain }: { readonly joins: boolean; readonly partialDrain: boolean },
-): Crowded {
+): CrowdedAdmission {
   const { active, requests } = record;
   const own = wantedOf([request], partialDrain);
   const running = active === undefined || !joins ? undefined : wantedOfActive(active);
   if (active !== undefined && running !== undefined && isCovered(own, running)) {
-    return { kind: 'covered', outcome: covered(`drain ${active.id}, which is under way,`) };
+    return { kind: 'covered', outcome: coveredOutcome(`drain ${active.id}, which is under way,`) };
   }
   const [first] = requests;
   if (first !== undefined && isCovered(own, wantedOf(requests, partialDrain))) {
-    return { kind: 'covered', outcome: covered(`drain ${first.id}, which is next,`) };
+    return { kind: 'covered', outcome: coveredOutcome(`drain ${first.id}, which is next,`) };
   }
   const others = joins && active !== undefined ? active.requests : requests;
   const replaced = others.filter(each => isCovered(wantedOf([each], partialDrain), own));
   const last = others.at(-1);
-  if (replaced.length > 0 || last === undefined) return taken(record, slim(request), replaced);
-  return taken(record, widened(slim(request), last, partialDrain), [last]);
+  if (replaced.length > 0 || last === undefined) return admittedWith(record, slim(request), replaced);
+  return admittedWith(record, widened(slim(request), last, partialDrain), [last]);
 }
 
-const covered = (by: string): DrainOutcome => ({
+const coveredOutcome = (by: string): DrainOutcome => ({
   status: 'Cancelled',
   reason: 'Covered',
   message: `${by} covers it, and so many requests of this node wait that it is not kept: the answer to that one stands for it`,
   left: [],
 });
 
-function taken(record: DrainRecord, request: DrainRequest, replaced: readonly DrainRequest[]): Crowded {
-  const isKept = (each: DrainRequest): boolean => !replaced.includes(each);
+function admittedWith(
+  record: DrainRecord,
+  request: DrainRequest,
+  replacedRequests: readonly DrainRequest[],
+): CrowdedAdmission {
+  const isKept = (each: DrainRequest): boolean => !replacedRequests.includes(each);
   const { active } = record;
   const kept = {
     ...record,
     requests: record.requests.filter(isKept),
     ...(active !== undefined && { active: { ...active, requests: active.requests.filter(isKept) } }),
   };
-  return { kind: 'taken', record: kept, request, replaced, outcome: covered(`drain ${request.id}, which is wider,`) };
+  return {
+    kind: 'taken',
+    record: kept,
+    request,
+    replacedRequests,
+    outcome: coveredOutcome(`drain ${request.id}, which is wider,`),
+  };
 }
 
 const isCovered = (one: Demand, by: Demand): boolean =>

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { orRefused, type TurnedAway } from '../../../shared/lifecycle/refusals.ts';
+import { orRefused, type RefusedCall } from '../../../shared/lifecycle/refusals.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 
 export interface Condition {
@@ -37,7 +37,7 @@ export async function setConditions(
   ref: ObjectRef,
   object: KubernetesObject,
   { conditions, now, fields = {}, mayLackSubresource = false }: StatusWrite,
-): Promise<'ok' | 'changed' | TurnedAway> {
+): Promise<'ok' | 'changed' | RefusedCall> {
   const stored = object.status?.['conditions'];
   if (isSomethingElse(object)) return 'ok';
   const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];

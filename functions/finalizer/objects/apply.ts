@@ -43,7 +43,7 @@ async function carryOutUnlessRefused(
 ): Promise<Turn> {
   const { reporter, tries } = context;
   const { entry, object, inForce, record } = observed;
-  const say = (message: string, isRepeated: boolean): Promise<void> =>
+  const report = (message: string, isRepeated: boolean): Promise<void> =>
     reportObject(reporter, observed, {
       decision: 'retry',
       reason: EVENT_REASONS.finalizationError,
@@ -52,7 +52,7 @@ async function carryOutUnlessRefused(
       isRepeated,
     });
   const restsOn = [object, inForce.object, entry?.phase, entry?.attempts];
-  const outcome = await tries.make({ key: decision.kind, stored: entry?.refusals, restsOn, say }, () =>
+  const outcome = await tries.make({ key: decision.kind, stored: entry?.refusals, restsOn, report }, () =>
     carryOut(context, decision, observed),
   );
   if (!isRefusal(outcome)) return outcome;

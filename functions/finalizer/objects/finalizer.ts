@@ -4,7 +4,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
@@ -21,7 +21,7 @@ export async function addFinalizer({ deps, reporter }: FinalizerContext, observe
   const { now, rule } = observation;
   const { message: _, ...rest } = nextEntry(observed);
   const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
-  const save = (next: LedgerEntry): Promise<Saved> => saveEntry(observed, next, addDuration(now, LEDGER_CHECK));
+  const save = (next: LedgerEntry): Promise<SaveOutcome> => saveEntry(observed, next, addDuration(now, LEDGER_CHECK));
   if (carriesFinalizer(object, inForce)) return save(value);
   // Keep the refusal in the record until the change succeeds: a run may die here.
   const { refusals } = entry ?? {};
@@ -59,7 +59,7 @@ export async function markOrphaned(
   { reporter }: FinalizerContext,
   observed: ObservedObject,
   because: string,
-): Promise<Saved> {
+): Promise<SaveOutcome> {
   const { observation, subject } = observed;
   const value: LedgerEntry = { ...nextEntry(observed), phase: 'orphaned', time: observation.now, message: because };
   // Said first: a run that dies in between says it again, and once the ledger has it nobody does.

@@ -6,7 +6,7 @@ import type { TerminationDeps } from '../cluster/context.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
-import type { Saved, TimedRecord, Wanted } from '../../../shared/lifecycle/timed-record.ts';
+import type { SaveOutcome, TimedRecord, RecordToSave } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry, LedgerRecord, TimedEntry } from './record.ts';
@@ -27,7 +27,11 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
 }
 
 /** Writes the entry of an object with the timer of its next look. */
-export function saveEntry({ record, subject }: ObservedObject, value: LedgerEntry, wakeTime: EpochMs): Promise<Saved> {
+export function saveEntry(
+  { record, subject }: ObservedObject,
+  value: LedgerEntry,
+  wakeTime: EpochMs,
+): Promise<SaveOutcome> {
   return record.save({ subject, value, wakeTime });
 }
 
@@ -42,7 +46,7 @@ export function entryRecord(
   rule: string,
 ): TimedRecord<LedgerEntry> {
   let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
-  const write = (value: LedgerRecord, subject: Wanted<LedgerEntry>['subject']): Promise<Saved> => {
+  const write = (value: LedgerRecord, subject: RecordToSave<LedgerEntry>['subject']): Promise<SaveOutcome> => {
     const now = clock.now();
     const times = [value.wakeTime, ...Object.values(value.otherEntries ?? {}).map(each => each.wakeTime)];
     // One that has come is seen to by the run in hand, which looks at each entry.
@@ -52,7 +56,7 @@ export function entryRecord(
   };
   return {
     key: record.key,
-    isServed: () => record.isServed(),
+    isWakeUpSuperseded: () => record.isWakeUpSuperseded(),
     release: () => record.release(),
     async load() {
       loaded = await record.load();

@@ -14,7 +14,7 @@ export async function reconcileInstance(
   { wakeUp, left: origin }: { readonly wakeUp?: UsedWakeUp; readonly left?: OrphanOrigin },
 ): Promise<boolean> {
   const record = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
-  if (await record.isServed()) return true;
+  if (await record.isWakeUpSuperseded()) return true;
   let isInLedger = true;
   await settle<ObservedInstance, OrphanDecision>({
     what: `instance ${providerID}`,

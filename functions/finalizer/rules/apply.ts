@@ -10,9 +10,9 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, warn, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, reportWarning, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
 import type { RuleContext, RuleMessage } from './context.ts';
 import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer } from './finalizer.ts';
@@ -38,9 +38,9 @@ export async function apply(
   const change = {
     stored: before.refusals,
     restsOn: [object, acceptance.kind],
-    say: warn(reporter, object, EVENT_REASONS.changeRefused),
+    report: reportWarning(reporter, object, EVENT_REASONS.changeRefused),
   };
-  const remember = async (until: EpochMs): Promise<Saved> => {
+  const remember = async (until: EpochMs): Promise<SaveOutcome> => {
     if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
     const subject = subjectOf(object);
     const refusals = tries.after(before.refusals);

@@ -19,7 +19,7 @@ export function ruleRounds(deps: Deps): Rounds {
     owner: 'finalizer',
     name: 'rules',
     spacing: seconds(10),
-    concerned: scopes => affectedByRules(deps, scopes),
+    findAffected: scopes => affectedByRules(deps, scopes),
   });
 }
 

@@ -32,12 +32,12 @@ export interface DrainSituation {
 
 export type PodStep =
   | { readonly kind: 'evict'; readonly pod: PodView; readonly group: DrainGroup }
-  /** Deleted because of the deadline. `overrides`: the protection that would hold otherwise; the audit says so (I2). */
+  /** Deleted because of the deadline. `overriddenProtection`: the one that would hold otherwise; the audit says so (I2). */
   | {
       readonly kind: 'delete';
       readonly pod: PodView;
       readonly gracePeriodSeconds: number;
-      readonly overrides: Protection | undefined;
+      readonly overriddenProtection: Protection | undefined;
     }
   | {
       readonly kind: 'wait';
@@ -84,7 +84,7 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
         kind: 'delete',
         pod,
         gracePeriodSeconds: forcedGraceSeconds(pod, deadline, now),
-        overrides: isActive(overridden, now) ? overridden : undefined,
+        overriddenProtection: isActive(overridden, now) ? overridden : undefined,
       };
     }
     return gracefulStep(pod, group, { now, current, protection });

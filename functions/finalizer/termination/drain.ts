@@ -16,9 +16,9 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import {
   endPods,
   forgetPods,
-  heldAfter,
-  leftAfter,
-  withIntents,
+  heldEvictionsAfter,
+  remainingAfter,
+  withEvictionIntents,
   type EndedPod,
   type HeldEvictions,
 } from '../../../shared/pods/drain-pods.ts';
@@ -56,17 +56,17 @@ export const drainNodes = {
       const { heldEvictions: before = {} } = context.state();
       // To note first tries, too, would cost each termination a write for each round of its pods.
       const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
-      const intents = withIntents(before, again, context.now);
+      const intents = withEvictionIntents(before, again, context.now);
       if (intents !== before && !(await context.saveState({ heldEvictions: intents }))) {
         isOthers = true;
         return;
       }
       const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, before);
-      heldEvictions = { ...heldEvictions, ...heldAfter(before, endedPods, context.now) };
+      heldEvictions = { ...heldEvictions, ...heldEvictionsAfter(before, endedPods, context.now) };
       if (isDrained(context, plan, endedPods)) return;
-      const left = leftAfter(context.state().refusedEvictions, endedPods, context.now);
+      const left = remainingAfter(context.state().refusedEvictions, endedPods, context.now);
       const { failures, texts } = left;
-      const retryTime = left.isAtOnce ? context.now : left.retryTime;
+      const retryTime = left.retriesAtOnce ? context.now : left.retryTime;
       if (failures !== context.state().refusedEvictions) await context.saveState({ refusedEvictions: failures });
       const message = describeWait(plan, texts);
       if (isReportRepeated) await reportAgain(context, message);
@@ -86,7 +86,7 @@ export const drainNodes = {
   },
 };
 
-/** Ends the pods of these steps. `isSaidAgain`: that an eviction is refused is to be said once more. @param heldEvictions before this run */
+/** Ends the pods of these steps. `isReportRepeated`: that an eviction is refused is to be said once more. @param heldEvictions before this run */
 export async function carryOutSteps(
   context: TerminationContext,
   node: KubernetesObject,
@@ -100,7 +100,7 @@ export async function carryOutSteps(
     { ...deps, reporter },
     {
       ends: steps.filter(step => step.kind !== 'wait'),
-      unchanged: false,
+      requiresUnchanged: false,
       heldEvictions,
       now,
       tries: run.tries,
@@ -109,7 +109,7 @@ export async function carryOutSteps(
       deadline: deadline?.time,
       isLast: isForced,
       describe: step => describeEnd(context, node, step),
-      say: async (step, text, isRepeated) => {
+      report: async (step, text, isRepeated) => {
         // The drain's own wait reports refused evictions.
         if (step.kind === 'delete') await reportNotDeleted(context, step.pod, text, isRepeated);
         else isReportRepeated ||= isRepeated;
@@ -200,12 +200,12 @@ function describeEnd(
     const details = { node, group: step.group };
     return { decision: 'evict', message: `evicted: node ${node} is terminated`, details, event };
   }
-  const { pod, gracePeriodSeconds, overrides } = step;
+  const { pod, gracePeriodSeconds, overriddenProtection } = step;
   const end = deadline === undefined ? '' : ` its deadline ${toTimestamp(deadline.time)} (${deadline.source})`;
   return {
     decision: 'forceDelete',
     message: `${isTerminating(pod) ? 'its grace is shortened to' : 'deleted with a grace of'} ${gracePeriodSeconds} s: node ${node} is terminated and must be gone by${end}`,
-    details: { node, gracePeriodSeconds, overriddenProtection: overrides?.kind ?? 'none' },
+    details: { node, gracePeriodSeconds, overriddenProtection: overriddenProtection?.kind ?? 'none' },
     event,
   };
 }

@@ -5,7 +5,7 @@
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
-import { leftAfter } from '../../../shared/pods/drain-pods.ts';
+import { remainingAfter } from '../../../shared/pods/drain-pods.ts';
 import { planDrain } from './drain-plan.ts';
 import { terminatingNodes, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
@@ -34,7 +34,7 @@ export async function deleteDuePods(context: TerminationContext, outcome: StepsO
     });
     const due = steps.filter(({ kind }) => kind === 'delete');
     const { endedPods } = await carryOutSteps(context, node, due);
-    next = [nextForcedDeletion, leftAfter(0, endedPods, now).retryTime].reduce(earliest, next);
+    next = [nextForcedDeletion, remainingAfter(0, endedPods, now).retryTime].reduce(earliest, next);
   }
   return next;
 }

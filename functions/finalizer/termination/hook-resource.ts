@@ -3,7 +3,7 @@
  * and goes with it. A change of it is a heartbeat.
  */
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
-import { lookFor, type Mark } from '../../../shared/custom-resource/follow.ts';
+import { lookUpResource, type Mark } from '../../../shared/custom-resource/follow.ts';
 import { makeResource, readTemplate, resolveManifest } from '../../../shared/custom-resource/request.ts';
 import {
   refOf,
@@ -77,10 +77,10 @@ export async function followResource(
 ): Promise<ResourceAnswer> {
   const { resource, name } = known;
   const ref = refOf(known);
-  const found = await lookFor(context.deps.kubernetes, ref, markOf(context, hook));
+  const found = await lookUpResource(context.deps.kubernetes, ref, markOf(context, hook));
   switch (found.kind) {
     case 'present':
-      if (found.ours) return answerOf(hook.target, ref, found.object);
+      if (found.isOurs) return answerOf(hook.target, ref, found.object);
       return failed(`${resource} ${name} was removed, and somebody else's has its name`);
     case 'absent':
       return failed(`${resource} ${name} was removed`);

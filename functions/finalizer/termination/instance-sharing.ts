@@ -13,7 +13,7 @@ import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { isLive, isManaged } from './objects.ts';
 import type { TerminationRecord } from './record.ts';
-import { objectOf, type Reading } from '../../../shared/ports/read-answer.ts';
+import { objectOf, type NotServedMeaning } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
@@ -52,7 +52,7 @@ async function likelyClaim(
 }
 
 interface ClaimList {
-  readonly reading: Reading;
+  readonly reading: NotServedMeaning;
   /** Whose NodeClaims are read; undefined: all. */
   readonly pool?: string | undefined;
   /** Hears of all that were read. */

@@ -18,7 +18,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { isRefusal, type Change, type Refused } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, type RefusableChange, type Refused } from '../../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
@@ -124,15 +124,15 @@ export async function lookAtInstance(context: TerminationContext, providerID: st
 }
 
 /** The call as the schedule of refusals knows it. */
-function terminateChange(context: TerminationContext, providerID: string): Change {
+function terminateChange(context: TerminationContext, providerID: string): RefusableChange {
   const { observed, settings, deadline } = context;
   return {
     key: `terminate ${providerID}`,
     stored: context.state().refusals,
     restsOn: [observed.claim, settings],
     deadline: deadline?.time,
-    isSaidAtOnce: true,
-    say: (text, isRepeated) =>
+    isReportedAtOnce: true,
+    report: (text, isRepeated) =>
       reportOnAll(context, {
         decision: 'retry',
         reason: EVENT_REASONS.instanceTerminationFailed,

@@ -7,7 +7,7 @@ import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
-import { SHORT_FAILURE } from '../../../shared/domain/refusal.ts';
+import { TRANSIENT_FAILURE } from '../../../shared/domain/refusal.ts';
 import { addDuration, isDue, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { findSubject, type Lookup } from '../../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
@@ -56,7 +56,7 @@ export interface ObservedTermination {
   readonly nodePool: KubernetesObject | undefined;
   readonly termination: EffectiveTermination;
   /** What set the deadline so far was edited and sets none any more. */
-  readonly takesBackDeadline: boolean;
+  readonly isDeadlineTakenBack: boolean;
   readonly protection: EffectiveProtection;
   readonly record: TimedRecord<TerminationRecord>;
   /** undefined: no termination is under way. */
@@ -123,7 +123,7 @@ export function createObserver(
       pool,
       nodePool: poolObject,
       termination,
-      takesBackDeadline: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
+      isDeadlineTakenBack: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
       protection: effectiveProtection(poolObject, protections),
       record,
       stored,
@@ -155,7 +155,7 @@ function settingsWhileUnreadable(
   const isWaiting = !isUnderWay && begin !== undefined && objects.some(isManaged);
   const claim = object?.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
   const isForced = begin !== undefined && claim !== undefined && isDue(now, addDuration(begin, claim));
-  const lasts = begin !== undefined && isDue(now, addDuration(begin, SHORT_FAILURE));
+  const lasts = begin !== undefined && isDue(now, addDuration(begin, TRANSIENT_FAILURE));
   if (error instanceof OutOfSight || !isWaiting || !(lasts || isForced)) throw error;
   return {
     kind: 'invalid',

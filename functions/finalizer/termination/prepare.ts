@@ -5,7 +5,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { isRefusal, warn, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, reportWarning, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { releaseRecord } from './end.ts';
@@ -38,7 +38,7 @@ export async function prepare(
         key: object.uid,
         stored: observed.stored?.refusals,
         restsOn: [source, finalizers, finalizerMark],
-        say: warn(reporter, source, EVENT_REASONS.nodeChangeRefused),
+        report: reportWarning(reporter, source, EVENT_REASONS.nodeChangeRefused),
       },
       () => setFinalizers(deps, source, finalizers, finalizerMark),
     );

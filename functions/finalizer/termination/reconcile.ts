@@ -63,8 +63,8 @@ export async function reconcileTarget(
       apply(context, run, decision, observed),
   };
   await context.holdOutOfSight(() => settle(concern), {
-    opened: () => opened?.record,
-    first: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
+    openedRecord: () => opened?.record,
+    firstState: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,
   });
   await oneByOne(left, async node => void (await reconcileTarget(context, node, undefined)));
@@ -85,7 +85,7 @@ function toObservation({
   claim,
   nodes,
   termination,
-  takesBackDeadline: isDeadlineTakenBack,
+  isDeadlineTakenBack,
   stored,
 }: ObservedTermination): Parameters<typeof decide>[0] {
   return {

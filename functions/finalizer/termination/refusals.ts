@@ -65,7 +65,7 @@ function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
     stored: refusals,
     restsOn: [...claimAndNodes(context), settings, isForced, hooks],
     deadline: deadline?.time,
-    say: (message: string, isRepeated: boolean) =>
+    report: (message: string, isRepeated: boolean) =>
       reportOnAll(context, {
         decision: 'wait',
         reason: reasonOf(step.name),

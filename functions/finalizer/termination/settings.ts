@@ -17,7 +17,7 @@ import {
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
 import { faultIn } from '../../../shared/cluster/kept-policies.ts';
-import { decisionFor, states, type BlockReader } from '../../../shared/policies/deciding-policy.ts';
+import { decisionFor, hasBlock, type BlockReader } from '../../../shared/policies/deciding-policy.ts';
 import { unreadableMaybeFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
 
 /** How a `termination` block is read. */
@@ -141,7 +141,8 @@ const invalid = (
 
 /** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
 export function terminationFault({ kind, spec = {} }: KubernetesObject): string | undefined {
-  if (kind !== 'NodePool') return states({ spec }, 'termination') ? faultIn({ spec }, [TERMINATION_BLOCK]) : undefined;
+  if (kind !== 'NodePool')
+    return hasBlock({ spec }, 'termination') ? faultIn({ spec }, [TERMINATION_BLOCK]) : undefined;
   const result = parsePoolTermination(spec['disruption'], 'spec.disruption');
   return result.ok ? undefined : result.message;
 }

@@ -3,7 +3,7 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './hook-progress.ts';
 import { launchTimeOf } from './objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
@@ -14,9 +14,9 @@ export interface StateWriter {
   /** As it was last read or written. */
   value(): TerminationRecord;
   /** While steps are at work: should this run die, the sweep brings the next one. */
-  saveForSweep(value: TerminationRecord): Promise<Saved>;
+  saveForSweep(value: TerminationRecord): Promise<SaveOutcome>;
   /** With the timer of what is waited for. */
-  save(value: TerminationRecord, wakeTime: EpochMs): Promise<Saved>;
+  save(value: TerminationRecord, wakeTime: EpochMs): Promise<SaveOutcome>;
 }
 
 /** A failed write leaves `value` as it was: the turn begins again. */
@@ -24,7 +24,7 @@ export function openStateWriter(observed: ObservedTermination, tries: Tries): St
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
-  const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
+  const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<SaveOutcome> => {
     const subject = subjectOf(observed.object);
     const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
     const { refusals: stored, ...rest } = next;

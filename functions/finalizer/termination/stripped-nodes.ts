@@ -1,13 +1,13 @@
 /** Notices that somebody took our finalizer off a Node in the middle of its termination. */
 import { DONE } from '../../../shared/lifecycle/settle.ts';
-import type { Saved } from '../../../shared/lifecycle/timed-record.ts';
+import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { isRegistered } from './objects.ts';
 import type { StateWriter } from './state-writer.ts';
 import { reportStripped } from './report.ts';
 import type { TerminationContext } from './context.ts';
 
 /** Says which Nodes went while there is still something to do before they may: nobody but us releases them. */
-export async function reportStrippedNodes(context: TerminationContext, writer: StateWriter): Promise<Saved> {
+export async function reportStrippedNodes(context: TerminationContext, writer: StateWriter): Promise<SaveOutcome> {
   const { observed } = context;
   const value = writer.value();
   const isShared = observed.claim === undefined || observed.sharedWith.length > 0 || !isRegistered(observed.claim);

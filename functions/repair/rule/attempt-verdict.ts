@@ -31,7 +31,7 @@ import {
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { heldUntil } from '../../../shared/domain/refusal.ts';
+import { retryNotBefore } from '../../../shared/domain/refusal.ts';
 import {
   addDuration,
   earliest,
@@ -118,7 +118,7 @@ function isWanted(judged: NodeFacts): boolean {
 function retryTime(judged: NodeFacts, { action, key }: Attempt): EpochMs | undefined {
   const { context, decision, record } = judged;
   if (action !== 'Terminate' || !isEnforced(judged) || decision.kind !== 'due') return undefined;
-  return heldUntil(record.refusals?.[key], { basis: context.basisOf(decision.claim), now: context.now });
+  return retryNotBefore(record.refusals?.[key], { basis: context.basisOf(decision.claim), now: context.now });
 }
 
 /** A run ended before it carried the attempt out. The attempt is taken over if it is still wanted, else taken back. */

@@ -20,7 +20,7 @@ import {
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { nextTry, SHORT_FAILURE, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
+import { nextTry, TRANSIENT_FAILURE, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import {
   actionListsOf,
   AWS_REPAIR_STATEMENTS,
@@ -316,7 +316,7 @@ const RESOURCE_CHECK = seconds(30);
  * A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet.
  */
 const transientUntil = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
-  addDuration(firstTime, type === 'CustomResource' ? timeout : SHORT_FAILURE);
+  addDuration(firstTime, type === 'CustomResource' ? timeout : TRANSIENT_FAILURE);
 
 export const isTransient = (refusal: Refusal, action: LadderAction): boolean =>
   refusal.cause === 'passing' && refusal.lastTime < transientUntil(refusal, action);

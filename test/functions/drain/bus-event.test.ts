@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedBy, isSentBefore } from '../../../functions/drain/bus-event.ts';
+import { meaningOf, isSentBefore } from '../../../functions/drain/bus-event.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../../runtime/functions.ts';
 import { parseHealthEvent } from '../../../shared/contract/health-event.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
@@ -58,7 +58,7 @@ describe('what a HealthEvent asks for', () => {
   ])('%s', (_, detail, kind) => {
     const read = parseHealthEvent(detail);
     if (!read.ok) throw new Error(read.message);
-    expect(askedBy(read.value).kind).toBe(kind);
+    expect(meaningOf(read.value).kind).toBe(kind);
   });
 });
 

@@ -22,14 +22,14 @@ import {
 describe('a node that nothing is drained on', () => {
   it.each([
     ['is at rest', {}, { kind: 'rest' }],
-    ['shows no drain under way', { shown: 'inProgress' }, { kind: 'hide' }],
-    ['shows no ended drain once it is open', { shown: 'drained' }, { kind: 'hide' }],
-    ['shows its ended drain while it is cordoned', { shown: 'drained', unschedulable: true }, { kind: 'rest' }],
+    ['shows no drain under way', { shownDrain: 'inProgress' }, { kind: 'hide' }],
+    ['shows no ended drain once it is open', { shownDrain: 'drained' }, { kind: 'hide' }],
+    ['shows its ended drain while it is cordoned', { shownDrain: 'drained', unschedulable: true }, { kind: 'rest' }],
     ['loses our mark of a cordon once it is open', { cordonMark: 'e1' }, { kind: 'disownCordon' }],
     ['keeps our cordon for a drain that nobody remembers', { cordonMark: 'e1', unschedulable: true }, { kind: 'rest' }],
     [
       'has what an overtaken run has left taken back',
-      { watched: true },
+      { isWatched: true },
       { kind: 'tidy', status: 'Cancelled', uncordon: false },
     ],
   ] as const)('%s', (_, node, expected) => {
@@ -49,7 +49,7 @@ describe('a node that nothing is drained on', () => {
 
   it('shows how its last drain ended that was one', () => {
     const ended = [finished('e0'), finished('e1', { status: 'Failed' }), finished('e2', { status: 'AlreadyDrained' })];
-    const node = { watched: true, unschedulable: true };
+    const node = { isWatched: true, unschedulable: true };
     expect(decide(observation({ node, record: { finished: ended } }))).toEqual({
       kind: 'tidy',
       status: 'Failed',
@@ -62,7 +62,7 @@ const present = (conditions: readonly Readonly<Record<string, string>>[] = []): 
   kind: 'present',
   name: RESOURCE.name,
   type: { group: RESOURCE.group, version: RESOURCE.version, resource: RESOURCE.resource },
-  ours: true,
+  isOurs: true,
   object: {
     apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
     kind: 'DrainRequest',
@@ -136,7 +136,7 @@ describe('a custom drain', () => {
   });
 
   it('has its node prepared first, and no pod planned', () => {
-    const node = { ...prepared(drain), watched: false };
+    const node = { ...prepared(drain), isWatched: false };
     expect(on(present(), { node })).toMatchObject({ kind: 'prepare', showDraining: true, plan: undefined });
     expect(on(present(), { node, pods: [] })).toMatchObject({ kind: 'prepare', showDraining: true });
   });
@@ -192,8 +192,8 @@ describe('a drain under way', () => {
   });
 
   it('shows nothing on a node without pods, which is prepared all the same', () => {
-    const node = { ...prepared(drain), watched: false };
-    expect(on({ node })).toMatchObject({ kind: 'prepare', showDraining: false, plan: { drained: true } });
+    const node = { ...prepared(drain), isWatched: false };
+    expect(on({ node })).toMatchObject({ kind: 'prepare', showDraining: false, plan: { isDrained: true } });
     expect(on({ node, pods: [pod('a')] })).toMatchObject({ showDraining: true });
   });
 
@@ -212,7 +212,7 @@ describe('a drain under way', () => {
     const { event } = request('e5', { isHealthy: true });
     const recovered = { kind: 'recovered', event } as const;
     const idle = (incoming: DrainObservation['incoming']): unknown => decide(observation({ incoming }));
-    expect(idle({ ...recovered, asked: request('e5', { isHealthy: true }) })).toMatchObject({
+    expect(idle({ ...recovered, drainRequest: request('e5', { isHealthy: true }) })).toMatchObject({
       kind: 'answer',
       answer: { id: 'e5', reason: 'Recovered' },
     });

@@ -5,7 +5,7 @@ import { decide } from '../../../functions/drain/decide.ts';
 import { isForced } from '../../../functions/drain/rule/admission.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
-import type { DrainOutcome, FinishedDrain, Said } from '../../../functions/drain/request-record.ts';
+import type { DrainOutcome, FinishedDrain, Timestamps } from '../../../functions/drain/request-record.ts';
 import type { Incoming } from '../../../functions/drain/rule/observation.ts';
 import type { DrainObservation } from '../../../functions/drain/rule/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/rule/pods.ts';
@@ -44,14 +44,14 @@ describe('a request that needs no drain', () => {
     ['E8b no annotation', {}, request('e2', {}, 'AlreadyQuarantined'), 'Cancelled StaleEvent'],
     [
       'released by a person',
-      { node: { released: true } },
+      { node: { isReleased: true } },
       request('e2', {}, 'Quarantined'),
       'Cancelled ManuallyReleased',
     ],
-    ['released by a person, asked for by somebody else', { node: { released: true } }, request('e2'), 'begin'],
+    ['released by a person, asked for by somebody else', { node: { isReleased: true } }, request('e2'), 'begin'],
     [
       'quarantined anew after a release',
-      { node: { released: true, quarantine: ['e2'] } },
+      { node: { isReleased: true, quarantine: ['e2'] } },
       request('e2', {}, 'Quarantined'),
       'begin',
     ],
@@ -124,7 +124,7 @@ describe('a request that nothing stands in the way of', () => {
     const decision = decide(observation({ incoming: drain(asked) }));
     expect(decision).toMatchObject({
       kind: 'begin',
-      taken: { id: 'e1', time: NOW },
+      admitted: { id: 'e1', time: NOW },
       active: { id: 'e1', requests: [{ id: 'e1' }] },
       record: { requests: [], active: { id: 'e1' } },
     });
@@ -136,7 +136,7 @@ describe('a request that nothing stands in the way of', () => {
     ['by a clock that is wrong', minutes(30), seconds(0)],
   ])('counts from when it was made: %s', (_, made, start) => {
     const decision = decide(observation({ incoming: drain({ ...asked, time: addDuration(NOW, made) }) }));
-    expect(decision).toMatchObject({ taken: { time: addDuration(NOW, start) } });
+    expect(decision).toMatchObject({ admitted: { time: addDuration(NOW, start) } });
   });
 
   it('is only taken without a configuration, or where the mode is Observe', () => {
@@ -151,9 +151,9 @@ describe('two requests', () => {
     decide(observation({ rules: PARTIAL, record: { active: under }, incoming: drain(asked) }));
 
   it('join where the second asks for no more, and follow where it does', () => {
-    expect(on(reset('e2', ['A']))).toMatchObject({ kind: 'take', how: 'joins' });
-    expect(on(reset('e2', ['B']))).toMatchObject({ kind: 'take', how: 'follows' });
-    expect(on(request('e2'))).toMatchObject({ kind: 'take', how: 'follows' });
+    expect(on(reset('e2', ['A']))).toMatchObject({ kind: 'take', position: 'joins' });
+    expect(on(reset('e2', ['B']))).toMatchObject({ kind: 'take', position: 'follows' });
+    expect(on(request('e2'))).toMatchObject({ kind: 'take', position: 'follows' });
   });
 
   it('leave a forced drain forced, and make one that is not forced so', () => {
@@ -248,9 +248,9 @@ describe('the drain under way', () => {
     const decision = step({ pods, protectionOverridden: true });
     const acts = decision.kind === 'drain' ? decision.plan.acts : [];
     expect(acts).toEqual([
-      expect.objectContaining({ kind: 'evict', overrides: undefined }),
-      expect.objectContaining({ kind: 'evict', overrides: undefined }),
-      expect.objectContaining({ kind: 'evict', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
+      expect.objectContaining({ kind: 'evict', overriddenProtection: undefined }),
+      expect.objectContaining({ kind: 'evict', overriddenProtection: undefined }),
+      expect.objectContaining({ kind: 'evict', overriddenProtection: expect.objectContaining({ kind: 'indefinite' }) }),
     ]);
   });
 
@@ -344,7 +344,7 @@ mode = "DeleteAfterTimeout"`);
     ['the end of the quarantine', {}, active({ hold: { quarantined: true, cordon: 'none' } }), 'UnQuarantined'],
     [
       'a release by hand',
-      { released: true },
+      { isReleased: true },
       active({ hold: { quarantined: true, cordon: 'other' } }),
       'ManuallyReleased',
     ],
@@ -408,7 +408,7 @@ describe('what calls a drain off', () => {
     // It may come later, and is answered then; the drain under way goes on.
     expect(on({ kind: 'cancelled', id: 'e9' })).toMatchObject({
       kind: 'cancel',
-      releases: false,
+      releasesNode: false,
       answers: [{ id: 'e9', status: 'Cancelled', reason: 'ManuallyReleased' }],
       record: { active: { id: 'e1' } },
     });
@@ -457,15 +457,17 @@ describe('what calls a drain off', () => {
   it('takes our cordon back when nothing else holds the node', () => {
     const record = { finished: [finished('e1')] };
     const cordoned = { node: { cordonMark: 'e1', unschedulable: true }, record };
-    expect(on({ kind: 'unQuarantined', id: 'h' }, cordoned)).toMatchObject({ releases: true });
+    expect(on({ kind: 'unQuarantined', id: 'h' }, cordoned)).toMatchObject({ releasesNode: true });
     expect(
       on({ kind: 'cancelled', id: 'e1' }, { ...cordoned, record: { finished: [finished('e1'), finished('e2')] } }),
-    ).toMatchObject({ releases: false });
+    ).toMatchObject({ releasesNode: false });
   });
 
   it('takes a state of ours off that nothing stands for any more', () => {
     const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
-    expect(on({ kind: 'unQuarantined', id: 'h' }, { node: { labels }, record: {} })).toMatchObject({ releases: true });
+    expect(on({ kind: 'unQuarantined', id: 'h' }, { node: { labels }, record: {} })).toMatchObject({
+      releasesNode: true,
+    });
     expect(on({ kind: 'unQuarantined', id: 'h' }, { record: {} })).toEqual({
       kind: 'rest',
       record: expect.anything(),
@@ -477,7 +479,10 @@ describe('what calls a drain off', () => {
 describe('a node that a drain has left as it was', () => {
   const tidied = (cordonMark: string | undefined, finishedDrain: FinishedDrain) =>
     decide(
-      observation({ node: { watched: true, unschedulable: true, cordonMark }, record: { finished: [finishedDrain] } }),
+      observation({
+        node: { isWatched: true, unschedulable: true, cordonMark },
+        record: { finished: [finishedDrain] },
+      }),
     );
 
   it('is remembered for no later cordon once somebody has opened the node', () => {
@@ -560,8 +565,8 @@ describe('the end of a quarantine', () => {
 describe('the end of an earlier quarantine, which comes late', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
   const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
-  const end = (said: Said): Incoming => ({ kind: 'unQuarantined', id: 'h', said });
-  const on = (incoming: Incoming, said: Said) =>
+  const end = (said: Timestamps): Incoming => ({ kind: 'unQuarantined', id: 'h', said });
+  const on = (incoming: Incoming, said: Timestamps) =>
     decide(
       observation({
         incoming,
@@ -598,7 +603,7 @@ describe('the end of an earlier quarantine, which comes late', () => {
     ['of nobody knows when', {}, { createdTime: minutesAgo(5) }],
     ['by another clock', { sentTime: minutesAgo(6) }, { createdTime: minutesAgo(5) }],
   ])('does not count as earlier %s', (_, over, said) => {
-    expect(on(end(over), said)).toMatchObject({ kind: 'cancel', releases: true });
+    expect(on(end(over), said)).toMatchObject({ kind: 'cancel', releasesNode: true });
   });
 });
 
@@ -723,7 +728,7 @@ describe('ended drains', () => {
     const late = addDuration(NOW, REMEMBERED_FOR);
     const at = (node: object) => decide(observation({ now: late, node, record: { finished: [finished('e1')] } }));
     expect(at({})).toEqual({ kind: 'rest', record: expect.objectContaining({ finished: [] }), until: undefined });
-    for (const node of [{ quarantine: ['e1'] }, { requested: 'e1' }]) {
+    for (const node of [{ quarantine: ['e1'] }, { requestedId: 'e1' }]) {
       expect(at(node)).toMatchObject({
         kind: 'rest',
         record: { finished: [{ id: 'e1' }] },

@@ -101,11 +101,11 @@ const NODE: DrainedNode = {
   unschedulable: false,
   cordonMark: undefined,
   quarantine: undefined,
-  released: false,
-  requested: undefined,
+  isReleased: false,
+  requestedId: undefined,
   underWay: undefined,
-  watched: false,
-  shown: 'nothing',
+  isWatched: false,
+  shownDrain: 'nothing',
 };
 
 export function observation(
@@ -138,7 +138,7 @@ export function observation(
 export const prepared = (drain: ActiveDrain): Partial<DrainedNode> => ({
   unschedulable: true,
   cordonMark: drain.id,
-  watched: true,
+  isWatched: true,
   underWay: describeUnderWay(drain),
   labels: { 'dgxc.nvidia.com/nvsentinel-state': 'draining' },
 });

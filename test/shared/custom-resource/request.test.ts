@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookFor, uidOfMarked } from '../../../shared/custom-resource/follow.ts';
+import { lookUpResource, uidWithMark } from '../../../shared/custom-resource/follow.ts';
 import { makeResource, requestResource } from '../../../shared/custom-resource/request.ts';
 import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import type { CreateOutcome, KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
@@ -60,8 +60,8 @@ describe('a custom resource', () => {
       get: async () => ({ kind: 'there', object: marked(value) }),
       versionsOf: async () => ['v1'],
     });
-    expect(await lookFor(kubernetes, REF, MARK)).toMatchObject({ kind: 'present', ours });
-    expect(await uidOfMarked(kubernetes, REF, MARK)).toBe(ours ? 'u1' : undefined);
+    expect(await lookUpResource(kubernetes, REF, MARK)).toMatchObject({ kind: 'present', isOurs: ours });
+    expect(await uidWithMark(kubernetes, REF, MARK)).toBe(ours ? 'u1' : undefined);
   });
 
   it.each([
@@ -83,6 +83,6 @@ describe('a custom resource', () => {
 
   it('is not gone where its version is not served', async () => {
     const kubernetes = api({ get: async () => ({ kind: 'notServed' }), versionsOf: async () => ['v2'] });
-    expect(await lookFor(kubernetes, REF, MARK)).toEqual({ kind: 'notServed', versions: ['v2'] });
+    expect(await lookUpResource(kubernetes, REF, MARK)).toEqual({ kind: 'notServed', versions: ['v2'] });
   });
 });

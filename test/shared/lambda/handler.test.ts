@@ -106,7 +106,7 @@ describe('createHandler', () => {
     let looks = 0;
     const hooks = { invoke: () => Promise.reject(new Error('not called')) };
     const look = () => async () => void (looks += 1);
-    const withHooks = createHandler('repair', [], look, { others: { hooks: () => hooks } });
+    const withHooks = createHandler('repair', [], look, { otherAdapters: { hooks: () => hooks } });
     const without = createHandler('repair', [], look);
     const left = lambdaContext(() => DEADLINE_RESERVE_WITH_HOOKS - 1);
     expect((await withHooks(sqsEvent([tick]), left)).batchItemFailures).toHaveLength(1);
@@ -229,7 +229,7 @@ describe('createHandler', () => {
       'finalizer',
       [],
       deps => async () => void states.push(await deps.instances.describe('aws:///z/i-0')),
-      { others: { instances: () => instances } },
+      { otherAdapters: { instances: () => instances } },
     );
     await handler(sqsEvent([tick]), lambdaContext());
     expect(states).toEqual([{ state: 'running' }]);

@@ -42,14 +42,14 @@ describe('the time of a run', () => {
     let wake = (): void => undefined;
     const frozen = new Promise<void>(resolve => (wake = resolve));
     const first = startRun(clock, RUN);
-    const left = endCallsWith(first.messages, async () => {
+    const left = endCallsWith(first.messageCalls, async () => {
       await frozen;
       return endOfCalls()?.aborted;
     });
     await clock.advance(RUN);
     first[Symbol.dispose]();
     using second = startRun(clock, RUN);
-    const next = endCallsWith(second.messages, async () => {
+    const next = endCallsWith(second.messageCalls, async () => {
       wake();
       await frozen;
       return endOfCalls()?.aborted;

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { toApiFailure } from '../../../shared/adapters/kubernetes/api-failure.ts';
 import { toThrown } from '../../../shared/adapters/kubernetes/errors.ts';
-import { nextTry, refusedAgain, waitAfter, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
+import { nextTry, nextRefusal, waitAfter, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import { addDuration, durationBetween, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { again } from '../../../shared/lifecycle/settle.ts';
-import { causeOf, createTries, isRefusal, orRefused, type Change } from '../../../shared/lifecycle/refusals.ts';
+import {
+  causeOf,
+  createTries,
+  isRefusal,
+  orRefused,
+  type RefusableChange,
+} from '../../../shared/lifecycle/refusals.ts';
 import { OutOfSight } from '../../../shared/ports/read-answer.ts';
 import { createManualClock, MANUAL_CLOCK_START } from '../../fakes/manual-clock.ts';
 
@@ -53,7 +59,7 @@ describe('when a refused change is tried again', () => {
     let refusal: Refusal | undefined;
     let now = MANUAL_CLOCK_START;
     const found = waits.map(() => {
-      refusal = refusedAgain(refusal, { cause, message, basis: 'same', now });
+      refusal = nextRefusal(refusal, { cause, message, basis: 'same', now });
       const next = nextTry(refusal);
       const wait = durationBetween(now, next);
       now = next;
@@ -88,11 +94,11 @@ function refusedSubject() {
   const calls: number[] = [];
   const said: { readonly text: string; readonly isRepeated: boolean }[] = [];
   let error: Error | undefined;
-  const change = (more: Partial<Change>): Change => ({
+  const change = (more: Partial<RefusableChange>): RefusableChange => ({
     key: 'cordon',
     stored,
     restsOn: [node()],
-    say: async (text, isRepeated) => {
+    report: async (text, isRepeated) => {
       said.push({ text, isRepeated });
     },
     ...more,
@@ -105,7 +111,7 @@ function refusedSubject() {
     fail(next: Error | undefined) {
       error = next;
     },
-    async run(more: Partial<Change> = {}) {
+    async run(more: Partial<RefusableChange> = {}) {
       const tries = createTries(clock);
       const outcome = await tries.make(change(more), async () => {
         calls.push(durationBetween(MANUAL_CLOCK_START, clock.now()) / minutes(1));
@@ -199,7 +205,7 @@ describe('tries of one subject', () => {
       await subject.clock.advance(minutes(1));
       const tries = createTries(subject.clock);
       await tries.make(
-        { key: 'cordon', stored: subject.stored(), restsOn: [node()], say: async () => {} },
+        { key: 'cordon', stored: subject.stored(), restsOn: [node()], report: async () => {} },
         async () => lost,
       );
       expect(tries.after(subject.stored())).toEqual(subject.stored());
@@ -237,7 +243,7 @@ describe('tries of one subject', () => {
     const tries = createTries(clock);
     let calls = 0;
     const attempt = (key: string, message = 'frozen') =>
-      tries.make({ key, stored: undefined, restsOn: [], say: async () => undefined }, async () => {
+      tries.make({ key, stored: undefined, restsOn: [], report: async () => undefined }, async () => {
         calls += 1;
         throw new TerminalError('Forbidden', message);
       });
@@ -253,8 +259,8 @@ describe('tries of one subject', () => {
     const tries = createTries(clock);
     let said = 0;
     for (const key of ['delete', 'taint']) {
-      const say = async (): Promise<void> => void (said += 1);
-      await tries.make({ key, stored: undefined, restsOn: [], say }, async () => {
+      const report = async (): Promise<void> => void (said += 1);
+      await tries.make({ key, stored: undefined, restsOn: [], report }, async () => {
         throw new TerminalError('Forbidden', 'frozen');
       });
     }
@@ -269,7 +275,7 @@ describe('tries of one subject', () => {
     const run = async (): Promise<void> => {
       const tries = createTries(clock);
       for (const key of ['n1', 'n2', 'n3']) {
-        await tries.make({ key, stored, restsOn: [], say: async () => undefined }, async () => {
+        await tries.make({ key, stored, restsOn: [], report: async () => undefined }, async () => {
           called.push(key);
           if (!isAllowed) throw answered(403, NOT_ALLOWED);
           return { kind: 'ok' };
@@ -294,9 +300,9 @@ describe('tries of one subject', () => {
 
   it('begins anew where nobody tried for long', () => {
     const refused = { cause: 'request', message: 'frozen', basis: 'same' } as const;
-    const once = refusedAgain(undefined, { ...refused, now: MANUAL_CLOCK_START });
+    const once = nextRefusal(undefined, { ...refused, now: MANUAL_CLOCK_START });
     const later = toEpochMs(MANUAL_CLOCK_START + hours(3));
-    expect(refusedAgain(once, { ...refused, now: later })).toMatchObject({ count: 1, firstTime: later });
+    expect(nextRefusal(once, { ...refused, now: later })).toMatchObject({ count: 1, firstTime: later });
   });
 });
 

@@ -25,7 +25,7 @@ async function find(
     readonly name: string;
     readonly uid: string | undefined;
     readonly onlyIfKnown?: boolean;
-    readonly isNoNews?: () => boolean;
+    readonly isUnchanged?: () => boolean;
   },
   schemaVersion = 1,
 ) {
@@ -86,7 +86,7 @@ describe('the subject of a message', () => {
       'is not read when the message says nothing new to its record',
       [aNode('n1', 'u1')],
       { u1: 'n1' },
-      { name: 'n1', uid: 'u1', isNoNews: () => true },
+      { name: 'n1', uid: 'u1', isUnchanged: () => true },
       'nothing',
     ],
   ])('%s', async (_title, nodes, records, sought, expected) => {

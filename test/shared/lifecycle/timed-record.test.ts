@@ -246,7 +246,7 @@ describe("the sweep's wake-up", () => {
       clock: { now: () => START, sleep: async () => undefined },
     };
     const isServed = (wakeTime: EpochMs, repeated: boolean): Promise<boolean> =>
-      openRecord(deps, codec, ID, { wakeTime, repeated }).isServed();
+      openRecord(deps, codec, ID, { wakeTime, repeated }).isWakeUpSuperseded();
     expect(await isServed(addDuration(START, minutes(5)), true)).toBe(false);
     expect(await isServed(addDuration(START, minutes(4)), true)).toBe(true);
     expect(await isServed(addDuration(START, minutes(4)), false)).toBe(false);

@@ -9,8 +9,8 @@ import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import {
   endPods,
   forgetPods,
-  heldAfter,
-  leftAfter,
+  heldEvictionsAfter,
+  remainingAfter,
   type HeldEvictions,
   type PodEnd,
 } from '../../../shared/pods/drain-pods.ts';
@@ -66,21 +66,22 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
         },
         {
           ends: views.map((pod): PodEnd =>
-            kind === 'evict' ? { kind, pod } : { kind, pod, gracePeriodSeconds: 1, overrides: undefined },
+            kind === 'evict' ? { kind, pod } : { kind, pod, gracePeriodSeconds: 1, overriddenProtection: undefined },
           ),
-          unchanged: true,
+          requiresUnchanged: true,
           heldEvictions: held,
           now: clock.now(),
           tries,
           refusals,
           restsOn: [],
           describe: () => ({ decision: 'evict', message: 'evicted' }),
-          say: async ({ pod }, text, isRepeated) => void said.push({ name: pod.name, text, isRepeated, time: time() }),
+          report: async ({ pod }, text, isRepeated) =>
+            void said.push({ name: pod.name, text, isRepeated, time: time() }),
         },
       );
-      const left = leftAfter(failures, ended, clock.now());
+      const left = remainingAfter(failures, ended, clock.now());
       ({ failures } = left);
-      held = heldAfter(held, ended, clock.now());
+      held = heldEvictionsAfter(held, ended, clock.now());
       forgetPods(tries, refusals, views);
       refusals = tries.after(refusals);
       return { ...left, answers: ended.map(({ answer }) => answer), kinds: ended.map(({ answer }) => answer.kind) };
@@ -217,8 +218,8 @@ describe('an eviction that a budget forbids', () => {
 
 it('looks at once at a pod that changed, and the second time in a row after 10 s', async () => {
   const node = emptiedNode(() => ({ kind: 'conflict', message: 'changed' }));
-  expect((await node.look(['web-0'])).isAtOnce).toBe(true);
+  expect((await node.look(['web-0'])).retriesAtOnce).toBe(true);
   const second = await node.look(['web-0']);
-  expect(second.isAtOnce).toBe(false);
+  expect(second.retriesAtOnce).toBe(false);
   expect(second.retryTime).toBe(node.clock.now() + 10_000);
 });

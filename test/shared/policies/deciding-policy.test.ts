@@ -18,8 +18,8 @@ function policy(name: string, requirements: 0 | 1 | 2, mode: 'Enforce' | 'Observ
   return object('NodeLifecyclePolicy', name, { nodePoolSelector: SELECTORS[requirements], mode, ...stated });
 }
 function decided(policies: readonly KubernetesObject[], block: 'repair' | 'termination' | 'drain' = 'termination') {
-  const { mode, by, holder } = decisionFor(pool, block, readPolicies(policies));
-  return { mode, by: by?.object.metadata.name, holder: holder?.object.metadata.name };
+  const { mode, modePolicy, holder } = decisionFor(pool, block, readPolicies(policies));
+  return { mode, by: modePolicy?.object.metadata.name, holder: holder?.object.metadata.name };
 }
 
 describe('the mode of a block', () => {

@@ -29,7 +29,7 @@ function aWorld(nodes = 3) {
       owner: 'repair',
       name: 'settings',
       spacing: seconds(10),
-      async concerned(scopes) {
+      async findAffected(scopes) {
         rounds.push(scopes);
         await meanwhile.pop()?.();
         return Array.from({ length: nodes }, (_, index) => ({ apiVersion: 'v1', kind: 'Node', name: `n${index}` }));

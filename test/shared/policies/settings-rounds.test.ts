@@ -16,7 +16,7 @@ async function roundsAfter(kind: string, event: Pick<ClusterEvent, 'change' | 'r
     rounds.push(scopes);
     return [];
   });
-  await settings.changed({ ...event, subject: { apiVersion: 'v1', kind, name: 'default', uid: 'u' } });
+  await settings.settingsChanged({ ...event, subject: { apiVersion: 'v1', kind, name: 'default', uid: 'u' } });
   return rounds;
 }
 

@@ -1,7 +1,7 @@
 /** What a request is told, and what is then remembered: as it comes, as its drain begins, and as it is called off. */
 import { describe, expect, it } from 'vitest';
 import { admit, begin, toFinished } from '../../../../functions/drain/rule/admission.ts';
-import { cancelledBy, isCordonKnown, takenBack } from '../../../../functions/drain/rule/cancellation.ts';
+import { cancellationOf, isCordonKnown, earlyEndOf } from '../../../../functions/drain/rule/cancellation.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
 import { holdOfActive, holdOfBegin } from '../../../../functions/drain/rule/holds.ts';
 import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
@@ -52,7 +52,7 @@ describe('a request that comes', () => {
       'a release',
       'somebody took the quarantine of the node back',
       request('e2', {}, 'Quarantined'),
-      { node: { released: true } },
+      { node: { isReleased: true } },
     ],
     ['a quarantine that is over', 'the node is not quarantined any more', request('e2', {}, 'AlreadyQuarantined'), {}],
     [
@@ -105,10 +105,15 @@ describe('a request that comes', () => {
 
   it('waits for the next drain, or follows those that wait or are under way', () => {
     const how = (given: Given) => on(request('e2'), given);
-    expect(how({})).toMatchObject({ kind: 'take', how: 'next', replaced: [], record: { requests: [{ id: 'e2' }] } });
-    expect(how({ record: { requests: [request('e1')] } })).toMatchObject({ how: 'follows' });
-    expect(how({ record: { active: active() } })).toMatchObject({ how: 'joins' });
-    expect(how({ record: { active: active() }, rules: undefined })).toMatchObject({ how: 'follows' });
+    expect(how({})).toMatchObject({
+      kind: 'take',
+      position: 'next',
+      replacedEnds: [],
+      record: { requests: [{ id: 'e2' }] },
+    });
+    expect(how({ record: { requests: [request('e1')] } })).toMatchObject({ position: 'follows' });
+    expect(how({ record: { active: active() } })).toMatchObject({ position: 'joins' });
+    expect(how({ record: { active: active() }, rules: undefined })).toMatchObject({ position: 'follows' });
     const ending = active({
       phase: {
         kind: 'ending',
@@ -117,7 +122,7 @@ describe('a request that comes', () => {
         before: { kind: 'draining' },
       },
     });
-    expect(how({ record: { active: ending } })).toMatchObject({ how: 'follows' });
+    expect(how({ record: { active: ending } })).toMatchObject({ position: 'follows' });
   });
 
   it('and joins has the time of an overdue deletion begin anew, unless the drain itself waits', () => {
@@ -245,14 +250,14 @@ describe('what holds a drain', () => {
 describe('a drain whose hold somebody takes back', () => {
   const of = (hold: ActiveDrain['hold'], node: Given['node']): unknown => {
     const { hold: _, ...rest } = active();
-    return takenBack({ ...rest, ...(hold !== undefined && { hold }) }, observation({ ...(node && { node }) }).node);
+    return earlyEndOf({ ...rest, ...(hold !== undefined && { hold }) }, observation({ ...(node && { node }) }).node);
   };
   const cancelled = (reason: string, message: string): unknown => ({ status: 'Cancelled', reason, message, left: [] });
 
   it('ends, and says who took what back', () => {
     const quarantined = { quarantined: true, cordon: 'none' } as const;
     expect(of(quarantined, {})).toEqual(cancelled('UnQuarantined', 'the quarantine is over'));
-    expect(of(quarantined, { released: true })).toEqual(
+    expect(of(quarantined, { isReleased: true })).toEqual(
       cancelled('ManuallyReleased', 'somebody took the quarantine of the node back'),
     );
     expect(of(quarantined, { quarantine: ['e1'] })).toBeUndefined();
@@ -278,7 +283,7 @@ describe('a drain whose hold somebody takes back', () => {
 
 describe('requests that are called off', () => {
   const on = (incoming: Exclude<Incoming, { kind: 'drain' }>, given: Given = {}) =>
-    cancelledBy(observation(given), incoming);
+    cancellationOf(observation(given), incoming);
   const all = { kind: 'unQuarantined', id: 'h' } as const;
 
   it('before they came have their answer ready', () => {
@@ -299,8 +304,8 @@ describe('requests that are called off', () => {
       record: observation({ record: { finished: [answer] } as object }).record,
       because: 'it was taken back before it came',
       answers: [answer],
-      releases: false,
-      goesOn: false,
+      releasesNode: false,
+      answersMessage: false,
     });
     const outcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [], time: NOW } as const;
     const ending = active({ phase: { kind: 'ending', outcome, over: [], before: { kind: 'draining' } } });
@@ -313,8 +318,8 @@ describe('requests that are called off', () => {
     expect(on(all, { record })).toMatchObject({
       because: 'the quarantine is over',
       answers: [{ id: 'e3', drained: 0, scope: FULL, startTime: NOW }],
-      releases: false,
-      goesOn: false,
+      releasesNode: false,
+      answersMessage: false,
       record: { requests: [], active: { phase: { kind: 'ending', outcome: { status: 'Cancelled' } } } },
     });
     expect(on({ kind: 'cancelled', id: 'e2' }, { record })).toMatchObject({
@@ -343,25 +348,25 @@ describe('requests that are called off', () => {
     const ours = { cordonMark: 'e1', unschedulable: true };
     const ended = { finished: [finished('e1')] };
     expect(on(all, { node: ours, record: ended })).toMatchObject({
-      releases: true,
+      releasesNode: true,
       record: { finished: [{ recovered: true }] },
     });
-    expect(on(all, { record: ended })).toMatchObject({ releases: false });
+    expect(on(all, { record: ended })).toMatchObject({ releasesNode: false });
     const more = { ...ended, requests: [request('e2')] };
-    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: more })).toMatchObject({ releases: false });
-    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: ended })).toMatchObject({ releases: true });
+    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: more })).toMatchObject({ releasesNode: false });
+    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: ended })).toMatchObject({ releasesNode: true });
     expect(on({ kind: 'cancelled', id: 'e1' }, { node: { ...ours, cordonMark: 'e7' }, record: ended })).toMatchObject({
-      releases: false,
+      releasesNode: false,
     });
     const running = { ...ended, active: active({ id: 'e2', requests: [request('e2')] }) };
-    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: running })).toMatchObject({ releases: false });
+    expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: running })).toMatchObject({ releasesNode: false });
   });
 
   it('by a recovery that somebody asks about leave the answer to the message itself', () => {
     const { event } = request('e1');
     const recovered = { kind: 'recovered', event: { ...event, isHealthy: true } } as const;
     const record = { requests: [request('e1')] };
-    expect(on(recovered, { record })).toMatchObject({ because: 'the fault is over', goesOn: false });
-    expect(on({ ...recovered, asked: request('e5') }, { record })).toMatchObject({ goesOn: true });
+    expect(on(recovered, { record })).toMatchObject({ because: 'the fault is over', answersMessage: false });
+    expect(on({ ...recovered, drainRequest: request('e5') }, { record })).toMatchObject({ answersMessage: true });
   });
 });

@@ -9,12 +9,12 @@ import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { active, CUSTOM, NOW, pod, RESOURCE, rulesOf } from '../observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
-const EMPTY: PodPlan = { acts: [], waits: [], left: [], returned: [], drained: true, nextTime: undefined };
-const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', type = TYPE): FoundResource => ({
+const EMPTY: PodPlan = { acts: [], waits: [], leftPods: [], returnedPods: [], isDrained: true, nextTime: undefined };
+const seen = (conditions: JsonValue = [], isOurs = true, resourceVersion = '5', type = TYPE): FoundResource => ({
   kind: 'present',
   name: 'drain-n1-e1',
   type,
-  ours,
+  isOurs,
   object: {
     apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
     kind: 'DrainRequest',
@@ -66,8 +66,8 @@ describe('a custom drain', () => {
   });
 
   it('waits for its definition until the time-out', () => {
-    const asked = { group: TYPE.group, version: TYPE.version, kind: 'DrainRequest' };
-    const notServed: FoundResource = { kind: 'notServed', asked, versions: [] };
+    const requestedKind = { group: TYPE.group, version: TYPE.version, kind: 'DrainRequest' };
+    const notServed: FoundResource = { kind: 'notServed', requestedKind, versions: [] };
     expect(on(notServed, { custom: undefined })).toMatchObject({
       kind: 'awaitResource',
       reason: 'ResourceNotServed',

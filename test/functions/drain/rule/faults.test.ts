@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endsAfter, endsSince, isAbout, isOver, isSaidBefore } from '../../../../functions/drain/rule/faults.ts';
+import { endsAfter, endsSince, isAbout, isOver, isBefore } from '../../../../functions/drain/rule/faults.ts';
 import { addDuration, minutes, type EpochMs } from '../../../../shared/domain/time.ts';
 import { NOW } from '../observations.ts';
-import type { Fault, Said } from '../../../../functions/drain/request-record.ts';
+import type { Fault, Timestamps } from '../../../../functions/drain/request-record.ts';
 
 const fault = (entities: readonly string[] = [], codes: readonly string[] = [], checkName = 'k'): Fault => ({
   agent: 'a',
@@ -129,7 +129,7 @@ describe('a recovery', () => {
 describe('what was said', () => {
   const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
 
-  it.each<[string, Said | undefined, Said | undefined, boolean]>([
+  it.each<[string, Timestamps | undefined, Timestamps | undefined, boolean]>([
     [
       'by the clock of the monitor',
       { generatedTime: at(1), createdTime: at(9) },
@@ -148,7 +148,7 @@ describe('what was said', () => {
     ['nobody knows when', undefined, { createdTime: at(2) }, false],
     ['before nobody knows when', { createdTime: at(2) }, undefined, false],
   ])('before something else: %s', (_, one, other, expected) => {
-    expect(isSaidBefore(one, other)).toBe(expected);
+    expect(isBefore(one, other)).toBe(expected);
   });
 
   it('counts of recoveries for what was said no later, and for what was surely said before', () => {

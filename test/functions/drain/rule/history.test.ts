@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { toFinished } from '../../../../functions/drain/rule/admission.ts';
 import { decide } from '../../../../functions/drain/decide.ts';
-import { endOf, forget, isFree, remember, REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
+import { endOf, forget, hasNoStandingEnd, remember, REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain } from '../../../../functions/drain/request-record.ts';
 import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
@@ -50,7 +50,7 @@ describe('of ended drains', () => {
   });
 
   it.each<[string, Partial<DrainedNode>]>([
-    ['asks for it', { requested: 'e0' }],
+    ['asks for it', { requestedId: 'e0' }],
     ['lists it as what keeps the node quarantined', { quarantine: ['e0'] }],
     ['carries our cordon for it', { cordonMark: 'e0', unschedulable: true }],
   ])('what the Node refers to stays whole: it %s', (_, given) => {
@@ -76,7 +76,7 @@ describe('of ended drains', () => {
     const entity = (index: number) => [{ entityType: 'GPU_UUID', entityValue: `GPU-${index}-${'x'.repeat(200)}` }];
     const ends = Array.from({ length: 900 }, (_, index) => end(`e${index}`, { entitiesImpacted: entity(index) }));
     const record = all(ends, OURS);
-    expect(isFree(record)).toBe(false);
+    expect(hasNoStandingEnd(record)).toBe(false);
     expect(record.finished.some(({ fault }) => fault.entities.length === 0 && fault.codes?.length === 0)).toBe(true);
     expect(bytesOf(record)).toBeLessThan(300_000);
   });
@@ -90,7 +90,7 @@ describe('our cordon', () => {
   });
   const releases = (record: Partial<DrainRecord>, incoming: Incoming, node: DrainedNode = OURS): unknown => {
     const decision = decide(observation({ node, record, incoming, now: later(2) }));
-    return decision.kind === 'cancel' && decision.releases;
+    return decision.kind === 'cancel' && decision.releasesNode;
   };
 
   it('comes off when the fault that it is for is over, however late', () => {
@@ -126,8 +126,8 @@ describe('our cordon', () => {
 
 describe('a request on the Node', () => {
   it('is answered when the Node says so, also without a record', () => {
-    expect(requestOnNode({ name: 'n1', requested: 'a', answered: { id: 'a' } }, NO_DRAINS)).toBeUndefined();
-    expect(requestOnNode({ name: 'n1', requested: 'b', answered: { id: 'a' } }, NO_DRAINS)).toMatchObject({
+    expect(requestOnNode({ name: 'n1', requestedId: 'a', answer: { id: 'a' } }, NO_DRAINS)).toBeUndefined();
+    expect(requestOnNode({ name: 'n1', requestedId: 'b', answer: { id: 'a' } }, NO_DRAINS)).toMatchObject({
       kind: 'drain',
     });
   });
@@ -137,7 +137,7 @@ describe('a request on the Node', () => {
     ['Observe', 'rest'],
   ] as const)('is answered again where its answer is gone, in mode %s: %s', (mode, kind) => {
     // etcd was given an earlier state, in which the drain had not ended yet.
-    const node: DrainedNode = { ...NODE, requested: 'a' };
+    const node: DrainedNode = { ...NODE, requestedId: 'a' };
     const record: DrainRecord = { ...NO_DRAINS, finished: [end('a')] };
     const incoming = requestOnNode(node, record);
     expect(decide(observation({ node, record, mode, ...(incoming !== undefined && { incoming }) }))).toMatchObject({

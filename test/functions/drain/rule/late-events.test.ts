@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { rememberEnds, staleOutcome, tooOld, withEnds } from '../../../../functions/drain/rule/late-events.ts';
 import { REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
-import type { DrainRequest, Fault, Said } from '../../../../functions/drain/request-record.ts';
+import type { DrainRequest, Fault, Timestamps } from '../../../../functions/drain/request-record.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import { active, finished, NOW, observation, request } from '../observations.ts';
 
@@ -16,7 +16,7 @@ const fault = (entities: readonly string[] = [], checkName = 'GpuMemWatch'): Fau
   entities,
   codes: [],
 });
-const said = (count: number): Said => ({ createdTime: at(count) });
+const said = (count: number): Timestamps => ({ createdTime: at(count) });
 /** A request about these GPUs, said then. */
 const asked = (gpus: readonly string[], count: number, quarantine?: DrainRequest['quarantine']): DrainRequest => ({
   ...request('e1', { entitiesImpacted: gpus.map(entityValue => ({ entityType: 'GPU', entityValue })) }, quarantine),
@@ -28,7 +28,7 @@ describe('an event from before the end of what it is about', () => {
     staleOutcome(observation({ record, node }), of)?.message;
 
   it('is told when the quarantine ended, by the first clock that says so', () => {
-    const ended = (end: Said): string | undefined =>
+    const ended = (end: Timestamps): string | undefined =>
       on(asked([], -60, 'Quarantined'), { quarantineEnd: { said: end, time: at(0) } });
     const message = (time: string): string => `this event is from before ${time}, when the quarantine ended`;
     expect(ended({ createdTime: at(-10), generatedTime: at(-20) })).toBe(message('2024-11-01T14:50:00Z'));
@@ -131,7 +131,7 @@ describe('ends that are remembered', () => {
     ).record;
 
   it('are those of quarantines that somebody dates, the latest one', () => {
-    const end = (record: Partial<DrainRecord>, of: Said | undefined): unknown =>
+    const end = (record: Partial<DrainRecord>, of: Timestamps | undefined): unknown =>
       withEnds(observation({ record, incoming: { kind: 'unQuarantined', id: 'h', said: of } })).record.quarantineEnd;
     expect(end({}, undefined)).toBeUndefined();
     expect(end({}, {})).toBeUndefined();

@@ -1,6 +1,6 @@
 /** What a drain does with each pod of the node, when it looks again, and what it does not wait for. */
 import { describe, expect, it } from 'vitest';
-import { planPods, withReturned, type PlanSituation, type PodPlan } from '../../../../functions/drain/rule/pod-plan.ts';
+import { planPods, withReturns, type PlanSituation, type PodPlan } from '../../../../functions/drain/rule/pod-plan.ts';
 import type { DrainMode } from '../../../../shared/domain/drain-settings.ts';
 import type { PodView } from '../../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../../shared/domain/protection.ts';
@@ -23,7 +23,7 @@ function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefine
     protectionOverridden: false,
     evictionGracePeriod: undefined,
     deleteTime: at(60),
-    warned: [],
+    warnedUids: [],
     active: active(),
     forcedBy: undefined,
     ...situation,
@@ -39,7 +39,7 @@ function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefine
   });
 }
 
-const EMPTY: PodPlan = { acts: [], waits: [], left: [], returned: [], drained: true, nextTime: undefined };
+const EMPTY: PodPlan = { acts: [], waits: [], leftPods: [], returnedPods: [], isDrained: true, nextTime: undefined };
 const protectedFor = (value: string): object => ({ annotations: { 'karpenter.sh/do-not-disrupt': value } });
 const going = { deletionTimestamp: '2024-11-01T15:00:30Z', deletionGracePeriodSeconds: 30 };
 /** Made 20 seconds after the drain began, for a ReplicaSet. */
@@ -62,7 +62,7 @@ describe('a pod', () => {
     const unknown = pod('a', { annotations: { 'dgxc.nvidia.com/devices': 'no JSON' } });
     expect(planned([unknown], 'Immediate', { rules: { scope: { kind: 'entities', entities: ['A'] } } })).toEqual({
       ...EMPTY,
-      drained: false,
+      isDrained: false,
       waits: [
         {
           pod: unknown,
@@ -79,7 +79,7 @@ describe('a pod', () => {
     const graces = [undefined, seconds(90), toDurationMs(1_001), toDurationMs(0)].map(
       evictionGracePeriod => planned([a], 'Immediate', { evictionGracePeriod }).acts,
     );
-    const evict = { kind: 'evict', pod: a, overrides: undefined };
+    const evict = { kind: 'evict', pod: a, overriddenProtection: undefined };
     expect(graces).toEqual([undefined, 90, 2, 1].map(gracePeriodSeconds => [{ ...evict, gracePeriodSeconds }]));
   });
 
@@ -99,7 +99,7 @@ describe('a pod', () => {
     const until = addDuration(at(60), AN_INSTANT);
     expect(planned([a, b], 'Immediate')).toEqual({
       ...EMPTY,
-      drained: false,
+      isDrained: false,
       nextTime: until,
       waits: [
         { pod: a, because: 'Protected', until: undefined },
@@ -113,13 +113,13 @@ describe('a pod', () => {
     const until = addDuration(NOW, seconds(60));
     expect(planned([a], 'Immediate')).toEqual({
       ...EMPTY,
-      drained: false,
+      isDrained: false,
       nextTime: addDuration(until, AN_INSTANT),
       waits: [{ pod: a, because: 'Terminating', until }],
     });
     expect(planned([a], 'Immediate', { now: addDuration(until, AN_INSTANT) })).toEqual({
       ...EMPTY,
-      left: [{ pod: a, because: 'StuckTerminating' }],
+      leftPods: [{ pod: a, because: 'StuckTerminating' }],
     });
   });
 
@@ -129,10 +129,10 @@ describe('a pod', () => {
     expect(planned([a], 'Immediate')).toMatchObject({
       acts: [{ kind: 'evict' }],
       waits: [],
-      left: [{ pod: a, because: 'NotReady' }],
-      drained: true,
+      leftPods: [{ pod: a, because: 'NotReady' }],
+      isDrained: true,
     });
-    expect(planned([a], 'AllowCompletion')).toEqual({ ...EMPTY, left: [{ pod: a, because: 'NotReady' }] });
+    expect(planned([a], 'AllowCompletion')).toEqual({ ...EMPTY, leftPods: [{ pod: a, because: 'NotReady' }] });
   });
 });
 
@@ -144,19 +144,21 @@ describe('a pod with a time-out', () => {
     const wait = { pod: a, because: 'Deadline', until: at(60) };
     expect(planned([a], 'DeleteAfterTimeout')).toEqual({
       ...EMPTY,
-      drained: false,
+      isDrained: false,
       nextTime: at(60),
       acts: [{ kind: 'warn', pod: a, deleteTime: at(60) }],
       waits: [wait],
     });
-    expect(planned([a], 'DeleteAfterTimeout', { warned })).toMatchObject({ acts: [], waits: [wait] });
+    expect(planned([a], 'DeleteAfterTimeout', { warnedUids: warned })).toMatchObject({ acts: [], waits: [wait] });
   });
 
   it('is deleted when it is over, and warned before that, whatever the time', () => {
-    const late = { now: at(60), warned };
+    const late = { now: at(60), warnedUids: warned };
     const grace = (evictionGracePeriod: PlanSituation['evictionGracePeriod']): unknown =>
       planned([a], 'DeleteAfterTimeout', { ...late, evictionGracePeriod }).acts;
-    expect(grace(undefined)).toEqual([{ kind: 'delete', pod: a, gracePeriodSeconds: 30, overrides: undefined }]);
+    expect(grace(undefined)).toEqual([
+      { kind: 'delete', pod: a, gracePeriodSeconds: 30, overriddenProtection: undefined },
+    ]);
     expect(grace(seconds(5))).toMatchObject([{ gracePeriodSeconds: 5 }]);
     expect(planned([a], 'DeleteAfterTimeout', { now: at(61) }).acts).toEqual([
       { kind: 'warn', pod: a, deleteTime: at(61) },
@@ -174,8 +176,8 @@ describe('the deadline of a policy', () => {
     expect(planned([a], 'AllowCompletion', { forcedBy })).toMatchObject({ acts: [], nextTime: begin });
     expect(planned([a], 'AllowCompletion', { forcedBy, now: begin })).toEqual({
       ...EMPTY,
-      drained: false,
-      acts: [{ kind: 'delete', pod: a, gracePeriodSeconds: 30, overrides: undefined }],
+      isDrained: false,
+      acts: [{ kind: 'delete', pod: a, gracePeriodSeconds: 30, overriddenProtection: undefined }],
     });
   });
 
@@ -184,7 +186,7 @@ describe('the deadline of a policy', () => {
     const late = { forcedBy, now: begin };
     expect(planned([held], 'Immediate', late)).toMatchObject({ acts: [], waits: [{ because: 'Protected' }] });
     expect(planned([held], 'Immediate', { ...late, protectionOverridden: true })).toMatchObject({
-      acts: [{ kind: 'delete', overrides: { kind: 'indefinite' } }],
+      acts: [{ kind: 'delete', overriddenProtection: { kind: 'indefinite' } }],
       waits: [],
     });
   });
@@ -192,7 +194,7 @@ describe('the deadline of a policy', () => {
   it('does nothing with pods that nobody waits for', () => {
     const left = pod('a', going);
     const now = at(11);
-    expect(planned([left], 'Immediate', { forcedBy, now })).toMatchObject({ acts: [], drained: true });
+    expect(planned([left], 'Immediate', { forcedBy, now })).toMatchObject({ acts: [], isDrained: true });
   });
 });
 
@@ -204,27 +206,30 @@ describe('a pod that comes back', () => {
     const a = back('a');
     expect(planned([a], 'Immediate', { now: soon })).toEqual({
       ...EMPTY,
-      drained: false,
+      isDrained: false,
       nextTime: due,
       waits: [{ pod: a, because: 'ComesBack', until: due }],
     });
     expect(planned([a], 'Immediate', { now: due })).toMatchObject({
       acts: [{ kind: 'evict', pod: a }],
-      returned: [a],
+      returnedPods: [a],
       waits: [],
     });
   });
 
   it('is no return where it is not ended by the drain, and none that was there or is only warned', () => {
     expect(planned([back('a')], 'AllowCompletion', { now: due })).toMatchObject({
-      returned: [],
+      returnedPods: [],
       waits: [{ because: 'Completion' }],
     });
     expect(planned([back('a')], 'DeleteAfterTimeout', { now: due })).toMatchObject({
-      returned: [],
+      returnedPods: [],
       acts: [{ kind: 'warn' }],
     });
-    expect(planned([pod('a')], 'Immediate', { now: due })).toMatchObject({ returned: [], acts: [{ kind: 'evict' }] });
+    expect(planned([pod('a')], 'Immediate', { now: due })).toMatchObject({
+      returnedPods: [],
+      acts: [{ kind: 'evict' }],
+    });
   });
 
   it('for the third time is left where it is', () => {
@@ -232,7 +237,7 @@ describe('a pod that comes back', () => {
     const a = back('a');
     expect(planned([a], 'Immediate', { now: at(30), active: drain })).toEqual({
       ...EMPTY,
-      left: [{ pod: a, because: 'ComesBack' }],
+      leftPods: [{ pod: a, because: 'ComesBack' }],
     });
   });
 
@@ -241,7 +246,7 @@ describe('a pod that comes back', () => {
     expect(planned([a], 'Immediate', { now: soon })).toEqual({
       ...EMPTY,
       nextTime: due,
-      left: [{ pod: a, because: 'NotReady' }],
+      leftPods: [{ pod: a, because: 'NotReady' }],
     });
   });
 
@@ -253,7 +258,7 @@ describe('a pod that comes back', () => {
         { ...owner, uid: 'one', controller: true },
       ],
     });
-    expect(withReturned([], [owned], NOW)).toEqual([{ of: 'one', times: 1, time: NOW }]);
+    expect(withReturns([], [owned], NOW)).toEqual([{ of: 'one', times: 1, time: NOW }]);
   });
 
   it('counts its own returns, beside those of others', () => {
@@ -261,9 +266,9 @@ describe('a pod that comes back', () => {
       { of: 'other', times: 1, time: at(-1) },
       { of: 'rs', times: 1, time: at(-1) },
     ];
-    expect(withReturned(returns, [], NOW)).toBe(returns);
-    expect(withReturned(returns, [back('a'), back('b')], NOW)).toEqual([returns[0], { of: 'rs', times: 2, time: NOW }]);
+    expect(withReturns(returns, [], NOW)).toBe(returns);
+    expect(withReturns(returns, [back('a'), back('b')], NOW)).toEqual([returns[0], { of: 'rs', times: 2, time: NOW }]);
     const many = Array.from({ length: 250 }, (_, index) => ({ of: `rs-${index}`, times: 1, time: NOW }));
-    expect(withReturned(many, [back('a')], NOW)).toEqual([...many.slice(1), { of: 'rs', times: 1, time: NOW }]);
+    expect(withReturns(many, [back('a')], NOW)).toEqual([...many.slice(1), { of: 'rs', times: 1, time: NOW }]);
   });
 });

@@ -1,7 +1,7 @@
 /** Pods that come back onto a node that is drained. */
 import { expect, it } from 'vitest';
 import type { Return } from '../../../../functions/drain/record.ts';
-import { createReturns, withReturned } from '../../../../functions/drain/rule/pod-plan.ts';
+import { createReturns, withReturns } from '../../../../functions/drain/rule/pod-plan.ts';
 import { addDuration, minutes, seconds, toTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
 import { NOW, pod } from '../observations.ts';
 
@@ -29,19 +29,19 @@ it('leaves pods alone that were there, or came before the scheduler knew of the 
 it('evicts the first return after ten seconds, the second after a minute, and waits for no third', () => {
   expect(returnState('a', at(20), at(20))).toEqual({ kind: 'waits', until: at(30) });
   expect(returnState('a', at(20), at(30))).toEqual({ kind: 'due' });
-  const once = withReturned([], [made('a', at(20), 'rs')], at(30));
+  const once = withReturns([], [made('a', at(20), 'rs')], at(30));
   expect(once).toEqual([{ of: 'rs', times: 1, time: at(30) }]);
   // What was evicted for it, and is blocked by a budget, is tried on.
   expect(returnState('a', at(20), at(31), once, ['uid-a'])).toEqual({ kind: 'stays' });
   expect(returnState('b', at(40), at(40), once)).toEqual({ kind: 'waits', until: at(90) });
   expect(returnState('b', at(40), at(90), once)).toEqual({ kind: 'due' });
-  const twice = withReturned(once, [made('b', at(40), 'rs')], at(90));
+  const twice = withReturns(once, [made('b', at(40), 'rs')], at(90));
   expect(returnState('c', at(100), at(100), twice)).toEqual({ kind: 'ignored' });
 });
 
 it('knows a pod without a controller by its name', () => {
   const web = made('web-0', at(20));
-  expect(withReturned([], [web], at(30))).toEqual([{ of: 'ml/web-0', times: 1, time: at(30) }]);
+  expect(withReturns([], [web], at(30))).toEqual([{ of: 'ml/web-0', times: 1, time: at(30) }]);
 });
 
 it('evicts ten pods of one controller for one return', () => {

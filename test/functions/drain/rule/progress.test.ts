@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PodAct, PodPlan, PodWait } from '../../../../functions/drain/rule/pod-plan.ts';
 import {
-  counted,
+  withCounts,
   forcedBy,
   nextByDeadline,
   notOverdue,
@@ -10,7 +10,7 @@ import {
   stuckTime,
   withoutHold,
   withProgress,
-  withTried,
+  withTriedPods,
 } from '../../../../functions/drain/rule/progress.ts';
 import { NO_DRAIN_LIMITS, type DrainLimits } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
@@ -23,13 +23,13 @@ const evict = (name: string): PodAct => ({
   kind: 'evict',
   pod: pod(name),
   gracePeriodSeconds: undefined,
-  overrides: undefined,
+  overriddenProtection: undefined,
 });
 const remove = (name: string): PodAct => ({
   kind: 'delete',
   pod: pod(name),
   gracePeriodSeconds: 1,
-  overrides: undefined,
+  overriddenProtection: undefined,
 });
 const warn = (name: string): PodAct => ({ kind: 'warn', pod: pod(name), deleteTime: NOW });
 const wait = (name: string, because: Exclude<PodWait['because'], 'Unknown'> = 'Protected'): PodWait => ({
@@ -40,9 +40,9 @@ const wait = (name: string, because: Exclude<PodWait['because'], 'Unknown'> = 'P
 const plan = (acts: readonly PodAct[], waits: readonly PodWait[] = []): PodPlan => ({
   acts,
   waits,
-  left: [],
-  returned: [],
-  drained: false,
+  leftPods: [],
+  returnedPods: [],
+  isDrained: false,
   nextTime: undefined,
 });
 
@@ -126,20 +126,20 @@ describe('progress', () => {
 
   it('names the pods that it has set out to end, once each, and those not that are only warned', () => {
     const drain = active({ tried: ['uid-a'] });
-    expect(withTried(drain, plan([evict('a'), remove('b'), warn('c')], [wait('d')]))).toEqual(['uid-a', 'uid-b']);
-    expect(withTried(drain, plan([evict('a'), warn('c')]))).toBe(drain.tried);
+    expect(withTriedPods(drain, plan([evict('a'), remove('b'), warn('c')], [wait('d')]))).toEqual(['uid-a', 'uid-b']);
+    expect(withTriedPods(drain, plan([evict('a'), warn('c')]))).toBe(drain.tried);
   });
 
   it('counts tried pods that are gone or about to go, and never fewer than before', () => {
     const drain = active({ tried: ['uid-a', 'uid-b', 'uid-c'], warned: ['uid-b', 'uid-x'], gone: 2 });
     const pods = [pod('b', { deletionTimestamp: '2024-11-01T15:00:00Z' }), pod('c')];
-    expect(counted(drain, pods)).toMatchObject({
+    expect(withCounts(drain, pods)).toMatchObject({
       tried: ['uid-b', 'uid-c'],
       warned: ['uid-b'],
       gone: 3,
       drained: 4,
     });
-    expect(counted({ ...drain, drained: 9 }, pods)).toMatchObject({ drained: 9 });
+    expect(withCounts({ ...drain, drained: 9 }, pods)).toMatchObject({ drained: 9 });
   });
 });
 

@@ -15,7 +15,7 @@ import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/
 import { active, modes, NOW, observation, prepared, request } from '../observations.ts';
 
 const self = { uid: 'm', since: NOW, takes: false };
-const around = (given: Partial<Neighbours>): Neighbours => ({ total: 10, draining: 0, waiting: [], ...given });
+const around = (given: Partial<Neighbours>): Neighbours => ({ total: 10, drainingCount: 0, waiters: [], ...given });
 const older = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ uid: `a${index}`, since: addDuration(NOW, seconds(-1)) }));
 
@@ -38,15 +38,15 @@ describe('a turn', () => {
   const two = { count: 2 };
 
   it('is taken by marking the Node first, while a place is free that no older one waits for', () => {
-    expect(queuePlaceOf(self, around({ draining: 1 }), two, NOW)).toEqual({ kind: 'take' });
-    expect(queuePlaceOf(self, around({ waiting: older(1) }), two, NOW)).toEqual({ kind: 'take' });
-    expect(queuePlaceOf(self, around({ waiting: older(2) }), two, NOW)).toMatchObject({ kind: 'wait' });
-    expect(queuePlaceOf(self, around({ draining: 2 }), two, NOW)).toMatchObject({ kind: 'wait' });
-    expect(queuePlaceOf(self, around({ draining: 9 }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePlaceOf(self, around({ drainingCount: 1 }), two, NOW)).toEqual({ kind: 'take' });
+    expect(queuePlaceOf(self, around({ waiters: older(1) }), two, NOW)).toEqual({ kind: 'take' });
+    expect(queuePlaceOf(self, around({ waiters: older(2) }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePlaceOf(self, around({ drainingCount: 2 }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePlaceOf(self, around({ drainingCount: 9 }), two, NOW)).toMatchObject({ kind: 'wait' });
   });
 
   it('of two of the same age goes to the first by UID', () => {
-    const same = (uid: string) => around({ draining: 1, waiting: [{ uid, since: NOW }] });
+    const same = (uid: string) => around({ drainingCount: 1, waiters: [{ uid, since: NOW }] });
     expect(queuePlaceOf(self, same('l'), two, NOW).kind).toBe('wait');
     expect(queuePlaceOf(self, same('n'), two, NOW).kind).toBe('take');
   });
@@ -54,15 +54,15 @@ describe('a turn', () => {
   it('begins when all marks have room, and is given back when they have not', () => {
     const marked = { ...self, takes: true };
     // Others that are older and wait do not hold it up: they look again when a place is free.
-    expect(queuePlaceOf(marked, around({ draining: 1, waiting: older(3) }), two, NOW)).toEqual({ kind: 'begin' });
-    expect(queuePlaceOf(marked, around({ draining: 2 }), two, NOW)).toEqual({ kind: 'giveBack' });
+    expect(queuePlaceOf(marked, around({ drainingCount: 1, waiters: older(3) }), two, NOW)).toEqual({ kind: 'begin' });
+    expect(queuePlaceOf(marked, around({ drainingCount: 2 }), two, NOW)).toEqual({ kind: 'giveBack' });
   });
 
   it('is looked at once a minute at the head of the queue, and later behind it', () => {
-    expect(queuePlaceOf(self, around({ draining: 2 }), two, NOW)).toMatchObject({
+    expect(queuePlaceOf(self, around({ drainingCount: 2 }), two, NOW)).toMatchObject({
       until: addDuration(NOW, minutes(1)),
     });
-    expect(queuePlaceOf(self, around({ draining: 2, waiting: older(60) }), two, NOW)).toMatchObject({
+    expect(queuePlaceOf(self, around({ drainingCount: 2, waiters: older(60) }), two, NOW)).toMatchObject({
       until: addDuration(NOW, minutes(5)),
     });
   });
@@ -87,10 +87,10 @@ describe('a turn', () => {
             marked.add(node);
             continue;
           }
-          const draining = [...marked].filter(other => other !== node).length;
+          const drainingCount = [...marked].filter(other => other !== node).length;
           const place = queuePlaceOf(
             { uid: `${node}`, since: NOW, takes: true },
-            around({ draining }),
+            around({ drainingCount }),
             { count: places },
             NOW,
           );
@@ -123,7 +123,7 @@ describe('a drain that waits for its turn', () => {
   const limits = { ...NO_DRAIN_LIMITS, maxConcurrent: { count: 1 }, deadline: minutes(30) };
   const phase = { kind: 'waiting', since: NOW, takes: false } as const;
   const waiting = active({ phase, hold: { quarantined: false, cordon: 'own' } });
-  const full = around({ draining: 1 });
+  const full = around({ drainingCount: 1 });
   const on = (given: Parameters<typeof observation>[0] = {}, drain = waiting) => {
     const node = { ...prepared(drain), labels: {} };
     const seen = observation({ node, limits, neighbours: full, record: { active: drain }, ...given });

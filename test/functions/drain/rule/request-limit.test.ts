@@ -28,14 +28,14 @@ describe('with fifty requests', () => {
   });
 
   it('takes a wider one, which follows', () => {
-    expect(admitted(busy, request('wide'))).toMatchObject({ kind: 'take', how: 'follows' });
+    expect(admitted(busy, request('wide'))).toMatchObject({ kind: 'take', position: 'follows' });
   });
 
   it('takes a forced one, which takes the places of those that it covers', () => {
     const record = { ...busy, requests: Array.from({ length: 50 }, (_, index) => request(`w${index}`)) };
     const taken = admitted(record, forced('now'));
-    expect(taken).toMatchObject({ kind: 'take', how: 'follows', record: { requests: [{ id: 'now' }] } });
-    expect(taken?.kind === 'take' && taken.replaced.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
+    expect(taken).toMatchObject({ kind: 'take', position: 'follows', record: { requests: [{ id: 'now' }] } });
+    expect(taken?.kind === 'take' && taken.replacedEnds.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
       record.requests.map(({ id }) => `${id} Covered`),
     );
   });

@@ -49,7 +49,11 @@ describe('a drain', () => {
     expect(summary(plan([pod], { now: after(90), deadline }))).toEqual(['web-0 Protected']);
     expect(plan([pod], { now: after(90), deadline }).nextLook).toBe(after(240));
     const [step] = plan([pod], { now: after(240), deadline }).steps;
-    expect(step).toMatchObject({ kind: 'delete', gracePeriodSeconds: 60, overrides: { kind: 'indefinite' } });
+    expect(step).toMatchObject({
+      kind: 'delete',
+      gracePeriodSeconds: 60,
+      overriddenProtection: { kind: 'indefinite' },
+    });
     expect(plan([pod], { now: after(265), deadline }).steps).toMatchObject([
       { kind: 'delete', gracePeriodSeconds: 35 },
     ]);
@@ -59,9 +63,12 @@ describe('a drain', () => {
     const pods = ['true', '1h', undefined].map((value, index) => aPod(value, { name: `p${index}` }));
     const { steps } = plan(pods, { now: after(300), deadline: after(300) });
     expect(steps).toEqual([
-      expect.objectContaining({ kind: 'delete', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
-      expect.objectContaining({ kind: 'delete', overrides: undefined }),
-      expect.objectContaining({ kind: 'delete', overrides: undefined }),
+      expect.objectContaining({
+        kind: 'delete',
+        overriddenProtection: expect.objectContaining({ kind: 'indefinite' }),
+      }),
+      expect.objectContaining({ kind: 'delete', overriddenProtection: undefined }),
+      expect.objectContaining({ kind: 'delete', overriddenProtection: undefined }),
     ]);
   });
 
