@@ -157,7 +157,7 @@ function changeOf(
 }
 
 function inScope(kind: TerminatedObject['kind'], scope: TerminationScope): boolean {
-  return scope === 'NodeClaimAndNode' || kind === 'Node';
+  return scope === 'NodeClaimAndNode' || (scope === 'NodeOnly' && kind === 'Node');
 }
 
 /**

@@ -56,6 +56,15 @@ describe('while they live', () => {
     });
   });
 
+  it.each([
+    ['NodeClaimAndNode', ['NodeClaim', 'Node']],
+    ['NodeOnly', ['Node']],
+    ['None', []],
+  ] as const)('scope %s puts the finalizer on %j', (scope, kinds) => {
+    const decision = decide(seen({ settings: { ...custom, settings: { ...custom.settings, scope } } }));
+    expect(decision.kind === 'prepare' ? decision.changes.map(change => change.object.kind) : []).toEqual(kinds);
+  });
+
   it('a marked finalizer goes when no settings apply and another one ends the instance, one of somebody else stays', () => {
     const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], finalizerMark: OURS });
     const node = object('Node', { finalizers: [OURS] });
