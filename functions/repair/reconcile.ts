@@ -37,7 +37,7 @@ import { isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { type DurationMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
-import { TerminalError } from '../../shared/errors.ts';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
@@ -137,14 +137,22 @@ const OUTAGE_SPACING = minutes(1);
 export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> {
   const startTime = deps.clock.now();
   const found = await observe(deps, pool, readAsks(asks));
-  if (found.kind === 'newer') return PASS_SPACING;
+  if (found.kind === 'newer') return leaveToNewer(pool, asks);
   for (const { pool: other, ...node } of found.observation.elsewhere) await deps.ask(other, { kind: 'node', ...node });
   const { observed, judged } = await judgeInRounds(deps, found.observation);
   // The pool has neither rules nor anything that is remembered.
   const isNothing = !observed.isKnown && judged.findings.length === 0;
   const isOutage = isNothing ? false : await decideAndApply(deps, observed, judged);
+  if (isOutage === 'newer') return leaveToNewer(pool, asks);
   const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
   return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
+}
+
+/** A later version keeps a record of the pool, and looks for itself. What nobody repeats stays in its queue for it. */
+function leaveToNewer(pool: string | undefined, asks: readonly Ask[]): DurationMs {
+  if (!asks.some(({ kind }) => kind === 'message')) return PASS_SPACING;
+  const where = pool === undefined ? 'the nodes without a NodePool' : `NodePool ${pool}`;
+  throw new RetryableError(`a record of ${where} was written by a newer version`, { reason: 'NewerRecord' });
 }
 
 /** Each round reads what the judgement before it asks for, and nothing twice. */
@@ -161,8 +169,8 @@ async function judgeInRounds(
   return { observed, judged };
 }
 
-/** Answers whether freeze or a zone hold. */
-async function decideAndApply(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<boolean> {
+/** Answers whether freeze or a zone hold; `newer`: nothing was decided, a later version keeps the reservations. */
+async function decideAndApply(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<boolean | 'newer'> {
   const { pool, rules, dueFacts, state } = observed;
   const { limits } = rules.rules;
   const cluster = dueFacts?.cluster;
@@ -170,7 +178,7 @@ async function decideAndApply(deps: PassDeps, observed: ObservedPool, judged: Ju
     limits &&
     cluster &&
     (await openReservations(deps, { pool, limits, nodes: cluster.nodes, pools: [undefined, ...cluster.pools] }));
-  if (reserved === 'newer') return false;
+  if (reserved === 'newer') return reserved;
   const now = deps.clock.now();
   const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
   const { findings } = judged;

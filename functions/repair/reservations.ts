@@ -84,7 +84,9 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
   const loaded = await record.load();
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
-  let others = await othersOf(deps, scope, current);
+  const found = await othersOf(deps, scope, current);
+  if (found === 'newer') return found;
+  let others = found;
   let isStale = false;
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
@@ -147,12 +149,13 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
 /**
  * What other pools have in flight. A reservation whose node is gone, or that no pool's record names once its run must
  * be over, is nobody's; before the first limit nothing was reserved, and all is counted by the records of the pools.
+ * `newer`: one of these records cannot be read, and nothing else says what its pool has in flight.
  */
 async function othersOf(
   deps: Deps,
   { pool, limits, nodes, pools }: ReservationScope,
   current: Reservations | undefined,
-): Promise<readonly Reservation[]> {
+): Promise<readonly Reservation[] | 'newer'> {
   const now = deps.clock.now();
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
@@ -163,16 +166,28 @@ async function othersOf(
   );
   asked.delete(pool);
   const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
+  let isUnknown = false;
   await fewAtATime([...asked], async name => {
-    const loaded = await openRecord(deps, poolCodec, poolRecordId(name)).load();
-    const inFlight = loaded.kind === 'known' ? loaded.value.inFlight : {};
+    const inFlight = await inFlightOf(deps, name);
+    if (inFlight === 'newer') {
+      for (const each of known.filter(other => other.pool === name)) found.set(each.uid, each);
+      isUnknown ||= !isWhole;
+      return;
+    }
     for (const [uid, since] of Object.entries(inFlight)) {
       const zone = zones.get(uid);
       if (!zones.has(uid)) continue;
       found.set(uid, { uid, ...(zone !== undefined && { zone }), ...(name !== undefined && { pool: name }), since });
     }
   });
-  return [...found.values()];
+  return isUnknown ? 'newer' : [...found.values()];
+}
+
+/** Since when, by UID. `newer`: a later version of this function keeps the pool. */
+async function inFlightOf(deps: Deps, pool: string | undefined): Promise<PoolRecord['inFlight'] | 'newer'> {
+  const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+  if (loaded.kind === 'newer') return loaded.kind;
+  return loaded.kind === 'known' ? loaded.value.inFlight : {};
 }
 
 /** A pass that needed no limits gives back what its pool has in flight no more. */
@@ -187,9 +202,10 @@ export const checkReservations = (deps: Deps): Promise<void> =>
       const now = deps.clock.now();
       const kept: Reservation[] = [];
       for (const [name, own] of Map.groupBy(all, each => each.pool)) {
-        const pool = await openRecord(deps, poolCodec, poolRecordId(name)).load();
-        const inFlight = pool.kind === 'known' ? pool.value.inFlight : {};
-        kept.push(...own.filter(({ uid, since }) => uid in inFlight || !isDue(now, runOverTime(since))));
+        const inFlight = await inFlightOf(deps, name);
+        const isKept = ({ uid, since }: Reservation): boolean =>
+          inFlight === 'newer' || uid in inFlight || !isDue(now, runOverTime(since));
+        kept.push(...own.filter(isKept));
       }
       return kept;
     },

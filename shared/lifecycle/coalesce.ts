@@ -16,7 +16,7 @@ import { addDuration, type DurationMs } from '../domain/time.ts';
 import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { ALL, type Ask, askOf, isEmpty, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
-import { checkedCodec, type LoadedRecord, type RecordCodec } from './record-codec.ts';
+import { checkedCodec, type LoadedRecord, ofThisVersion, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from './timed-record.ts';
 import type { WakeUpRoute } from './wake-up-route.ts';
@@ -89,7 +89,11 @@ async function claim(
   };
   await settle<LoadedRecord<RoundState>, NextTurn>({
     what: `${work.owner} round ${work.name}`,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    async observe() {
+      const loaded = await record.load();
+      const isRepeated = !requested.some(({ kind }) => kind === 'message');
+      return { kind: 'here', observation: isRepeated ? loaded : ofThisVersion(loaded, `round ${work.name}`) };
+    },
     decide: loaded => {
       if (loaded.kind === 'newer') return { kind: 'nothing' };
       const now = deps.clock.now();

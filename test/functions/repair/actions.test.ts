@@ -129,6 +129,27 @@ describe('DrainThenTerminate', () => {
     });
   });
 
+  it.each(['pool/default', 'node/uid-2', 'round/pass/default'])(
+    'I9: its end stays in its queue while a newer version of the function keeps %s',
+    async id => {
+      const world = dueWorld(drain);
+      await world.look('n1');
+      const [request] = requestIds(world, 'DrainRequested');
+      const kept = world.store.all().find(each => each.id === id);
+      const subject = { apiVersion: 'v1', kind: 'Node', name: 'n2', uid: 'uid-2' };
+      const item = { owner: 'repair' as const, id, subject, nextWakeTime: undefined };
+      const pool = world.store.all().find(each => each.id === 'pool/default');
+      const followed = { ...pool?.state, followed: ['uid-2'] };
+      if (pool !== undefined && id === 'node/uid-2') await world.store.put({ ...pool, state: followed }, pool.version);
+      await world.store.put({ ...item, state: { schemaVersion: 99 } }, kept?.version ?? 0);
+      world.advance(seconds(2));
+      await expect(world.reconcile(drainCompleted(request, 'Succeeded'))).rejects.toMatchObject({
+        reason: 'NewerRecord',
+      });
+      expect(deletions(world)).toEqual([]);
+    },
+  );
+
   it('leaves the node alone when somebody took the drain back, and pays no heed to other drains', async () => {
     const world = dueWorld(drain);
     await world.look('n1');

@@ -160,6 +160,36 @@ describe('a place in the cluster', () => {
     expect(shared(world)?.state).toEqual({ schemaVersion: 3 });
   });
 
+  describe('while a newer version of the function keeps the record of another pool', () => {
+    const writeNewer = async (world: RepairWorld, name: string): Promise<void> => {
+      const subject = { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name };
+      const id = `pool/${name}`;
+      const version = world.store.all().find(each => each.id === id)?.version ?? 0;
+      const item = { owner: 'repair' as const, id, subject, nextWakeTime: undefined };
+      await world.store.put({ ...item, state: { schemaVersion: 99 } }, version);
+    };
+
+    it('is not given to others, however long that takes', async () => {
+      const world = aWorld();
+      await world.look('n1');
+      expect(deleted(world)).toEqual(['claim-n1']);
+      await writeNewer(world, 'default');
+      await goOn(world, 3);
+      await world.look('g1');
+      await goOn(world, 70);
+      expect(deleted(world)).toEqual(['claim-n1']);
+      expect(reservedIn(world)).toEqual([world.node('n1').metadata.uid]);
+    });
+
+    it('is given by nobody where nothing was reserved before', async () => {
+      const world = aWorld();
+      await writeNewer(world, 'gpu');
+      await world.look('n1');
+      await goOn(world, 3);
+      expect(deleted(world)).toEqual([]);
+    });
+  });
+
   describe('while another pass writes in between', () => {
     const isShared = ({ id }: { readonly id: string }): boolean => id === 'concurrent-repairs';
 
