@@ -137,7 +137,7 @@ describe('DrainThenTerminate', () => {
       const [request] = requestIds(world, 'DrainRequested');
       const kept = world.store.all().find(each => each.id === id);
       const subject = { apiVersion: 'v1', kind: 'Node', name: 'n2', uid: 'uid-2' };
-      const item = { owner: 'repair' as const, id, subject, nextWakeTime: undefined };
+      const item = { owner: 'repair' as const, id, subject };
       const pool = world.store.all().find(each => each.id === 'pool/default');
       const followed = { ...pool?.state, followed: ['uid-2'] };
       if (pool !== undefined && id === 'node/uid-2') await world.store.put({ ...pool, state: followed }, pool.version);

@@ -165,7 +165,7 @@ describe('a place in the cluster', () => {
       const subject = { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name };
       const id = `pool/${name}`;
       const version = world.store.all().find(each => each.id === id)?.version ?? 0;
-      const item = { owner: 'repair' as const, id, subject, nextWakeTime: undefined };
+      const item = { owner: 'repair' as const, id, subject };
       await world.store.put({ ...item, state: { schemaVersion: 99 } }, version);
     };
 
