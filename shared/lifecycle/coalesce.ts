@@ -89,13 +89,10 @@ async function claim(
   };
   await settle<LoadedRecord<RoundState>, NextTurn>({
     what: `${work.owner} round ${work.name}`,
-    async observe() {
-      const loaded = await record.load();
-      const isRepeated = !requested.some(({ kind }) => kind === 'message');
-      return { kind: 'here', observation: isRepeated ? loaded : ofThisVersion(loaded, `round ${work.name}`) };
-    },
-    decide: loaded => {
-      if (loaded.kind === 'newer') return { kind: 'nothing' };
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: found => {
+      if (found.kind === 'newer' && requested.every(({ kind }) => kind !== 'message')) return { kind: 'nothing' };
+      const loaded = ofThisVersion(found, `round ${work.name}`);
       const now = deps.clock.now();
       return loaded.kind === 'none'
         ? nextTurn(undefined, asked, now)
