@@ -5,7 +5,7 @@ import type { NodeCount } from '../shared/domain/repair-policy.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../shared/policies/policy-set.ts';
-import { effectiveRepair } from '../functions/repair/settings.ts';
+import { effectiveRepair } from '../functions/repair/explain.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { followKind } from './followed-kind.ts';
 import type { Trace } from './trace.ts';

@@ -6,11 +6,11 @@ import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, CLOCK_SKEW, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { DRAIN_MESSAGE_VERSION } from './drain-completed.ts';
 import { toHealthEvent } from './rule/node-annotations.ts';
-import { CLOCKS_DIFFER, type Incoming } from './rule/observation.ts';
+import { type Incoming } from './rule/observation.ts';
 import type { DrainRequest, Timestamps } from './request-record.ts';
 
 export interface NodeMessage {
@@ -185,7 +185,7 @@ export function isSentBefore(
 ): boolean {
   const created = parseTimestamp(metadata.creationTimestamp);
   if (uid !== undefined || sentTime === undefined || created === undefined) return false;
-  return created > addDuration(sentTime, CLOCKS_DIFFER);
+  return created > addDuration(sentTime, CLOCK_SKEW);
 }
 
 export type RequestMeaning =

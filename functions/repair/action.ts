@@ -13,7 +13,7 @@ import type { InstanceOutcome, Instances } from '../../shared/ports/instances.ts
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 
 /** What an act has made, as it is recorded with its outcome. */
-export type Made = Pick<Ours, 'resources' | 'mayHaveMade' | 'replacement'>;
+export type MadeObjects = Pick<Ours, 'resources' | 'mayHaveMade' | 'replacement'>;
 
 /** A node that was just looked at, and the attempt that its record intends. */
 export interface ActionContext<Type extends ActionType = ActionType> {
@@ -36,7 +36,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   /** The incident in words. */
   readonly message: string;
   /** What of the attempt is recorded with its outcome. */
-  readonly recordMade: (made: Made) => void;
+  readonly recordMade: (made: MadeObjects) => void;
 }
 
 /**

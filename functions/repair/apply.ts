@@ -6,14 +6,14 @@
  * needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ActionContext, Changed, Made } from './action.ts';
+import type { ActionContext, Changed, MadeObjects } from './action.ts';
 import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
 import { requestDrain } from './drain.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
 import { accepted, newNode, runOverTime } from './rule/attempt.ts';
-import type { Carried, Outcome, PassDeps } from './context.ts';
+import type { ActResult, Outcome, PassDeps } from './context.ts';
 import { type GrantedRepair, poolAfter, type PoolDecision } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
 import { allActionsOf, dueOf, isBeforeReboot } from './rule/ladder.ts';
@@ -21,11 +21,11 @@ import { stillWanted } from './rule/node-verdict.ts';
 import { giveBack, type Reserved } from './reservations.ts';
 import { type ObservedPool, readLiveClaim, readLiveNode } from './observe.ts';
 import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
-import { type After, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
+import { type FindingChange, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
-import { FOLLOW_CHECK, type NodeFinding } from './rule/verdict.ts';
+import { FOLLOW_CHECK, LAUNCH_CHECK, type NodeFinding } from './rule/verdict.ts';
 import { nodeSubject, PASS_SPACING, poolSubject } from './wake-ups.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
@@ -34,7 +34,7 @@ import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, earliest, type EpochMs, hours, seconds } from '../../shared/domain/time.ts';
+import { addDuration, earliest, type EpochMs, hours } from '../../shared/domain/time.ts';
 import { joinFailures, messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
@@ -45,8 +45,6 @@ const MOST_WRITES = 200;
 const IDLE_POOL_CHECK = hours(1);
 /** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
 const NODE_CHECK = hours(25);
-/** No event tells that the instance of a replacement is there. */
-const REPLACEMENT_CHECK = seconds(30);
 
 /** @param reserved undefined: no limit of zone or cluster is in force */
 export async function apply(
@@ -56,30 +54,30 @@ export async function apply(
   { now, reserved }: { readonly now: EpochMs; readonly reserved: Reserved | undefined },
 ): Promise<void> {
   const { pool, rules, scope } = observed;
-  const needsCleanUp = decision.findings.some(({ takesBack, unsaid }) => takesBack || unsaid.length > 0);
+  const needsCleanUp = decision.findings.some(({ takesBack, unreported }) => takesBack || unreported.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
-  const carried = await act(deps, observed, { ...decision, findings: cleaned.findings }, reserved);
-  const afters = new Map<string, After>();
-  for (const each of carried) afters.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
-  const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...afters.get(each.node.uid)?.change }));
-  for (const each of carried) await reportAct(deps, observed, each);
+  const results = await act(deps, observed, { ...decision, findings: cleaned.findings }, reserved);
+  const changes = new Map<string, FindingChange>();
+  for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
+  const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...changes.get(each.node.uid)?.change }));
+  for (const each of results) await reportAct(deps, observed, each);
   const reported = await reportVerdicts(deps, scope, findings, now);
-  const wroteAll = await writeNodes(deps, observed, reported.findings, afters);
-  const after = poolAfter(decision.state, carried, findings, deps.clock.now());
+  const wroteAll = await writeNodes(deps, observed, reported.findings, changes);
+  const after = poolAfter(decision.state, results, findings, deps.clock.now());
   const missing = await reportMissing(deps, observed, after, now);
   const rest = wroteAll ? undefined : addDuration(now, PASS_SPACING);
   const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, rest];
-  const wakeTime = [...times, ...[...afters.values()].map(({ time }) => time)].reduce(earliest, undefined);
+  const wakeTime = [...times, ...[...changes.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
   else if (rules.rules.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
   const failures = [
     ...cleaned.failures,
-    ...carried.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.error] : [])),
-    ...[...afters.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure.error])),
+    ...results.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.error] : [])),
+    ...[...changes.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure.error])),
   ];
   if (failures.length > 0) throw joinFailures(failures);
 }
@@ -93,12 +91,17 @@ async function act(
   observed: ObservedPool,
   { granted, inFlight, findings, state }: PoolDecision,
   reserved: Reserved | undefined,
-): Promise<readonly Carried[]> {
+): Promise<readonly ActResult[]> {
   if (granted.length === 0) return [];
   const { pool, record, state: before } = observed;
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
-  const value = normalPool({ ...state, ramp: before.ramp, counts: before.counts, carried: before.carried });
+  const value = normalPool({
+    ...state,
+    ramp: before.ramp,
+    counts: before.counts,
+    attemptsOfBefore: before.attemptsOfBefore,
+  });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
   if (!saved.written) throw new RetryableError('another pass of the pool is at work', { reason: 'Contended' });
   const places = granted.map(({ finding }) => finding.node);
@@ -111,13 +114,13 @@ async function act(
     const own = await withIntent(deps, observed, each, planned);
     if (await saveNode(deps, observed, node, normalNode(own))) intended.set(each, own);
   });
-  const carried = await carryOut(deps, observed, intended, reserved !== undefined);
+  const results = await carryOut(deps, observed, intended, reserved !== undefined);
   const lostRaces = granted.filter(each => !intended.has(each));
-  const left = lostRaces.map((each): Carried => {
+  const left = lostRaces.map((each): ActResult => {
     const own = each.finding.record ?? newNode(each.finding.node.name, pool);
     return { granted: each, record: own, made: {}, outcome: { kind: 'calledOff' } };
   });
-  return [...carried, ...left];
+  return [...results, ...left];
 }
 
 /**
@@ -158,7 +161,7 @@ async function carryOut(
   observed: ObservedPool,
   intended: ReadonlyMap<GrantedRepair, NodeRecord>,
   isCounted: boolean,
-): Promise<readonly Carried[]> {
+): Promise<readonly ActResult[]> {
   if (intended.size === 0) return [];
   // Read together with the first nodes, each of which awaits it.
   const rules = loadRules(deps, observed.pool, observed.rules);
@@ -167,9 +170,9 @@ async function carryOut(
     each => each.annotations[REPLACES_ANNOTATION] !== undefined && each.providerID === undefined,
   );
   const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
-  const carried: Carried[] = [];
+  const results: ActResult[] = [];
   await fewAtATime([...intended], async ([granted, record]) => {
-    let made: Made = {};
+    let made: MadeObjects = {};
     const recordMade: ActionContext['recordMade'] = change => {
       made = change;
     };
@@ -183,12 +186,12 @@ async function carryOut(
     try {
       const first = listedClaim && (await actOn(deps, observed, given, listedClaim));
       const outcome = first ?? (await actOn(deps, observed, given)) ?? { kind: 'calledOff' };
-      carried.push({ granted, record, made, outcome });
+      results.push({ granted, record, made, outcome });
     } catch (error) {
-      carried.push({ granted, record, made, outcome: { kind: 'unknown', error } });
+      results.push({ granted, record, made, outcome: { kind: 'unknown', error } });
     }
   });
-  return carried;
+  return results;
 }
 
 interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
@@ -298,14 +301,14 @@ function actionOf(
 }
 
 /** What a node's finding is after its act. */
-async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried): Promise<After> {
-  const { granted, record, outcome, made } = carried;
+async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<FindingChange> {
+  const { granted, record, outcome, made } = result;
   const { finding, attempt, ladder } = granted;
   const now = deps.clock.now();
   const before = finding.record ?? record;
   const { mayHaveMade: _, ...ours } = record.ours ?? {};
   const withMade: NodeRecord = Object.keys(made).length === 0 ? record : { ...record, ours: { ...ours, ...made } };
-  const time = addDuration(now, attempt.action === 'Replace' ? REPLACEMENT_CHECK : FOLLOW_CHECK);
+  const time = addDuration(now, attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
   switch (outcome.kind) {
     case 'accepted': {
       const settings = readableSettings(observed.rules.rules);
@@ -320,7 +323,7 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
       if (cause === undefined) return { change: { record: withMade }, time: runOver };
       const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause };
-      const refusals = await afterFailure(deps, observed, carried, failure);
+      const refusals = await afterFailure(deps, observed, result, failure);
       return { change: { record: { ...withMade, refusals } }, time: runOver };
     }
     case 'calledOff': {
@@ -329,7 +332,7 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, carried: Carried
       return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, AT_ONCE) };
     }
     case 'refused':
-      return afterRefusal(deps, observed, carried, outcome);
+      return afterRefusal(deps, observed, result, outcome);
   }
 }
 
@@ -380,8 +383,8 @@ async function writePool(
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
-  const { inFlight, followed, held, ramp, terminations, carried = [], counts } = state;
-  const lists = [Object.keys(inFlight), followed, held, terminations, carried];
+  const { inFlight, followed, held, ramp, terminations, attemptsOfBefore = [], counts } = state;
+  const lists = [Object.keys(inFlight), followed, held, terminations, attemptsOfBefore];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
     if (isKnown || (await record.load()).kind === 'known') await record.closeNow();

@@ -1,5 +1,5 @@
 /** What a pass works with, and what came of an act. Types only. */
-import type { Made } from './action.ts';
+import type { MadeObjects } from './action.ts';
 import type { decide, GrantedRepair } from './decide.ts';
 import type { decideNode, judgeNode } from './rule/node-verdict.ts';
 import type { Attempt, EndedDrain, NodeRecord } from './record.ts';
@@ -64,11 +64,11 @@ export interface Failure {
 }
 
 /** An act of a pass, and what came of it. */
-export interface Carried {
+export interface ActResult {
   readonly granted: GrantedRepair;
   /** The record with the intent. */
   readonly record: NodeRecord;
-  readonly made: Made;
+  readonly made: MadeObjects;
   readonly outcome: Outcome;
 }
 

@@ -90,7 +90,7 @@ export function decide(observation: PoolObservation): PoolDecision {
   const inFlight = inFlightOf(findings, state, now);
   const isOn = rules.gateOpen && readableSettings(rules) !== undefined;
   if (!isOn || surroundings === undefined)
-    return nextPoolState(observation, { findings, granted: [], inFlight, ramp: state.ramp, held: state.held });
+    return nextPoolState(observation, { findings, granted: [], inFlight, ramp: state.ramp, holdingGuards: state.held });
 
   const candidates = findings.flatMap((finding): Candidate[] => {
     const due = dueOf(finding);
@@ -98,17 +98,19 @@ export function decide(observation: PoolObservation): PoolDecision {
   });
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
-  const held = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
+  const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
   const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
   const mayRamp = before !== undefined || state.held.length > 0;
-  const ramp = mayRamp ? nextRamp({ ramp: before, held: state.held }, { held, isAnythingDue }, now) : undefined;
+  const ramp = mayRamp
+    ? nextRamp({ ramp: before, held: state.held }, { holdingGuards, isAnythingDue }, now)
+    : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
   const stepped = ramp && advanceRamp(ramp, granted.length, now);
-  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, held });
+  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, holdingGuards });
 }
 
 /** How many repairs a run had granted that died before it carried them out. */
@@ -173,14 +175,14 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
     const rank = { place: index + 1, of: candidates.length, score: Math.round(score(due) * 100) / 100 };
     const guarded = blockers.get(candidate);
     if (guarded !== undefined) return blocked(candidate, guarded, rank);
-    const held = heldByRecovering(candidate, guards, now);
-    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), incident: held.incident };
+    const recovering = heldByRecovering(candidate, guards, now);
+    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), incident: recovering.incident };
     const judged = { ...candidate, finding: { ...finding, record } };
     const needsPlace = !inFlight.has(node.uid);
     const isDisruptive = action.type !== 'CustomResource';
     const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
     const blocker =
-      held.blocker ??
+      recovering.blocker ??
       (isReplacing && settings.futility
         ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations)
         : undefined) ??
@@ -273,19 +275,19 @@ function heldByRecovering(
 
 interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
   readonly ramp: PoolRecord['ramp'];
-  readonly held: readonly string[];
+  readonly holdingGuards: readonly string[];
 }
 
 /** What the next pass must know. */
 function nextPoolState({ now, rules, state, findings: before }: PoolObservation, decided: Decided): PoolDecision {
-  const { granted, inFlight, held } = decided;
+  const { granted, inFlight, holdingGuards } = decided;
   const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
   const window = toDurationMs(Math.max(readableSettings(rules)?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
   const terminations = state.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
-  const hasFailed = findings.some(({ unsaid }) => unsaid.some(({ kind }) => kind === 'failedLaunch'));
+  const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
   const ramp = decided.ramp && rampAt(decided.ramp, now);
@@ -294,7 +296,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     ...(ramp && { ramp }),
     inFlight: places,
     followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
-    held: held.toSorted(),
+    held: holdingGuards.toSorted(),
     ...(pause && { launchPause: pause }),
     terminations: terminations.slice(-MOST_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
@@ -308,7 +310,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     oldest && addDuration(oldest.time, window),
     ramp && rampTime(ramp, now),
   ];
-  const isOutage = held.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);
+  const isOutage = holdingGuards.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);
   return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }
 
@@ -339,13 +341,13 @@ interface CarriedAct {
 /** What the pool remembers after the acts of a pass. */
 export function poolAfter(
   state: PoolRecord,
-  carried: readonly CarriedAct[],
+  results: readonly CarriedAct[],
   findings: readonly NodeFinding[],
   now: EpochMs,
 ): PoolRecord {
   const of = (...kinds: readonly CarriedAct['outcome']['kind'][]): readonly CarriedAct[] =>
-    carried.filter(({ outcome }) => kinds.includes(outcome.kind));
-  const hasFailed = carried.some(
+    results.filter(({ outcome }) => kinds.includes(outcome.kind));
+  const hasFailed = results.some(
     ({ granted: { attempt }, outcome }) =>
       attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
   );
@@ -356,10 +358,10 @@ export function poolAfter(
   const isFree = (each: NodeFinding): boolean => undone.has(each.node.uid) && each.state !== 'inFlight';
   const free = new Set(findings.filter(isFree).map(({ node }) => node.uid));
   const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
-  const acted = new Set(carried.map(({ granted }) => granted.finding.node.uid));
+  const acted = new Set(results.map(({ granted }) => granted.finding.node.uid));
   // Terminations of runs that died before they had counted them.
-  const uncounted = findings.flatMap(({ node: { uid }, record, unsaid }) => {
-    const lost = unsaid.find(({ kind }) => kind === 'lost')?.attempt;
+  const uncounted = findings.flatMap(({ node: { uid }, record, unreported }) => {
+    const lost = unreported.find(({ kind }) => kind === 'lost')?.attempt;
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
     return acted.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
   });

@@ -1,6 +1,6 @@
 /**
- * What the command line reads of repairs, and nothing else of this folder: the rules themselves, and how their records
- * are read.
+ * What the command line and the simulator read of repairs, and nothing else of this folder: the rules themselves, and
+ * how their records are read.
  */
 export { nodeOfRequest } from './drain.ts';
 export { decide } from './decide.ts';

@@ -77,7 +77,7 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
   const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
   const records = await readNodes(deps, recordOf, nodes, { unhealthy, state, asks });
   if (records === 'newer') return { kind: 'newer' };
-  const carried = state.carried && carryOver(state.carried, records, nodes, settings);
+  const attemptsOfBefore = state.attemptsOfBefore && carryOver(state.attemptsOfBefore, records, nodes, settings);
   const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
   if (open.length > 0) await inquire(deps, records, nodes);
   const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
@@ -94,7 +94,7 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
       rules,
       scope: { pool, source: rules.rules.source },
       asks,
-      state: { ...state, carried },
+      state: { ...state, attemptsOfBefore },
       record,
       isKnown: loaded.kind === 'known',
       nodes,
@@ -187,13 +187,13 @@ async function readNodes(
     asks,
   }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: Asked },
 ): Promise<Map<string, StoredNode> | 'newer'> {
-  const { inFlight, followed, carried = [] } = state;
+  const { inFlight, followed, attemptsOfBefore = [] } = state;
   const wanted = new Set([
     ...unhealthy.map(({ uid }) => uid),
     ...Object.keys(inFlight),
     ...followed,
     ...asks.uids,
-    ...carried.map(({ node }) => node.uid),
+    ...attemptsOfBefore.map(({ node }) => node.uid),
   ]);
   const names = new Map(nodes.map(({ uid, name }) => [uid, name]));
   const records = new Map<string, StoredNode>();

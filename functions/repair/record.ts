@@ -7,7 +7,7 @@ import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
 const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
@@ -265,8 +265,8 @@ export const poolSchema = z.object({
   counts: z.object({ held: z.int(), repairing: z.int() }),
   /** When it was said last how many nodes were not replaced. */
   missingTime: z.optional(instant),
-  /** Each goes into the record of its node. */
-  carried: z.optional(list(carriedAttempt)),
+  /** Of the layout of before: each goes into the record of its node. */
+  attemptsOfBefore: z.optional(list(carriedAttempt)),
 });
 
 export type PoolRecord = Readonly<z.output<typeof poolSchema>>;
@@ -301,7 +301,10 @@ export const nodeCodec: RecordCodec<NodeRecord> = {
   toState: value => withStoredNames(checkedNode.toState(value)),
 };
 
-export const poolCodec: RecordCodec<PoolRecord> = checkedCodec(OWNER, poolSchema, 5, poolOfBefore);
+export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
+  { attemptsOfBefore: 'carried' },
+  checkedCodec(OWNER, poolSchema, 5, poolOfBefore),
+);
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : []);
 
@@ -320,7 +323,7 @@ export function poolOfBefore(state: JsonObject): JsonObject {
     ...(ramp !== undefined && { ramp }),
     terminations: repairs,
     counts: { held: 0, repairing: under.length },
-    carried: [...attempts, ...left],
+    attemptsOfBefore: [...attempts, ...left],
   });
 }
 

@@ -3,7 +3,7 @@
  * often.
  */
 import { withoutAttempt } from './rule/attempt.ts';
-import type { Carried, Failure, PassDeps } from './context.ts';
+import type { ActResult, Failure, PassDeps } from './context.ts';
 import { isTransient, nextAction } from './rule/ladder.ts';
 import { reportRefusal } from './attempt-report.ts';
 import { type ObservedPool, readLiveClaim } from './observe.ts';
@@ -17,7 +17,7 @@ import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domai
 export const AT_ONCE = seconds(1);
 
 /** What a node's finding is after its act. */
-export interface After {
+export interface FindingChange {
   readonly change: Partial<Pick<NodeFinding, 'record' | 'verdict' | 'state'>>;
   readonly time: EpochMs | undefined;
   /** What could not be taken back. */
@@ -28,15 +28,15 @@ export interface After {
 export async function afterRefusal(
   deps: PassDeps,
   observed: ObservedPool,
-  carried: Carried,
+  result: ActResult,
   failure: Failure,
-): Promise<After> {
-  const { granted, record } = carried;
+): Promise<FindingChange> {
+  const { granted, record } = result;
   const { finding, attempt, ladder } = granted;
   const { key } = attempt;
   const now = deps.clock.now();
   const before = finding.record ?? record;
-  const { basis, isSkipped, keepsTurn, refusals } = await rememberRefusal(deps, observed, carried, {
+  const { basis, isSkipped, keepsTurn, refusals } = await rememberRefusal(deps, observed, result, {
     ...failure,
     isCertain: true,
   });
@@ -54,7 +54,7 @@ export async function afterRefusal(
   };
   const live = attempt.claim && undone.ours?.annotation ? await readLiveClaim(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
-  let failed: After['failure'];
+  let failed: FindingChange['failure'];
   const left = keepsTurn
     ? { record: undone }
     : await takeBack(deps, observed.scope, { node: finding.node, record: undone, claims }).catch((error: unknown) => {
@@ -88,17 +88,17 @@ export async function afterRefusal(
 export async function afterFailure(
   deps: PassDeps,
   observed: ObservedPool,
-  carried: Carried,
+  result: ActResult,
   failure: Failure,
 ): Promise<Refusals> {
-  return (await rememberRefusal(deps, observed, carried, { ...failure, isCertain: false })).refusals;
+  return (await rememberRefusal(deps, observed, result, { ...failure, isCertain: false })).refusals;
 }
 
 /** @param isCertain false: it may have taken effect, and is said only when it lasts */
 async function rememberRefusal(
   deps: PassDeps,
   { basisOf, claims, scope }: ObservedPool,
-  { granted: { finding, attempt, action }, record }: Carried,
+  { granted: { finding, attempt, action }, record }: ActResult,
   { cause, message, reason, isCertain }: Failure & { readonly isCertain: boolean },
 ) {
   const { key } = attempt;

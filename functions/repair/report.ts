@@ -3,7 +3,7 @@
  * it is another one than before, and its Event once an hour, for the API server forgets Events after that.
  */
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
-import type { Carried, DecisionScope, PassDeps } from './context.ts';
+import type { ActResult, DecisionScope, PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
 import { verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
@@ -291,16 +291,12 @@ interface Acted {
 }
 
 /** What came of an act of this run, where it was carried out. */
-export async function reportAct(deps: PassDeps, observed: ObservedPool, { granted, outcome }: Carried): Promise<void> {
+export async function reportAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<void> {
+  const { granted, outcome } = result;
   if (outcome.kind !== 'accepted') return;
   const { attempt, pods } = outcome;
-  await reportCarriedOut(deps, observed, {
-    node: granted.finding.node,
-    attempt,
-    pods,
-    message: granted.message,
-    granted,
-  });
+  const { finding, message } = granted;
+  await reportCarriedOut(deps, observed, { node: finding.node, attempt, pods, message, granted });
 }
 
 /** So many pods are named in one audit line, which must stay under 8 KB. */

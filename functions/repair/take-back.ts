@@ -16,7 +16,7 @@ import { endReplacement } from './replace.ts';
 import { unmarkTime } from './rule/replacement.ts';
 import { reportCarriedOut } from './report.ts';
 import { takeBackAnnotation } from './terminate.ts';
-import type { NodeFinding, NodeName, Unsaid } from './rule/verdict.ts';
+import type { NodeFinding, NodeName, Unreported } from './rule/verdict.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { earliest, type EpochMs, isDue } from '../../shared/domain/time.ts';
@@ -99,14 +99,14 @@ function wantedBack(
   return Object.keys(wanted).length === 0 ? undefined : wanted;
 }
 
-/** Takes back what is not wanted any more, and says what runs that died left unsaid. */
+/** Takes back what is not wanted any more, and says what runs that died left unreported. */
 export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: readonly NodeFinding[]) {
   const failures: unknown[] = [];
   const next: NodeFinding[] = [];
   let time: EpochMs | undefined;
   for (const each of findings) {
     const { node } = each;
-    for (const unsaid of each.unsaid) await reportUnsaid(deps, observed, node, unsaid);
+    for (const unreported of each.unreported) await reportLate(deps, observed, node, unreported);
     const stored = observed.records.get(node.uid)?.value;
     // Of a node that is gone: what its last attempt has set is to be taken back, too.
     const last = stored?.attempt === undefined ? stored : withoutAttempt(stored, stored.attempt);
@@ -133,9 +133,14 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
   return { findings: next, failures, time };
 }
 
-async function reportUnsaid(deps: PassDeps, observed: ObservedPool, node: NodeName, unsaid: Unsaid): Promise<void> {
-  const { attempt } = unsaid;
-  switch (unsaid.kind) {
+async function reportLate(
+  deps: PassDeps,
+  observed: ObservedPool,
+  node: NodeName,
+  unreported: Unreported,
+): Promise<void> {
+  const { attempt } = unreported;
+  switch (unreported.kind) {
     case 'lost':
       return reportLost(deps, observed.scope, node, attempt);
     case 'carriedOut': {
@@ -143,6 +148,11 @@ async function reportUnsaid(deps: PassDeps, observed: ObservedPool, node: NodeNa
       return reportCarriedOut(deps, observed, { node, attempt, pods: await loadPodsOnNode(deps, node.name), message });
     }
     case 'failedLaunch':
-      return reportRefusal(deps, observed.scope, { node, attempt, reason: 'ReplacementUnavailable', text: unsaid.why });
+      return reportRefusal(deps, observed.scope, {
+        node,
+        attempt,
+        reason: 'ReplacementUnavailable',
+        text: unreported.why,
+      });
   }
 }

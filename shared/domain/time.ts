@@ -27,6 +27,12 @@ export const seconds = (count: number): DurationMs => toDurationMs(count * 1000)
 export const minutes = (count: number): DurationMs => toDurationMs(count * 60_000);
 export const hours = (count: number): DurationMs => toDurationMs(count * 3_600_000);
 
+/**
+ * Two clocks that differ by no more than this agree: each machine has its own, and Kubernetes cuts instants to whole
+ * seconds.
+ */
+export const CLOCK_SKEW = seconds(5);
+
 /** May lie before `instant`, and at Infinity for "no end". */
 export function addDuration(instant: EpochMs, duration: DurationMs): EpochMs {
   return (instant + duration) as EpochMs;

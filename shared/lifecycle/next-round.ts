@@ -33,13 +33,13 @@ export type NextTurn =
 
 /** What follows a request (or, where nothing is asked for, the timer). */
 export function nextTurn(
-  held: (RoundState & { readonly armed: EpochMs | undefined }) | undefined,
+  stored: (RoundState & { readonly armed: EpochMs | undefined }) | undefined,
   requested: readonly Ask[],
   now: EpochMs,
 ): NextTurn {
-  if (held === undefined) return isEmpty(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
-  const { underWay, nextTime, armed = now } = held;
-  const waiting = join(held.waiting, requested);
+  if (stored === undefined) return isEmpty(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
+  const { underWay, nextTime, armed = now } = stored;
+  const waiting = join(stored.waiting, requested);
   if (!isEmpty(underWay)) {
     // The timer of a round at work comes only when it has died.
     if (isDue(now, armed)) return { kind: 'begin', asks: join(waiting, underWay) };

@@ -1,11 +1,11 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, CLOCK_SKEW, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Admission } from './decision.ts';
 import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
 import { tooOld, staleOutcome } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
-import { CLOCKS_DIFFER, type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
+import { type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
 import { isEnding, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutHold, notOverdue } from './progress.ts';
@@ -16,7 +16,7 @@ import type { DrainOutcome, DrainRequest, FinishedDrain } from '../request-recor
 
 /** What lies ahead by more than clocks differ says nothing. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
-  time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
+  time === undefined || time > addDuration(now, CLOCK_SKEW) ? now : time;
 
 /** Undefined: the request is already under way. */
 export function admit(

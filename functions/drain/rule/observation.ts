@@ -5,7 +5,7 @@ import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import type { GroupVersionKind, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
-import { seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 import type { DrainRecord } from '../record.ts';
 import type { DrainRequest, Fault, Timestamps } from '../request-record.ts';
 
@@ -62,9 +62,6 @@ export interface Waiter {
   /** From when the first of its requests counts: the oldest goes first. */
   readonly since: EpochMs;
 }
-
-/** The most by which two clocks differ that write whole seconds. */
-export const CLOCKS_DIFFER = seconds(5);
 
 /** What a bus event means to the drains of its node. */
 export type Incoming =

@@ -17,6 +17,7 @@ import {
 } from '../../../shared/domain/protection.ts';
 import {
   addDuration,
+  CLOCK_SKEW,
   earliest,
   isDue,
   seconds,
@@ -24,7 +25,6 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { CLOCKS_DIFFER } from './observation.ts';
 import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
 import type { ActiveDrain, Return } from '../record.ts';
 
@@ -230,7 +230,7 @@ export function createReturns({ returns, startTime, tried }: DrainReturns, now: 
   return (pod: ReturningPod): ReturnState => {
     const { creationTime } = pod;
     // Shortly after the cordon the scheduler may not know of it yet.
-    const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCKS_DIFFER);
+    const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCK_SKEW);
     if (!isLate || tried.includes(pod.uid)) return { kind: 'stays' };
     const key = returnKeyOf(pod);
     const before = returns.find(({ of }) => of === key);

@@ -25,6 +25,7 @@ import {
   type GoneNode,
   IN_FLIGHT,
   type JudgeContext,
+  LAUNCH_CHECK,
   type NodeFacts,
   IDLE,
   type Verdict,
@@ -39,7 +40,6 @@ import {
   isDue,
   latest,
   parseTimestamp,
-  seconds,
   toDurationMs,
   toTimestamp,
 } from '../../../shared/domain/time.ts';
@@ -52,13 +52,18 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
   const runOver = runOverTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
-    return { ...IN_FLIGHT, record: { ...record, attempt }, verdict: { kind: 'settle', node, message }, time: runOver };
+    return {
+      ...IN_FLIGHT,
+      record: { ...record, attempt },
+      verdict: { kind: 'settle', node, message },
+      time: runOver,
+    };
   }
   if (wasCarriedOut(attempt, context)) {
     const settings = readableSettings(context.rules);
     const next = accepted({ ...record, attempt }, attempt, settings ? allActionsOf(settings) : []);
     const finding = judgeAccepted({ ...judged, record: next }, next.attempt ?? attempt);
-    return { ...finding, unsaid: [{ kind: 'carriedOut', attempt }, ...finding.unsaid] };
+    return { ...finding, unreported: [{ kind: 'carriedOut', attempt }, ...finding.unreported] };
   }
   const waits = retryTime(judged, attempt);
   if (waits !== undefined) {
@@ -224,9 +229,6 @@ const rebootSeen = (attempt: Attempt, node: NodeView): string =>
       ? ', although its boot ID is the same as before'
       : ` (boot ID ${node.bootID ?? 'none'})`;
 
-/** No event tells that a launch has ended. */
-const LAUNCH_CHECK = seconds(30);
-
 /** A replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node. */
 function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
   const { context, node, isUnhealthy, decision } = judged;
@@ -304,7 +306,7 @@ function judgeFailedLaunch(judged: NodeFacts, attempt: AttemptOf<'Replace'>, why
   const record = { ...failed, ...(incident && { incident: { ...incident, skipped } }) };
   const context = { ...judged.context, launchesFrom: addDuration(judged.context.now, LAUNCH_CHECK) };
   const turn = judgeByLadder({ ...judged, record, context });
-  return { ...turn, takesBack: true, state: 'followed', unsaid: [{ kind: 'failedLaunch', attempt, why }] };
+  return { ...turn, takesBack: true, state: 'followed', unreported: [{ kind: 'failedLaunch', attempt, why }] };
 }
 
 /** Its Node is gone. */
@@ -321,14 +323,14 @@ export function judgeGone(
   const isIntended = attempt.phase === 'intended';
   const runOver = runOverTime(attempt);
   if (isIntended && !isDue(now, runOver)) return { ...base, record: before, time: runOver, state: 'followed' };
-  const unsaid: GoneNode['unsaid'] = isIntended ? [{ kind: 'lost', attempt }] : [];
+  const unreported: GoneNode['unreported'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = isIntended ? withoutAttempt(before, attempt) : before;
-    return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, unsaid };
+    return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, unreported };
   }
   const record = isIntended ? accepted(before, attempt, []) : before;
-  const followed = { ...base, record, state: 'followed', unsaid } as const;
+  const followed = { ...base, record, state: 'followed', unreported } as const;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until)) return { ...followed, time: earliest(attempt.until, check) };
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;

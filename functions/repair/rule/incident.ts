@@ -17,6 +17,7 @@ import {
 } from '../../../shared/domain/repair-policy.ts';
 import {
   addDuration,
+  CLOCK_SKEW,
   type EpochMs,
   isDue,
   latest,
@@ -30,9 +31,6 @@ export const readableSettings = ({ settings }: RepairRules): RepairSettings | un
 
 /** An event comes within seconds of its change: a transition further back was written by a clock that is behind. */
 const LONGEST_LAG = minutes(10);
-
-/** A clock that is ahead by no more than this counts as right. */
-const CLOCK_SKEW = seconds(5);
 
 /** An incident is over when no rule has called the node unhealthy for this long. */
 export const HEALTHY_FOR = minutes(5);

@@ -11,13 +11,13 @@ const STEP = minutes(1);
 /** What nobody made use of for so long is over. */
 const KEPT_FOR = hours(24);
 
-/** The ramp of this pass; undefined: repairs are not slowed down. @param held guards that hold a due repair now */
+/** The ramp of this pass; undefined: repairs are not slowed down. @param holdingGuards those that hold a due repair now */
 export function nextRamp(
   { ramp, held: before }: Pick<PoolRecord, 'ramp' | 'held'>,
-  { held, isAnythingDue }: { readonly held: readonly string[]; readonly isAnythingDue: boolean },
+  { holdingGuards, isAnythingDue }: { readonly holdingGuards: readonly string[]; readonly isAnythingDue: boolean },
   now: EpochMs,
 ): Ramp | undefined {
-  if (before.some(guard => !held.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
+  if (before.some(guard => !holdingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
   if (ramp === undefined || rampAt(ramp, now) === undefined) return undefined;
   const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
   if (!isStepOver) return ramp;

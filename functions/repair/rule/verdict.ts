@@ -14,10 +14,12 @@ import type {
   RepairSettings,
   UnhealthyMatch,
 } from '../../../shared/domain/repair-policy.ts';
-import { type DurationMs, type EpochMs, minutes } from '../../../shared/domain/time.ts';
+import { type DurationMs, type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
 
 /** A node with something under way is looked at this often. */
 export const FOLLOW_CHECK = minutes(5);
+/** A launch is looked at this often: no event tells that its instance is there, or that it has failed. */
+export const LAUNCH_CHECK = seconds(30);
 /** A blocked node is looked at again after this long, since no event may tell that the block has ended. */
 export const BLOCKED_CHECK = minutes(5);
 
@@ -234,7 +236,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'stuck'; readonly attempt: Attempt; readonly claim?: NodeName }
   /** Well again after an act that left the node in place. */
   | { readonly kind: 'recovered'; readonly attempt: Attempt }
-  /** The attempt of another run has no known outcome yet. */
+  /** The attempt of another run has no known outcome yet. Audit, metrics and records have the word, so it stays. */
   | { readonly kind: 'settle' }
   | { readonly kind: 'repair'; readonly attempt: Attempt }
   /** Mode is Observe. */
@@ -261,7 +263,7 @@ export interface Candidate extends DueAction {
 }
 
 /** What happened and no run has reported. */
-export type Unsaid =
+export type Unreported =
   /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
   | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
   /** The same, and the Node is gone: nothing else will report it. */
@@ -269,7 +271,11 @@ export type Unsaid =
   /** Its replacement did not become ready. */
   | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
 
-/** What a pass finds of a node, whether or not the Node is there. */
+/**
+ * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
+ * `takesBack` is what is undone. Each is set by itself, but for these: `underWay` and `settle` are in flight,
+ * `stuck` is followed at least, `recovered` takes back, and `gone` is idle.
+ */
 export interface Finding {
   /** As it is to be remembered; undefined: not at all. */
   readonly record: NodeRecord | undefined;
@@ -285,7 +291,7 @@ export interface Finding {
   /** What the repair made is to be taken back. */
   readonly takesBack: boolean;
   /** In the order in which it is said. */
-  readonly unsaid: readonly Unsaid[];
+  readonly unreported: readonly Unreported[];
 }
 
 export interface PresentNode extends Finding {
@@ -302,7 +308,7 @@ export interface GoneNode extends Finding {
 export type NodeFinding = PresentNode | GoneNode;
 
 /** Nothing is under way at the node, and nothing is to be reported. */
-export const IDLE = { verdict: undefined, time: undefined, state: 'idle', takesBack: false, unsaid: [] } as const;
+export const IDLE = { verdict: undefined, time: undefined, state: 'idle', takesBack: false, unreported: [] } as const;
 /** Its repair is under way. */
 export const IN_FLIGHT = { ...IDLE, state: 'inFlight' } as const;
 

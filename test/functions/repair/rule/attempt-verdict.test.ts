@@ -83,7 +83,7 @@ describe('an attempt of which no run said how it ended', () => {
     expect(decision.granted).toEqual([]);
     expect(decision.findings).toMatchObject([
       {
-        unsaid: [{ kind: 'carriedOut', attempt: { number: 1 } }],
+        unreported: [{ kind: 'carriedOut', attempt: { number: 1 } }],
         record: { attempt: { phase: 'accepted' }, acts: [{ action: 'Terminate' }] },
       },
     ]);
@@ -114,7 +114,7 @@ describe('an attempt of which no run said how it ended', () => {
     const decision = after(reboot, { now: SETTLED, rules: someRules({ ...OPEN, actions }) });
     expect(decision).toMatchObject({
       granted: [],
-      findings: [{ unsaid: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
+      findings: [{ unreported: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
     });
   });
 });

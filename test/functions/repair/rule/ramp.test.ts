@@ -18,12 +18,12 @@ const ramp = (step: number, minute: number, granted: number): Ramp => ({ step, s
 const FIRST = ramp(0, 0, 0);
 
 describe('a ramp', () => {
-  const due = { held: [], isAnythingDue: true };
+  const due = { holdingGuards: [], isAnythingDue: true };
   it.each<[string, Parameters<typeof nextRamp>, Ramp | undefined]>([
     ['begins when a guard ends that held a due repair', [{ held: ['threshold'] }, due, at(0)], FIRST],
     [
       'begins with each of several guards',
-      [{ held: ['cluster', 'zone/a'] }, { ...due, held: ['cluster'] }, at(0)],
+      [{ held: ['cluster', 'zone/a'] }, { ...due, holdingGuards: ['cluster'] }, at(0)],
       FIRST,
     ],
     [
@@ -31,7 +31,11 @@ describe('a ramp', () => {
       [{ held: ['zone/a'] }, { ...due, isAnythingDue: false }, at(0)],
       FIRST,
     ],
-    ['does not begin while they hold', [{ held: ['cluster'] }, { ...due, held: ['cluster'] }, at(0)], undefined],
+    [
+      'does not begin while they hold',
+      [{ held: ['cluster'] }, { ...due, holdingGuards: ['cluster'] }, at(0)],
+      undefined,
+    ],
     ['does not begin where nothing was held', [{ held: [] }, due, at(0)], undefined],
     ['begins anew when a guard ends in it', [{ held: ['cluster'], ramp: ramp(3, 0, 8) }, due, at(5)], ramp(0, 5, 0)],
     ['waits for its first act, however long that takes', [{ held: [], ramp: FIRST }, due, at(300)], FIRST],
@@ -88,7 +92,7 @@ it('property: in the n-th minute of a ramp no more than 2^n begin, and within on
         now = addDuration(now, seconds(look.seconds));
         current = nextRamp(
           { held: [], ...(current && { ramp: current }) },
-          { held: [], isAnythingDue: look.due > 0 },
+          { holdingGuards: [], isAnythingDue: look.due > 0 },
           now,
         );
         if (current === undefined) return;
