@@ -7,7 +7,7 @@ import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { openNodeRecord, type TerminationSubject } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
-import { TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
+import { hookOwnerUidOf, TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
 import type { TargetContext } from './termination/context.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './objects/record.ts';
@@ -69,9 +69,10 @@ async function leftNodesOf(
 /** In whose termination the hooks are called: the subject of the record, or the NodeClaim that goes on with the calls of its Node. */
 async function callerOf(
   { deps }: Pick<TargetContext, 'deps'>,
-  { hookOwnerUid }: TerminationRecord,
+  value: TerminationRecord,
   target: TerminationSubject,
 ): Promise<TerminationSubject> {
+  const hookOwnerUid = hookOwnerUidOf(value);
   const claim = hookOwnerUid === undefined ? undefined : await claimUnderWay(deps, hookOwnerUid);
   return claim === undefined ? target : { kind: 'NodeClaim', name: claim.name, uid: claim.uid };
 }

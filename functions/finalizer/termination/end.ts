@@ -10,7 +10,7 @@ import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './h
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
-import { hasBegun, type TerminationRecord } from './record.ts';
+import { hasBegun, hookOwnerUidOf, type TerminationRecord } from './record.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 type GoneTermination = GoneSubject<TerminationRecord>;
@@ -108,9 +108,10 @@ export async function closeTermination(
 
 /** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of a Node that lives. */
 export async function releaseRecord({ object, stored, record, now }: ObservedTermination): Promise<Turn> {
-  const hasHooks = Object.keys(stored?.hooks ?? {}).length > 0 || stored?.hookOwnerUid !== undefined;
+  if (stored === undefined) return record.release();
+  const hasHooks = Object.keys(stored.hooks).length > 0 || hookOwnerUidOf(stored) !== undefined;
   const isNeeded = object.kind === 'Node' && isLive(object) && hasHooks;
-  if (stored === undefined || !isNeeded) return record.release();
+  if (!isNeeded) return record.release();
   const subject = subjectOf(object);
   return record.save({ subject, value: stored, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
 }
@@ -187,7 +188,7 @@ export async function closeNodeRecord(deps: TerminationDeps, uid: string | undef
   const record = openNodeRecord(deps, uid);
   const loaded = await record.load();
   if (loaded.kind !== 'known') return;
-  const { hookOwnerUid } = loaded.value;
+  const hookOwnerUid = hookOwnerUidOf(loaded.value);
   if (hookOwnerUid === undefined || (await claimUnderWay(deps, hookOwnerUid)) === undefined) {
     await record.closeNow();
     return;

@@ -8,15 +8,15 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { openNodeRecord } from './observe.ts';
-import { EMPTY_TERMINATION, isHookNote, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { EMPTY_TERMINATION, hookOwnerUidOf, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { HookOwner, TerminationContext } from './context.ts';
 
 /** A Node that lives on is looked at this often, should the event of its end be lost. */
 export const NODE_RECORD_CHECK = hours(24);
 
 /** Whether the record of a Node says no more than that its hooks are called in the termination of this NodeClaim. */
-export const isHookNoteOf = (value: TerminationRecord, claimUid: string | undefined): boolean =>
-  isHookNote(value) && value.hookOwnerUid === claimUid;
+export const isHookNoteOf = ({ standing }: TerminationRecord, claimUid: string | undefined): boolean =>
+  standing.kind === 'hookNote' && standing.claimUid === claimUid;
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
@@ -32,7 +32,9 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
   const { claim, nodes, stored } = observed;
   const { hooks } = context.state();
   if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
-  if (claim === undefined) return stored?.hookOwnerUid === undefined ? { kind: 'ours' } : { kind: 'over' };
+  if (claim === undefined) {
+    return stored === undefined || hookOwnerUidOf(stored) === undefined ? { kind: 'ours' } : { kind: 'over' };
+  }
   const terminated = nodes.filter(({ metadata: { finalizers = [] } }) =>
     finalizers.some(name => finalizerNames.includes(name)),
   );
@@ -40,7 +42,7 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
     const record = openNodeRecord(deps, metadata.uid);
     const loaded = await record.load();
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
-    const { hookOwnerUid } = value;
+    const hookOwnerUid = hookOwnerUidOf(value);
     if (hookOwnerUid !== undefined && hookOwnerUid !== claim.metadata.uid) {
       const other = await claimUnderWay(deps, hookOwnerUid);
       return other === undefined ? { kind: 'over' } : { kind: 'underWay', termination: `NodeClaim ${other.name}` };
@@ -48,12 +50,12 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
     const isCalled = Object.keys(value.hooks).length > 0;
     if (hookOwnerUid === undefined) {
       // It has begun one of its own, when no NodeClaim was seen to stand for it.
-      if (value.lastReport !== undefined && !isCalled)
+      if (value.standing.kind === 'reported' && !isCalled)
         return { kind: 'underWay', termination: `Node ${metadata.name}` };
       const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
       const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
       const own = isCalled ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
-      const noted = { ...own, hookOwnerUid: claim.metadata.uid };
+      const noted: TerminationRecord = { ...own, standing: { kind: 'hookNote', claimUid: claim.metadata.uid } };
       const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
       if (!saved.written) return { kind: 'changed' };
     }

@@ -23,7 +23,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { launchTimeOf } from './objects.ts';
-import type { CallAttempt } from './record.ts';
+import { lastReportOf, withReport, type CallAttempt } from './record.ts';
 import { instanceLook, lookAgain, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 
 export const terminateInstance = {
@@ -106,7 +106,7 @@ export async function lookAtInstance(context: TerminationContext, providerID: st
     const isSaid = Object.values(refusals).some(({ saidTime }) => saidTime !== undefined);
     if (!(error instanceof RetryableError) || isSaid) throw error;
     const lastReport = { isForced, text: `instance ${providerID} cannot be looked at` };
-    if (!isDeepStrictEqual(context.state().lastReport, lastReport)) {
+    if (!isDeepStrictEqual(lastReportOf(context.state()), lastReport)) {
       const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;
       // No step of its own: whichever asked, nothing is known of what comes before or after.
       await showProgress(context, { kind: 'notYet', step: 'LookAtInstance', on: message, until: context.now });
@@ -117,7 +117,7 @@ export async function lookAtInstance(context: TerminationContext, providerID: st
         details: { providerID, error: error.reason ?? 'Unknown' },
         event: { type: 'Warning' },
       });
-      await context.saveState({ lastReport });
+      await context.saveState(withReport(context.state(), lastReport));
     }
     throw error;
   }

@@ -12,7 +12,7 @@ import { apply } from './apply.ts';
 import type { TerminationRun, TargetContext } from './context.ts';
 import type { decide, TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
-import { claimUnderWay, isHookNoteOf } from './hook-owner.ts';
+import { claimUnderWay } from './hook-owner.ts';
 import { isRegistered, toTerminatedObject } from './objects.ts';
 import { createObserver, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { EMPTY_TERMINATION, withWait, type TerminationRecord } from './record.ts';
@@ -98,7 +98,7 @@ function toObservation({
     settings: termination,
     storedDeadline: stored?.deadline,
     isDeadlineTakenBack,
-    hasBegun: stored?.lastReport !== undefined,
+    hasBegun: stored?.standing.kind === 'reported',
     storedNames: stored?.finalizerNames ?? [],
   };
 }
@@ -109,8 +109,8 @@ function toObservation({
  */
 async function awaitClaim(context: TargetContext, observed: ObservedTermination): Promise<Turn | undefined> {
   const { object, stored, record, claim } = observed;
-  const { hookOwnerUid: uid } = stored ?? {};
-  if (claim !== undefined || stored === undefined || uid === undefined || !isHookNoteOf(stored, uid)) return undefined;
+  if (claim !== undefined || stored?.standing.kind !== 'hookNote') return undefined;
+  const { claimUid: uid } = stored.standing;
   const other = await claimUnderWay(context.deps, uid);
   if (other === undefined) return undefined;
   await reconcileTarget(context, { kind: 'NodeClaim', name: other.name, uid }, undefined);

@@ -148,11 +148,23 @@ export interface LastReport {
   readonly text: string;
 }
 
+/** What the record says of its own termination. */
+export type Standing =
+  /** Nothing was said of it yet. */
+  | { readonly kind: 'unreported' }
+  /** A Node's: nothing was said of one of its own, and its hooks are called in the termination of this NodeClaim. */
+  | { readonly kind: 'hookNote'; readonly claimUid: string }
+  /** It was said. `hookOwnerUid`: of a Node whose hooks were left to this NodeClaim before. */
+  | { readonly kind: 'reported'; readonly last: LastReport; readonly hookOwnerUid?: string };
+
 /** What a termination must not forget. */
-export interface TerminationRecord extends Omit<StoredTermination, 'observed' | 'refused' | 'unreadable' | 'reported'> {
-  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookOwnerUid`). */
+export interface TerminationRecord extends Omit<
+  StoredTermination,
+  'observed' | 'refused' | 'unreadable' | 'reported' | 'hookOwnerUid'
+> {
+  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookNote`). */
   readonly waits: readonly Wait[];
-  readonly lastReport?: LastReport;
+  readonly standing: Standing;
 }
 export type CallAttempt = z.output<typeof attempt>;
 /** What of the settings a termination holds on to; its deadline stands beside them. */
@@ -165,6 +177,7 @@ export const EMPTY_TERMINATION: TerminationRecord = {
   hooks: {},
   refusedEvictions: 0,
   waits: [],
+  standing: { kind: 'unreported' },
 };
 
 const CODEC = storedUnder(
@@ -187,17 +200,33 @@ export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
 /** Begins what is stored of the last audit line, from the deadline on: older versions have one text for both. */
 const FORCED = 'forced ';
 
-function fromStored({ observed, refused, unreadable, reported, ...rest }: StoredTermination): TerminationRecord {
+function fromStored({
+  observed,
+  refused,
+  unreadable,
+  reported,
+  hookOwnerUid,
+  ...rest
+}: StoredTermination): TerminationRecord {
   const waits: Wait[] = [];
   if (observed === true) waits.push({ kind: 'observed' });
   if (refused !== undefined) waits.push({ kind: 'refused', message: refused });
   if (unreadable !== undefined) waits.push({ kind: 'unreadable', ...unreadable });
-  if (reported === undefined) return { ...rest, waits };
-  const isForced = reported.startsWith(FORCED);
-  return { ...rest, waits, lastReport: { isForced, text: isForced ? reported.slice(FORCED.length) : reported } };
+  return { ...rest, waits, standing: standingOf(reported, hookOwnerUid) };
 }
 
-function toStored({ waits, lastReport, ...rest }: TerminationRecord): StoredTermination {
+function standingOf(reported: string | undefined, hookOwnerUid: string | undefined): Standing {
+  if (reported === undefined) {
+    return hookOwnerUid === undefined ? { kind: 'unreported' } : { kind: 'hookNote', claimUid: hookOwnerUid };
+  }
+  const isForced = reported.startsWith(FORCED);
+  return reportedAs({ isForced, text: isForced ? reported.slice(FORCED.length) : reported }, hookOwnerUid);
+}
+
+const reportedAs = (last: LastReport, hookOwnerUid: string | undefined): Standing =>
+  hookOwnerUid === undefined ? { kind: 'reported', last } : { kind: 'reported', last, hookOwnerUid };
+
+function toStored({ waits, standing, ...rest }: TerminationRecord): StoredTermination {
   const stored: StoredTermination = { ...rest };
   for (const wait of waits) {
     switch (wait.kind) {
@@ -214,7 +243,10 @@ function toStored({ waits, lastReport, ...rest }: TerminationRecord): StoredTerm
         wait satisfies never;
     }
   }
-  if (lastReport !== undefined) stored.reported = `${lastReport.isForced ? FORCED : ''}${lastReport.text}`;
+  const hookOwnerUid = hookOwnerUidOf({ standing });
+  if (hookOwnerUid !== undefined) stored.hookOwnerUid = hookOwnerUid;
+  const last = lastReportOf({ standing });
+  if (last !== undefined) stored.reported = `${last.isForced ? FORCED : ''}${last.text}`;
   return stored;
 }
 
@@ -231,12 +263,28 @@ export const waitOf = <Kind extends Wait['kind']>(
 ): Extract<Wait, { readonly kind: Kind }> | undefined =>
   value?.waits.find((wait): wait is Extract<Wait, { readonly kind: Kind }> => wait.kind === kind);
 
-/** Whether it says no more than that the hooks of its Node are called in the termination of a NodeClaim. */
-export const isHookNote = ({
-  hookOwnerUid,
-  lastReport,
-}: Pick<TerminationRecord, 'hookOwnerUid' | 'lastReport'>): boolean =>
-  hookOwnerUid !== undefined && lastReport === undefined;
+/** The last audit line; undefined: nothing was said yet. */
+export const lastReportOf = ({ standing }: Pick<TerminationRecord, 'standing'>): LastReport | undefined =>
+  standing.kind === 'reported' ? standing.last : undefined;
+
+/** The UID of the NodeClaim whose termination calls or called the hooks of the Node whose record this is. */
+export function hookOwnerUidOf({ standing }: Pick<TerminationRecord, 'standing'>): string | undefined {
+  switch (standing.kind) {
+    case 'unreported':
+      return undefined;
+    case 'hookNote':
+      return standing.claimUid;
+    case 'reported':
+      return standing.hookOwnerUid;
+  }
+}
+
+/** The record after this audit line. */
+export const withReport = (value: TerminationRecord, last: LastReport): TerminationRecord => ({
+  ...value,
+  standing: reportedAs(last, hookOwnerUidOf(value)),
+});
 
 /** Whether a termination is under way. */
-export const hasBegun = (value: TerminationRecord): boolean => value.waits.length === 0 && !isHookNote(value);
+export const hasBegun = (value: TerminationRecord): boolean =>
+  value.waits.length === 0 && value.standing.kind !== 'hookNote';

@@ -24,6 +24,7 @@ import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeTermination } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
+import { lastReportOf, withReport } from './record.ts';
 import { settingsInForce } from './settings-in-force.ts';
 import type { ObservedTermination } from './observe.ts';
 import { withTurnIntent, openStateWriter, type StateWriter } from './state-writer.ts';
@@ -105,16 +106,17 @@ export async function terminate(
   if (!saved.written) return saved;
   await reportAnswers(context, before.hooks);
   run.answers.clear();
-  if (before.lastReport === undefined) {
+  const last = lastReportOf(before);
+  if (last === undefined) {
     await reportStart(context);
-    const marked = await writer.saveForSweep({ ...writer.value(), lastReport: { isForced: false, text: STARTED } });
+    const marked = await writer.saveForSweep(withReport(writer.value(), { isForced: false, text: STARTED }));
     if (!marked.written) return marked;
     return ONWARD;
   }
-  if (isForced && !before.lastReport.isForced) {
+  if (isForced && !last.isForced) {
     await reportForce(context);
     // At once: the steps may fail for hours, and what was said is not said again.
-    const marked = await writer.saveForSweep({ ...writer.value(), lastReport: { isForced, text: '' } });
+    const marked = await writer.saveForSweep(withReport(writer.value(), { isForced, text: '' }));
     if (!marked.written) return marked;
   }
 
@@ -160,7 +162,7 @@ async function waitForStep(
   const { isForced } = context;
   const value = writer.value();
   const report = { isForced, text: `${outcome.step}: ${messageOfWait(outcome)}` };
-  const isNews = !isDeepStrictEqual(value.lastReport, report);
+  const isNews = !isDeepStrictEqual(lastReportOf(value), report);
   const becomesOverdue = value.overdue !== true && isOverdue(context);
   if (isNews) await showProgress(context, outcome);
   const refusal = value.refusals?.[outcome.step];
@@ -171,7 +173,7 @@ async function waitForStep(
   if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
   if (isNews) await reportWait(context, outcome);
   if (!isNews && !becomesOverdue) return turn;
-  const said = await writer.save({ ...value, ...(becomesOverdue && { overdue: true }), lastReport: report }, wakeTime);
+  const said = await writer.save(withReport(becomesOverdue ? { ...value, overdue: true } : value, report), wakeTime);
   return said.written ? turn : said;
 }
 
