@@ -4,7 +4,7 @@ import type { Instances } from '../ports/instances.ts';
 import { endOfCalls } from './run-time.ts';
 
 /**
- * For `createHandler(…, { others: { instances: ec2Instances } })`. The first call imports the clients, which make up more than half of a
+ * For `createHandler(…, { otherAdapters: { instances: ec2Instances } })`. The first call imports the clients, which make up more than half of a
  * function's code. A failed import is a `RetryableError` with reason `NotLoaded`, and the next call imports again.
  */
 export function ec2Instances(): Instances {

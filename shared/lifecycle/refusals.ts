@@ -214,7 +214,7 @@ const permissionIn = (message: string): string | undefined =>
 
 const BASIS_CHARS = 16;
 
-/** What `Change.restsOn` comes to, for a rule that asks `retryNotBefore` by itself. */
+/** What `RefusableChange.restsOn` comes to, for a rule that asks `retryNotBefore` by itself. */
 export function basisOf(values: readonly unknown[]): string {
   return createHash('sha256')
     .update(JSON.stringify(values.map(withoutStatus)))

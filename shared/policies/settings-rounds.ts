@@ -16,7 +16,7 @@ export interface SettingsRounds extends WakeUpRoute {
   settingsChanged(event: Pick<ClusterEvent, 'subject' | 'change' | 'resync'>): Promise<void>;
 }
 
-/** @param concerned what a change of these NodePools affects */
+/** @param findAffected what a change of these NodePools affects */
 export function createSettingsRounds(
   deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
   owner: FunctionName,
