@@ -66,7 +66,7 @@ export function storedUnder<Value>(
   const toOwn = new Map([...toStored].map(([own, stored]) => [stored ?? own, own]));
   return {
     ...codec,
-    parse: state => codec.parse(renamed(state, toOwn)),
+    parse: state => codec.parse(isJsonObject(state) ? renamed(state, toOwn) : state),
     toState: value => renamed(codec.toState(value), toStored),
   };
 }

@@ -47,7 +47,7 @@ describe('functions', () => {
   it.each(FUNCTION_NAMES)('%s gets the variables that its adapters read, and no others', name => {
     const handler = readFileSync(join(import.meta.dirname, `../../functions/${name}/handler.ts`), 'utf8');
     const [, named = '', more = ''] =
-      /createHandler\(\s*'[\w-]+',\s*\[([^\]]*)\],\s*\w+(?:,\s*\{\s*others: \{([^}]*)\})?/.exec(handler) ?? [];
+      /createHandler\(\s*'[\w-]+',\s*\[([^\]]*)\],\s*\w+(?:,\s*\{\s*otherAdapters: \{([^}]*)\})?/.exec(handler) ?? [];
     const adapters = [...named.matchAll(/'(\w+)'/g), ...more.matchAll(/(\w+):/g)];
     const read = adapters.flatMap(([, adapter]) => VARIABLES_OF[adapter ?? ''] ?? [`unknown adapter ${adapter}`]);
     expect(Object.keys(variablesOf(name)).toSorted()).toEqual([...new Set([...VARIABLES_OF_ALL, ...read])].toSorted());
