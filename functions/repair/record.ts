@@ -7,7 +7,7 @@ import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { checkedCodec, type RecordCodec, storedUnder } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
 const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
@@ -327,21 +327,21 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-type Names = readonly (readonly [from: string, to: string])[];
+type Names = ReadonlyMap<string, string>;
 
 /** The store keeps names that the code has left: of a node, … */
-const NODE: Names = [
+const NODE: Names = new Map([
   ['illness', 'incident'],
   ['others', 'otherWork'],
-];
+]);
 /** … of its incident, … */
-const INCIDENT: Names = [
+const INCIDENT: Names = new Map([
   ['wellTime', 'healthySince'],
   ['passed', 'skipped'],
   ['settling', 'recovering'],
-];
+]);
 /** … and of its attempt. */
-const ATTEMPT: Names = [['incident', 'dueCondition']];
+const ATTEMPT: Names = new Map([['incident', 'dueCondition']]);
 
 const withOwnNames = (state: JsonObject): JsonObject =>
   renamed(renamedIn(renamedIn(state, 'illness', INCIDENT), 'attempt', ATTEMPT), NODE);
@@ -349,12 +349,7 @@ const withOwnNames = (state: JsonObject): JsonObject =>
 const withStoredNames = (state: JsonObject): JsonObject =>
   renamedIn(renamedIn(renamed(state, back(NODE)), 'illness', back(INCIDENT)), 'attempt', back(ATTEMPT));
 
-const back = (names: Names): Names => names.map(([from, to]) => [to, from]);
-
-function renamed(object: JsonObject, names: Names): JsonObject {
-  const known = new Map(names);
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [known.get(key) ?? key, value]));
-}
+const back = (names: Names): Names => new Map([...names].map(([from, to]) => [to, from]));
 
 function renamedIn(state: JsonObject, part: string, names: Names): JsonObject {
   const object = state[part];

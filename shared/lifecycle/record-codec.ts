@@ -71,7 +71,8 @@ export function storedUnder<Value>(
   };
 }
 
-const renamed = (state: JsonObject, names: ReadonlyMap<string, string | undefined>): JsonObject =>
+/** The object with its fields under other names: name → other name. */
+export const renamed = (state: JsonObject, names: ReadonlyMap<string, string | undefined>): JsonObject =>
   Object.fromEntries(Object.entries(state).map(([name, value]) => [names.get(name) ?? name, value]));
 
 /** In the state of a record that a run is about to delete (`timed-record.ts`, T3); the kernel's own, no codec sees it. */

@@ -1,5 +1,6 @@
 /** What stands around Curfew in a cluster. Actors act through the API only, as users `actor:<name>`. */
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import { arrayAt, isObject } from '../../packages/kube-apiserver/src/json.ts';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { Cloud } from '../cloud.ts';
@@ -69,6 +70,10 @@ export function getSame(core: ActorApi, ref: ObjectRef, uid: string): Kubernetes
   const object = unlessRefused(() => core.get(ref));
   return object?.metadata.uid === uid ? object : undefined;
 }
+
+/** Whether a condition of the object is True. */
+export const says = ({ status = {} }: KubernetesObject, type: string): boolean =>
+  arrayAt(status, 'conditions').some(each => isObject(each) && each['type'] === type && each['status'] === 'True');
 
 /** A text field of `spec` or `status`; undefined when it is missing or empty. */
 export function textIn(part: KubernetesObject['spec'], key: string): string | undefined {

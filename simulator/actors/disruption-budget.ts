@@ -2,6 +2,7 @@
 import type { JsonObject, KubernetesObject, OwnerReference } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
+import { says } from './actor.ts';
 
 /** An eviction that was granted and whose pod does not go counts for this long. */
 const EVICTION_EXPIRES_AFTER = minutes(2);
@@ -34,11 +35,6 @@ export const hasFinished = ({ status = NOTHING }: KubernetesObject): boolean => 
   return phase === 'Succeeded' || phase === 'Failed';
 };
 
-const isReady = ({ status = NOTHING }: KubernetesObject): boolean =>
-  arrayAt(status, 'conditions').some(
-    condition => isObject(condition) && condition['type'] === 'Ready' && condition['status'] === 'True',
-  );
-
 /**
  * @param expectedPodsOfOwners as `expectedPods` has it
  * @returns the status, and when an eviction that was granted counts no more, so that it must be computed again
@@ -62,7 +58,7 @@ export function nextStatus(
     recheck = recheck === undefined || expiry < recheck ? expiry : recheck;
   }
   const currentHealthy = pods.filter(
-    pod => isReady(pod) && pod.metadata.deletionTimestamp === undefined && !(pod.metadata.name in disruptedPods),
+    pod => says(pod, 'Ready') && pod.metadata.deletionTimestamp === undefined && !(pod.metadata.name in disruptedPods),
   ).length;
   const { expected, desired } = demandOf(spec, pods.length, expectedPodsOfOwners);
   const spare = currentHealthy - desired;

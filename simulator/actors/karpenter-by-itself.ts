@@ -13,7 +13,7 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../shared/domain/time.ts';
-import type { ActorWorld, StartActor } from './actor.ts';
+import { says, type ActorWorld, type StartActor } from './actor.ts';
 import {
   disruptionOf,
   durationIn,
@@ -21,7 +21,6 @@ import {
   isHeld,
   isLeaving,
   roomIn,
-  says,
   type KarpenterCluster,
   type Managed,
 } from './karpenter-cluster.ts';

@@ -3,12 +3,10 @@ import { parseGoDuration } from '../../shared/domain/go-duration.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
-import { follow, RESOURCE_TYPES, textIn, type ActorApi } from './actor.ts';
-import { podsOfNode } from './karpenter-drain.ts';
+import { follow, RESOURCE_TYPES, says, textIn, type ActorApi } from './actor.ts';
+import { DISRUPTED, DO_NOT_DISRUPT, podsOfNode } from './karpenter-drain.ts';
 
-export const DISRUPTED_TAINT = 'karpenter.sh/disrupted';
 export const NODE_POOL_LABEL = 'karpenter.sh/nodepool';
-const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 
 /** A Node that Karpenter manages. */
 export interface Managed {
@@ -73,18 +71,13 @@ export function followCluster(core: ActorApi): KarpenterCluster {
 const isOfDaemon = ({ metadata }: KubernetesObject): boolean =>
   metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') === true;
 
-export const says = (object: KubernetesObject, type: string): boolean =>
-  arrayAt(object.status ?? {}, 'conditions').some(
-    each => isObject(each) && each['type'] === type && each['status'] === 'True',
-  );
-
 export const hasTaint = ({ spec = {} }: KubernetesObject, key: string): boolean =>
   arrayAt(spec, 'taints').some(taint => isObject(taint) && taint['key'] === key);
 
 /** It is being deleted, or somebody is about to. */
 export const isLeaving = ({ node, claim }: Managed): boolean =>
   [node, claim].some(({ metadata }) => metadata.deletionTimestamp !== undefined) ||
-  hasTaint(node, DISRUPTED_TAINT) ||
+  hasTaint(node, DISRUPTED.key) ||
   says(claim, 'DisruptionReason');
 
 /** `do-not-disrupt: "true"` on Node or NodeClaim, which holds what is voluntary. */

@@ -12,10 +12,10 @@ import {
   type EpochMs,
 } from '../../shared/domain/time.ts';
 import { arrayAt, isObject } from '../../packages/kube-apiserver/src/json.ts';
-import { getSame, refOf, RESOURCE_TYPES, unlessRefused, type ActorApi } from './actor.ts';
-import { DISRUPTED_TAINT, NODE_POOL_LABEL, says, type Managed } from './karpenter-cluster.ts';
+import { getSame, refOf, RESOURCE_TYPES, says, unlessRefused, type ActorApi } from './actor.ts';
+import { DISRUPTED, TERMINATION_TIMESTAMP } from './karpenter-drain.ts';
+import { NODE_POOL_LABEL, type Managed } from './karpenter-cluster.ts';
 
-const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
 const GIVEN_UP_AFTER = minutes(10);
 
 export interface Command extends Managed {
@@ -62,7 +62,7 @@ export function createCommands(core: ActorApi, user: string): Commands {
     running.delete(uid);
     const { node, claim, replacement, bound } = command;
     if (isCarriedOut) return act.terminate(claim, bound, now);
-    act.setTaint(node, DISRUPTED_TAINT, false);
+    act.setTaint(node, DISRUPTED.key, false);
     act.setCondition(claim, 'DisruptionReason', undefined);
     if (replacement !== undefined) act.remove('nodeclaims', replacement);
   };
@@ -70,7 +70,7 @@ export function createCommands(core: ActorApi, user: string): Commands {
   return {
     begin(command, now) {
       const { node, claim, reason, isReplaced } = command;
-      act.setTaint(node, DISRUPTED_TAINT, true);
+      act.setTaint(node, DISRUPTED.key, true);
       act.setCondition(claim, 'DisruptionReason', { status: 'True', reason, lastTransitionTime: toTimestamp(now) });
       const replacement = isReplaced ? launch(command) : undefined;
       running.set(claim.metadata.uid, { ...command, since: now, replacement });
@@ -114,9 +114,8 @@ export function createActs(core: ActorApi, user: string): Acts {
     const ref = refOf(RESOURCE_TYPES[resource], object);
     const current = getSame(core, ref, object.metadata.uid);
     if (current === undefined) return;
-    const merged = { ...body(current) };
     const options = { user, ...(subresource && { subresource }) };
-    unlessRefused(() => core.patch(ref, { type: 'merge', body: merged }, options));
+    unlessRefused(() => core.patch(ref, { type: 'merge', body: body(current) }, options));
   };
   const remove: Acts['remove'] = (resource, object) => {
     const options = { user, preconditions: { uid: object.metadata.uid } };

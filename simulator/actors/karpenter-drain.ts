@@ -8,10 +8,10 @@ import { hasFinished } from './disruption-budget.ts';
 import { tolerates } from './tolerations.ts';
 
 const USER = 'actor:karpenter';
-const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
-const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
+export const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
+export const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const MIRROR = 'kubernetes.io/config.mirror';
-const DISRUPTED = { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' };
+export const DISRUPTED = { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' };
 /** A pod that should be gone since then is stuck, and is not waited for. */
 const STUCK_AFTER = minutes(1);
 

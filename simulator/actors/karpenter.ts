@@ -19,13 +19,14 @@ import {
 } from './actor.ts';
 import {
   deletePods,
+  DISRUPTED,
   evictPods,
   firstGroup,
   podsToDrain,
   stateTermination,
   terminationTime,
 } from './karpenter-drain.ts';
-import { DISRUPTED_TAINT, hasTaint } from './karpenter-cluster.ts';
+import { hasTaint } from './karpenter-cluster.ts';
 import { createActs } from './karpenter-commands.ts';
 import { startLaunching } from './karpenter-launch.ts';
 
@@ -68,7 +69,7 @@ function terminateAndLaunch(world: ActorWorld, isOrdered: boolean): void {
     const deadline = terminationTime(claim);
     const nodes = nodesOf(core, claim, textIn(claim.status, 'providerID'));
     if (isOrdered)
-      for (const node of nodes) if (!hasTaint(node, DISRUPTED_TAINT)) acts.setTaint(node, DISRUPTED_TAINT, true);
+      for (const node of nodes) if (!hasTaint(node, DISRUPTED.key)) acts.setTaint(node, DISRUPTED.key, true);
     const pods = podsToDrain(core, nodes, now);
     const isForced = deadline !== undefined && deadline <= now;
     if (isForced) deletePods(core, pods);

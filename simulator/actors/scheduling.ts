@@ -5,7 +5,7 @@
  */
 import type { JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
-import { follow, getSame, refOf, RESOURCE_TYPES, textIn, unlessRefused, type StartActor } from './actor.ts';
+import { follow, getSame, refOf, RESOURCE_TYPES, says, textIn, unlessRefused, type StartActor } from './actor.ts';
 import { tolerates } from './tolerations.ts';
 
 const USER = 'actor:scheduler';
@@ -52,11 +52,10 @@ export const startScheduling: StartActor = ({ core, scheduler }) => {
 const isUnbound = ({ spec, metadata }: KubernetesObject): boolean =>
   textIn(spec, 'nodeName') === undefined && metadata.deletionTimestamp === undefined;
 
-function takesPods({ spec, status = {}, metadata }: KubernetesObject): boolean {
+function takesPods(node: KubernetesObject): boolean {
+  const { spec, metadata } = node;
   if (spec?.['unschedulable'] === true || metadata.deletionTimestamp !== undefined) return false;
-  return arrayAt(status, 'conditions').some(
-    condition => isObject(condition) && condition['type'] === 'Ready' && condition['status'] === 'True',
-  );
+  return says(node, 'Ready');
 }
 
 function fits(pod: KubernetesObject, node: KubernetesObject): boolean {

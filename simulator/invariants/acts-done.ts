@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import type { CheckContext, PortCall } from './invariant.ts';
-import { annotationOf, dig, listOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import { annotationOf, dig, isReservedIn, listOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 import type { Claim } from './words.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -10,7 +10,6 @@ const PROTECTED_UNTIL = 'curfew.dev/protected-until';
 const CORDON = 'curfew.dev/cordoned-by-drain';
 const ASKS_FOR_DRAIN = 'curfew.dev/drain';
 const REPAIR = 'curfew.dev/repair';
-const RESERVED = 'curfew.dev/reserved';
 /** What was so until then may still be said: others change it between a look and the words. ms */
 const SAID_WITHIN = 60_000;
 
@@ -48,8 +47,10 @@ export function createActsDone({ mirror, now, current }: Context): ActsDone {
     const had = before?.metadata.finalizers ?? [];
     const has = after?.metadata.finalizers ?? [];
     for (const name of has) {
-      if (!had.includes(name)) begin(`put on ${name} ${uid}`);
-      if (!had.includes(name)) held.set(uid, object);
+      if (!had.includes(name)) {
+        begin(`put on ${name} ${uid}`);
+        held.set(uid, object);
+      }
       begin(`have on ${name} ${uid}`);
       end(`take off ${name} ${uid}`);
     }
@@ -85,7 +86,7 @@ export function createActsDone({ mirror, now, current }: Context): ActsDone {
     const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === claimName);
     const nodeName = dig(claim, 'status', 'nodeName');
     const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === nodeName);
-    return !listOf(dig(node, 'spec', 'taints')).some(taint => dig(taint, 'key') === RESERVED);
+    return !isReservedIn(dig(node, 'spec', 'taints'));
   };
 
   /** One that cannot be told: its Node is gone, so nobody knows its instance. */

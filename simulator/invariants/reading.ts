@@ -4,6 +4,11 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 /** The annotation of a NodeClaim that makes its termination forceful from that instant on. */
 export const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
 
+/** The taint of a replacement that is not in use yet. */
+const RESERVED = 'curfew.dev/reserved';
+
+export const isReservedIn = (taints: unknown): boolean => listOf(taints).some(taint => dig(taint, 'key') === RESERVED);
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields =>

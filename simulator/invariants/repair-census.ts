@@ -6,12 +6,11 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { claimOf, poolNameOf } from './node-pool.ts';
 import type { Mirror } from './mirror.ts';
 import { repairBlockFor } from './policy-oracle.ts';
-import { annotationOf, dig, instantOf, labelOf, listOf, textOf } from './reading.ts';
+import { annotationOf, dig, instantOf, isReservedIn, labelOf, listOf, textOf } from './reading.ts';
 import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const STOPPED = 'node.cloudprovider.kubernetes.io/shutdown';
-const RESERVED = 'curfew.dev/reserved';
 const VETO = 'curfew.dev/do-not-repair';
 const VETO_OF_KARPENTER = 'karpenter.sh/do-not-repair';
 /** An hour, but for the time between two clocks. */
@@ -90,7 +89,7 @@ export function censusOf(facts: CensusFacts): Census {
     isStopped(other) ||
     (isKnownByNode(other) ? isVetoedBy(other, now) : isVetoed(other, mirror, now) || isLeftOver(other)) ||
     other.metadata.deletionTimestamp !== undefined ||
-    listOf(dig(other, 'spec', 'taints')).some(taint => dig(taint, 'key') === RESERVED);
+    isReservedIn(dig(other, 'spec', 'taints'));
   const zone = labelOf(node, ZONE_LABEL);
   const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);
   return {

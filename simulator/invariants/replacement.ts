@@ -9,17 +9,14 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { MakeCheck } from './invariant.ts';
 import { REPLACES_ANNOTATION } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
-import { annotationOf, dig, labelOf, listOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, isReservedIn, labelOf, listOf, nameOf, textOf } from './reading.ts';
 import { conditionOf, isUnhealthy } from './unhealthy-conditions.ts';
 
-const RESERVED = 'curfew.dev/reserved';
 const POOL = 'karpenter.sh/nodepool';
 /** What is due happens in five minutes; ms. */
 const LATE = 6 * 60_000;
 const PAUSE = 5 * 60_000 - 15_000;
 const HOUR = 3_600_000;
-
-const isReservedIn = (taints: unknown): boolean => listOf(taints).some(taint => dig(taint, 'key') === RESERVED);
 
 export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }) => {
   /** When the last launch of a pool came to nothing, by its name. */

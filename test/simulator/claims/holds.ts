@@ -84,7 +84,7 @@ const timesOf = (lines: readonly JsonObject[], is: Is): readonly number[] => lin
 
 function observed(
   { seed, now, name }: Context,
-  hold: Omit<Hold, 'what'> & { readonly what: string },
+  hold: Hold,
   lines: readonly JsonObject[],
   { isAct, isSaid }: { readonly isAct: Is; readonly isSaid: Is },
 ): ObservedHold {
