@@ -1,5 +1,5 @@
 /** What becomes of a repair where something changes after the pass has listed it (ADR 0023). */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
@@ -42,6 +42,22 @@ describe('a NodeClaim that changed since the pass has listed it', () => {
     await world.sweep();
     expect(verbs(world)).toEqual([]);
     expect(world.core.get(CLAIM).metadata.annotations).not.toHaveProperty([DEADLINE]);
+  });
+
+  it('I7: gives its deadline back when somebody vetoes between the deadline and the deletion', async () => {
+    const world = dueWorld();
+    const patch = world.core.patch.bind(world.core);
+    vi.spyOn(world.core, 'patch').mockImplementation((ref, change, options) => {
+      const outcome = patch(ref, change, options);
+      if (JSON.stringify(change.body).includes(`"${DEADLINE}":"`)) annotate(world, { [VETO]: 'true' });
+      return outcome;
+    });
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch']);
+    world.advance(seconds(2));
+    await world.run(seconds(5));
+    expect(world.core.get(CLAIM).metadata.annotations).not.toHaveProperty([DEADLINE]);
+    expect(world.core.get(CLAIM).metadata).not.toHaveProperty('deletionTimestamp');
   });
 
   it('is left alone by a veto also where its deadline has passed already, and nothing is to be annotated', async () => {
