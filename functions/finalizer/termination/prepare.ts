@@ -64,7 +64,7 @@ export async function prepare(
 }
 
 /** Keeps what is refused in mind. Throws what goes back to the queue. */
-async function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
+function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
   const { object, stored, record } = observed;
   const subject = subjectOf(object);
   const refusals = tries.after(stored?.refusals);
@@ -72,8 +72,6 @@ async function tryAgain(tries: Tries, refused: readonly Refused[], observed: Obs
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
   const value = { ...waiting, ...(refusals !== undefined && { refusals }) };
   const wakeTime = refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined) ?? observed.now;
-  const saved = await record.save({ subject, value, wakeTime });
   const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
-  if (goesBack !== undefined) throw goesBack;
-  return saved;
+  return record.save({ subject, value, wakeTime, goesBack });
 }
