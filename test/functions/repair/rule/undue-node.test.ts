@@ -84,17 +84,41 @@ describe('is looked at again', () => {
 describe('says', () => {
   it.each<[string, NodeView, Look, object | undefined]>([
     ['that it is tolerated', aPoolNode('n1', aCondition('Ready', 'False', at(-10))), {}, { kind: 'tolerate' }],
-    ['that it is vetoed', vetoed('true'), {}, { kind: 'vetoed' }],
-    ['whose NodeClaim is going', NODE, { claims: [GOING] }, { kind: 'finishing' }],
+    [
+      'that it is vetoed, and by whom',
+      vetoed('true'),
+      {},
+      { kind: 'vetoed', message: expect.stringMatching(/^Ready=False since .*; .*do-not-repair/) },
+    ],
+    [
+      'whose NodeClaim is going',
+      NODE,
+      { claims: [GOING] },
+      { kind: 'finishing', message: 'NodeClaim claim-n1 is being terminated' },
+    ],
     ['what is wrong with its block', NODE, { rules: TYPO }, { kind: 'refuse', message: 'a typo' }],
     ['that its condition states no time', TIMELESS, {}, { kind: 'ignore', reason: 'NoTransitionTime' }],
-    ['that its instance is stopped', STOPPED, {}, { kind: 'ignore', reason: 'InstanceStopped' }],
-    ['that the gate is closed, while it is unhealthy', NODE, { rules: CLOSED }, { kind: 'ignore', reason: 'GateOff' }],
+    [
+      'that its instance is stopped',
+      STOPPED,
+      {},
+      {
+        kind: 'ignore',
+        reason: 'InstanceStopped',
+        message: expect.stringMatching(/^Ready=False since .*; its instance is stopped, as somebody wants it$/),
+      },
+    ],
+    [
+      'that the gate is closed, while it is unhealthy',
+      NODE,
+      { rules: CLOSED },
+      { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' },
+    ],
     [
       'that no block applies, while it is unhealthy as the provider sees it',
       NODE,
       { rules: NO_BLOCK },
-      { kind: 'ignore', reason: 'NotConfigured' },
+      { kind: 'ignore', reason: 'NotConfigured', message: 'no repair block applies to the pool of this node' },
     ],
     [
       'that the gate is closed, while it is unhealthy by a condition of the user alone',
@@ -107,6 +131,12 @@ describe('says', () => {
     ['nothing of a well one while the gate is closed', WELL, { rules: CLOSED }, undefined],
     ['nothing of a well one where no block applies', WELL, { rules: NO_BLOCK }, undefined],
     ['nothing of a replacement that is not in use yet', RESERVED, {}, undefined],
+    [
+      'once that a node was reserved as a replacement meanwhile',
+      RESERVED,
+      { record: remembered(CLOCKS) },
+      { kind: 'ignore', message: 'the node is the replacement of another one, and not in use yet' },
+    ],
     ['nothing of one that was well before', WELL, { record: remembered() }, undefined],
     [
       'once that it is well again',
