@@ -75,6 +75,43 @@ describe('a NodeClaim that changed since the pass has listed it', () => {
   });
 });
 
+describe('a NodeClaim that somebody else has deleted', () => {
+  const deleted = (settings: object): RepairWorld => {
+    const world = dueWorld({ policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }], ...settings });
+    world.core.patch(CLAIM, { type: 'merge', body: { metadata: { finalizers: ['example.com/hold'] } } }, { user: 'x' });
+    world.core.delete(CLAIM);
+    return world;
+  };
+
+  it('is given a deadline that ends it sooner', async () => {
+    const world = deleted({});
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch']);
+    expect(world.core.get(CLAIM).metadata.annotations).toHaveProperty([DEADLINE]);
+  });
+
+  it('is left alone, and not said to be terminated by a repair, where none would', async () => {
+    const world = deleted({ drainBound: 'Inherit' });
+    await world.look('n1');
+    await world.run(minutes(3));
+    expect(verbs(world)).toEqual([]);
+    expect(world.events.map(({ reason }) => reason)).not.toContain('NodeRepairStarted');
+  });
+
+  it('is not said to be, either, where it was deleted between the list and the act', async () => {
+    const world = dueWorld({
+      policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
+      drainBound: 'Inherit',
+    });
+    world.core.patch(CLAIM, { type: 'merge', body: { metadata: { finalizers: ['example.com/hold'] } } }, { user: 'x' });
+    world.beforeNextIntent(async () => void world.core.delete(CLAIM));
+    await world.look('n1');
+    await world.run(minutes(3));
+    expect(verbs(world)).toEqual([]);
+    expect(world.events.map(({ reason }) => reason)).not.toContain('NodeRepairStarted');
+  });
+});
+
 describe('what somebody writes at any instant of a run', () => {
   /** The same look with an interference before each of its calls. */
   async function atEveryCall(story: (call: number) => Promise<number>): Promise<void> {
