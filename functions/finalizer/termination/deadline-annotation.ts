@@ -18,15 +18,16 @@ const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
  * is. Where that cannot be written, the deadline holds without it.
  */
 export async function writeDeadline(context: TerminationContext): Promise<boolean> {
-  const { deps, observed, run, state, deadline, isForced } = context;
+  const { deps, observed, run, deadline, isForced } = context;
   const { claim } = observed;
   if (claim?.metadata.deletionTimestamp === undefined || isForced || deadline?.source !== FROM_NODE_CLAIM) return false;
   const { name, annotations = {} } = claim.metadata;
   if (annotations[ANNOTATION] !== undefined) return false;
   const change = { annotations: { [ANNOTATION]: toTimestamp(deadline.time) } };
   const ref = { type: RESOURCES.NodeClaim, name };
-  const outcome = await run.tries.make({ key: 'writeDeadline', stored: state().refusals, restsOn: [claim] }, () =>
-    changeExactly(deps.kubernetes, ref, claim.metadata, change),
+  const outcome = await run.tries.make(
+    { key: 'writeDeadline', stored: context.state().refusals, restsOn: [claim] },
+    () => changeExactly(deps.kubernetes, ref, claim.metadata, change),
   );
   return !isRefusal(outcome);
 }

@@ -42,10 +42,12 @@ export async function prepare(
       },
       () => setFinalizers(deps, source, finalizers, finalizerMark),
     );
-    if (outcome === 'changed') changed = `${object.kind} ${object.name} changed`;
-    if (outcome === 'changed') return;
     if (isRefusal(outcome)) {
       refusals.push(outcome);
+      return;
+    }
+    if (outcome !== 'ok') {
+      changed = `${object.kind} ${object.name} ${outcome === 'gone' ? 'is gone' : 'changed'}`;
       return;
     }
     await reporter.report({

@@ -75,6 +75,22 @@ describe('a NodeClaim that changed since the pass has listed it', () => {
   });
 });
 
+describe('a Node that goes while its reboot is prepared', () => {
+  it('has no machine rebooted for it', async () => {
+    const world = dueWorld({
+      policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
+      actions: [{ type: 'Reboot', timeout: '30m' }],
+    });
+    const patch = world.core.patch.bind(world.core);
+    vi.spyOn(world.core, 'patch').mockImplementation((ref, change, options) => {
+      if (ref.type === RESOURCES.Node) world.core.delete({ type: RESOURCES.Node, name: 'n1' });
+      return patch(ref, change, options);
+    });
+    await world.look('n1');
+    expect(world.instanceCalls.filter(call => call.startsWith('reboot'))).toEqual([]);
+  });
+});
+
 describe('a NodeClaim that somebody else has deleted', () => {
   const deleted = (settings: object): RepairWorld => {
     const world = dueWorld({ policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }], ...settings });
