@@ -92,6 +92,14 @@ const anyAttempt = z.object({
 /** What somebody else is asked for: how the request is known, the same for each try, and what came of it. */
 const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
 
+/** The deadline that a termination sets on its NodeClaim. */
+const deadlineAnnotation = z.object({
+  /** The value that was set, so that it is known as ours (I7). */
+  set: z.string(),
+  /** What somebody else had set there before; given back when the attempt is called off. */
+  previous: z.optional(z.string()),
+});
+
 const attempt = z.discriminatedUnion('action', [
   /** @property bootID the machine's before */
   z.extend(anyAttempt, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
@@ -103,11 +111,8 @@ const attempt = z.discriminatedUnion('action', [
     action: z.literal('Terminate'),
     /** When EC2, which refused to say what came of it, is asked again. */
     askTime: z.optional(instant),
-    /** The annotation's value that this attempt sets, so that it is known as ours (I7). */
-    terminationTimestamp: z.optional(z.string()),
-    /** What somebody else had set there before; given back when the attempt is called off. */
-    previousTimestamp: z.optional(z.string()),
-    /** When what is left of the pods goes; absent: when they are gone, or at once where a timestamp was set. */
+    annotation: z.optional(deadlineAnnotation),
+    /** When what is left of the pods goes; absent: when they are gone, or at once where an annotation was set. */
     podsUntil: z.optional(instant),
     /** What takes the place of the node, opened before. */
     replacement: z.optional(replacement),
@@ -144,7 +149,7 @@ const ours = z.object({
   /** `ReplaceThenTerminate`: recorded before it is made. */
   replacement: z.optional(replacement),
   /** Of a termination that was called off: its annotation. */
-  annotation: z.optional(z.object({ claim: named, set: z.string(), previous: z.optional(z.string()) })),
+  annotation: z.optional(z.extend(deadlineAnnotation, { claim: named })),
 });
 
 /** What this repair has made or set, to be taken back at its end (I7). */
@@ -343,17 +348,44 @@ const INCIDENT: Names = new Map([
 /** … and of its attempt. */
 const ATTEMPT: Names = new Map([['incident', 'dueCondition']]);
 
-const withOwnNames = (state: JsonObject): JsonObject =>
-  renamed(renamedIn(renamedIn(state, 'illness', INCIDENT), 'attempt', ATTEMPT), NODE);
+const withOwnNames = (state: JsonObject): JsonObject => {
+  const inIncident = changedIn(state, 'illness', incidentOf => renamed(incidentOf, INCIDENT));
+  const inAttempt = changedIn(inIncident, 'attempt', attemptOf => withAnnotation(renamed(attemptOf, ATTEMPT)));
+  return renamed(inAttempt, NODE);
+};
 
-const withStoredNames = (state: JsonObject): JsonObject =>
-  renamedIn(renamedIn(renamed(state, back(NODE)), 'illness', back(INCIDENT)), 'attempt', back(ATTEMPT));
+const withStoredNames = (state: JsonObject): JsonObject => {
+  const inNode = renamed(state, back(NODE));
+  const inIncident = changedIn(inNode, 'illness', incidentOf => renamed(incidentOf, back(INCIDENT)));
+  return changedIn(inIncident, 'attempt', attemptOf => withTimestamps(renamed(attemptOf, back(ATTEMPT))));
+};
 
 const back = (names: Names): Names => new Map([...names].map(([from, to]) => [to, from]));
 
-function renamedIn(state: JsonObject, part: string, names: Names): JsonObject {
+function changedIn(state: JsonObject, part: string, change: (object: JsonObject) => JsonObject): JsonObject {
   const object = state[part];
-  return isJsonObject(object) ? { ...state, [part]: renamed(object, names) } : state;
+  return isJsonObject(object) ? { ...state, [part]: change(object) } : state;
+}
+
+/** The store has what a termination sets, and what it replaces, beside each other in its attempt. */
+function withAnnotation({
+  terminationTimestamp: set,
+  previousTimestamp: previous,
+  ...attemptOf
+}: JsonObject): JsonObject {
+  if (set === undefined) return attemptOf;
+  return { ...attemptOf, annotation: { set, ...(previous !== undefined && { previous }) } };
+}
+
+/** The opposite of `withAnnotation`. */
+function withTimestamps({ annotation, ...attemptOf }: JsonObject): JsonObject {
+  if (!isJsonObject(annotation)) return attemptOf;
+  const { set: terminationTimestamp, previous } = annotation;
+  return {
+    ...attemptOf,
+    ...(terminationTimestamp !== undefined && { terminationTimestamp }),
+    ...(previous !== undefined && { previousTimestamp: previous }),
+  };
 }
 
 const conditionOfBefore = z.object({
