@@ -301,10 +301,16 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
 
 const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
 
-export const nodeCodec: RecordCodec<NodeRecord> = {
-  ...checkedNode,
-  toState: value => withStoredNames(checkedNode.toState(value)),
-};
+export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(
+  { incident: 'illness', otherWork: 'others' },
+  {
+    ...checkedNode,
+    toState: value => {
+      const state = changedIn(checkedNode.toState(value), 'attempt', attemptStored);
+      return changedIn(state, 'incident', each => renamed(each, STORED_INCIDENT));
+    },
+  },
+);
 
 export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
   { attemptsOfBefore: 'carried' },
@@ -332,61 +338,30 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-type Names = ReadonlyMap<string, string>;
+type Change = (object: JsonObject) => JsonObject;
 
-/** The store keeps names that the code has left: of a node, … */
-const NODE: Names = new Map([
-  ['illness', 'incident'],
-  ['others', 'otherWork'],
-]);
-/** … of its incident, … */
-const INCIDENT: Names = new Map([
-  ['wellTime', 'healthySince'],
-  ['passed', 'skipped'],
-  ['settling', 'recovering'],
-]);
-/** … and of its attempt. */
-const ATTEMPT: Names = new Map([['incident', 'dueCondition']]);
+/** The store keeps names that the code has left: of an incident, … */
+const INCIDENT = { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' };
+const STORED_INCIDENT = new Map(Object.entries(INCIDENT));
+const OWN_INCIDENT = new Map([...STORED_INCIDENT].map(([own, stored]) => [stored, own]));
 
-const withOwnNames = (state: JsonObject): JsonObject => {
-  const inIncident = changedIn(state, 'illness', incidentOf => renamed(incidentOf, INCIDENT));
-  const inAttempt = changedIn(inIncident, 'attempt', attemptOf => withAnnotation(renamed(attemptOf, ATTEMPT)));
-  return renamed(inAttempt, NODE);
+/** … and of an attempt, where the two values of an annotation stand beside each other. */
+const attemptStored: Change = ({ dueCondition: condition, annotation, ...rest }) => {
+  const { set, previous } = isJsonObject(annotation) ? annotation : {};
+  return { ...rest, ...toJson({ incident: condition, terminationTimestamp: set, previousTimestamp: previous }) };
 };
+const attemptRead: Change = ({ incident: condition, terminationTimestamp: set, previousTimestamp, ...rest }) => ({
+  ...rest,
+  ...(condition !== undefined && { dueCondition: condition }),
+  ...(set !== undefined && {
+    annotation: { set, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) },
+  }),
+});
 
-const withStoredNames = (state: JsonObject): JsonObject => {
-  const inNode = renamed(state, back(NODE));
-  const inIncident = changedIn(inNode, 'illness', incidentOf => renamed(incidentOf, back(INCIDENT)));
-  return changedIn(inIncident, 'attempt', attemptOf => withTimestamps(renamed(attemptOf, back(ATTEMPT))));
-};
-
-const back = (names: Names): Names => new Map([...names].map(([from, to]) => [to, from]));
-
-function changedIn(state: JsonObject, part: string, change: (object: JsonObject) => JsonObject): JsonObject {
+const changedIn = (state: JsonObject, part: string, change: Change): JsonObject => {
   const object = state[part];
   return isJsonObject(object) ? { ...state, [part]: change(object) } : state;
-}
-
-/** The store has what a termination sets, and what it replaces, beside each other in its attempt. */
-function withAnnotation({
-  terminationTimestamp: set,
-  previousTimestamp: previous,
-  ...attemptOf
-}: JsonObject): JsonObject {
-  if (set === undefined) return attemptOf;
-  return { ...attemptOf, annotation: { set, ...(previous !== undefined && { previous }) } };
-}
-
-/** The opposite of `withAnnotation`. */
-function withTimestamps({ annotation, ...attemptOf }: JsonObject): JsonObject {
-  if (!isJsonObject(annotation)) return attemptOf;
-  const { set: terminationTimestamp, previous } = annotation;
-  return {
-    ...attemptOf,
-    ...(terminationTimestamp !== undefined && { terminationTimestamp }),
-    ...(previous !== undefined && { previousTimestamp: previous }),
-  };
-}
+};
 
 const conditionOfBefore = z.object({
   conditionType: z.string(),
@@ -403,7 +378,12 @@ const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z
  * record of the pool.
  */
 function nodeOfBefore(state: JsonObject): JsonObject {
-  if (state['clocks'] !== undefined) return withOwnNames(state);
+  if (state['clocks'] !== undefined)
+    return changedIn(
+      changedIn(state, 'incident', each => renamed(each, OWN_INCIDENT)),
+      'attempt',
+      attemptRead,
+    );
   const { incident: condition, pool, episodes = [] } = state;
   const clocks = condition === undefined ? {} : clockOf(conditionOfBefore.parse(condition));
   return {
