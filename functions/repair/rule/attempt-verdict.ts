@@ -240,9 +240,7 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
   const record = { ...judged.record, attempt };
   const over = withoutAttempt(record, attempt);
   if (!isUnhealthy) {
-    const stays = isReleased
-      ? `NodeClaim ${attempt.replacement?.name ?? ''} stays beside it`
-      : 'its replacement is not needed';
+    const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
     const message = `the node is well again while it was being replaced, attempt ${attempt.number}: ${stays}`;
     return { ...IDLE, record: over, verdict: { kind: 'recovered', node, attempt, message }, takesBack: true };
   }
