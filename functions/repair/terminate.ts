@@ -44,7 +44,7 @@ async function deleteClaim(
   const { name, uid } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };
   let { resourceVersion } = claim;
-  const { terminationTimestamp: wanted } = attempt;
+  const wanted = attempt.annotation?.set;
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
   const isMarked = deadline === undefined || endsBy(claim, deadline);
   if (wanted !== undefined && !isMarked) {
