@@ -116,7 +116,7 @@ export function createKarpenterReboots(
 
   const observe = (managed: Managed, now: EpochMs): void => {
     const { node, claim } = managed;
-    const since = parseTimestamp(textAt(conditionOf(claim, 'Initialized'), 'lastTransitionTime') ?? '');
+    const since = sinceOf(claim, 'Initialized');
     const bound = boundOf(claim);
     if (since !== undefined && addDuration(since, BACK_WITHIN) < now)
       return giveUp(managed, bound === 'unreadable' ? undefined : bound, now);
@@ -141,8 +141,8 @@ export function createKarpenterReboots(
       for (const managed of cluster.managed()) {
         const { claim } = managed;
         if (claim.metadata.deletionTimestamp !== undefined || !says(claim, 'Rebooting')) continue;
-        const { reason, lastTransitionTime = '' } = conditionOf(claim, 'Rebooting');
-        const since = parseTimestamp(String(lastTransitionTime)) ?? now;
+        const { reason } = conditionOf(claim, 'Rebooting');
+        const since = sinceOf(claim, 'Rebooting') ?? now;
         if (reason === 'RebootRequested') carryOut(managed, since, now);
         if (reason === 'RebootIssued') observe(managed, now);
       }
@@ -152,12 +152,14 @@ export function createKarpenterReboots(
 
 /** When the last reboot of it ended; undefined: it was never rebooted, or is being. */
 export function lastRebootEnd(claim: KubernetesObject): EpochMs | undefined {
-  const { status, lastTransitionTime } = conditionOf(claim, 'Rebooting');
-  return status === 'False' ? parseTimestamp(String(lastTransitionTime)) : undefined;
+  return conditionOf(claim, 'Rebooting')['status'] === 'False' ? sinceOf(claim, 'Rebooting') : undefined;
 }
 
 const conditionOf = ({ status = {} }: KubernetesObject, type: string): JsonObject =>
   arrayAt(status, 'conditions').find((each): each is JsonObject => isObject(each) && each['type'] === type) ?? {};
+
+const sinceOf = (claim: KubernetesObject, type: string): EpochMs | undefined =>
+  parseTimestamp(textAt(conditionOf(claim, type), 'lastTransitionTime') ?? '');
 
 const bootOf = ({ status = {} }: KubernetesObject): string => textAt(objectAt(status, 'nodeInfo'), 'bootID') ?? '';
 
