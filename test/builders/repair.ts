@@ -12,7 +12,7 @@ import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
 import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
-import type { Gate, RepairRules } from '../../functions/repair/rule/verdict.ts';
+import type { Gate, JudgeContext, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);
@@ -119,6 +119,37 @@ export interface PoolWorld {
   readonly decide?: typeof decide;
 }
 
+/** What a look at one node rests on, beside the node. */
+export interface Look extends Partial<Omit<JudgeContext, 'owners' | 'claims' | 'nodesByName'>> {
+  readonly claims?: readonly NodeClaimView[];
+  /** Other nodes of the pool. */
+  readonly others?: readonly NodeView[];
+  /** What is remembered of the node. */
+  readonly record?: NodeRecord | undefined;
+}
+
+function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 'others' | 'record'>): JudgeContext {
+  const owned = claims ?? nodes.map(node => claimOf(node));
+  return {
+    now: addDuration(T, minutes(30)),
+    pool: 'default',
+    rules: someRules(),
+    owners: indexOwners(nodes, owned),
+    claims: new Map(owned.map(claim => [claim.uid, claim])),
+    observedTimes: new Map(),
+    changesTime: undefined,
+    drainEnds: new Map(),
+    asked: new Map(),
+    basisOf: () => '',
+    nodesByName: new Map(nodes.map(node => [node.name, node])),
+    ...given,
+  };
+}
+
+/** What a pass finds of one node, before the pool decides. */
+export const aFinding = (node: NodeView, { record, others = [], ...given }: Look = {}): PresentNode =>
+  judgeNode(contextOf([node, ...others], given), node, record);
+
 /** What a pass decides over these nodes, each with its NodeClaim. */
 export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWorld> = {}): PoolDecision {
   const world: PoolWorld = {
@@ -133,19 +164,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   };
   const { now, pool, rules, claims, records, state, gate } = world;
   const settings = readableSettings(rules);
-  const context = {
-    now,
-    pool,
-    rules,
-    owners: indexOwners(nodes, claims),
-    claims: new Map(claims.map(claim => [claim.uid, claim])),
-    observedTimes: new Map<string, EpochMs>(),
-    changesTime: undefined,
-    drainEnds: new Map(),
-    asked: new Map<string, string>(),
-    basisOf: () => '',
-    nodesByName: new Map(nodes.map(node => [node.name, node])),
-  };
+  const context = contextOf(nodes, { now, pool, rules, claims });
   const findings = nodes.map(node => judgeNode(context, node, records[node.uid]));
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
@@ -185,7 +204,7 @@ export function anAttempt(name: string, overrides: Partial<Attempt> = {}): Attem
     action: 'Terminate',
     key: 'Terminate||3600000',
     until: addDuration(time, hours(1)),
-    terminationTimestamp: '2024-11-01T15:32:48Z',
+    annotation: { set: '2024-11-01T15:32:48Z' },
     ...overrides,
   };
 }

@@ -2,7 +2,7 @@
  * What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action
  * follows. Pure.
  */
-import { accepted, calledOff, describe, endsBy, runOverTime, withoutAttempt } from './attempt.ts';
+import { accepted, calledOff, describe, runOverTime, withoutAttempt } from './attempt.ts';
 import {
   answerOf,
   allActionsOf,
@@ -31,6 +31,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import { endsBy } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { retryNotBefore } from '../../../shared/domain/refusal.ts';
 import {
@@ -101,7 +102,7 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
       if (attempt.claim === undefined) return false;
       const claim = claims.get(attempt.claim.uid);
       if (claim?.deletionTime === undefined) return claim === undefined;
-      const deadline = parseTimestamp(attempt.terminationTimestamp ?? '');
+      const deadline = parseTimestamp(attempt.annotation?.set ?? '');
       return deadline === undefined || endsBy(claim, latest(now, deadline));
     }
   }
@@ -240,9 +241,7 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
   const record = { ...judged.record, attempt };
   const over = withoutAttempt(record, attempt);
   if (!isUnhealthy) {
-    const stays = isReleased
-      ? `NodeClaim ${attempt.replacement?.name ?? ''} stays beside it`
-      : 'its replacement is not needed';
+    const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
     const message = `the node is well again while it was being replaced, attempt ${attempt.number}: ${stays}`;
     return { ...IDLE, record: over, verdict: { kind: 'recovered', node, attempt, message }, takesBack: true };
   }

@@ -7,18 +7,17 @@ import type { Candidate, LadderAction } from './verdict.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import {
+  deadlineBy,
   NODE_POOL_LABEL,
   type NodeClaimView,
   TERMINATION_TIMESTAMP_ANNOTATION,
 } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import type { DrainBound } from '../../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
   type EpochMs,
-  isDue,
   latest,
   parseTimestamp,
   toIsoText,
@@ -80,15 +79,8 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
 }
 
 /** What a termination sets on its NodeClaim. */
-function annotationOf({
-  claim,
-  terminationTimestamp: set,
-  previousTimestamp: previous,
-}: AttemptOf<'Terminate'>): Ours['annotation'] {
-  return set !== undefined && claim !== undefined
-    ? { claim, set, ...(previous !== undefined && { previous }) }
-    : undefined;
-}
+const annotationOf = ({ claim, annotation }: AttemptOf<'Terminate'>): Ours['annotation'] =>
+  annotation && claim && { ...annotation, claim };
 
 /** The attempt is called off: not taken. */
 export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
@@ -153,7 +145,7 @@ function deadlineOf(
   { finding: { record }, due, unfinished }: Candidate,
   claim: NodeClaimView,
   now: EpochMs,
-): Pick<AttemptOf<'Terminate'>, 'terminationTimestamp' | 'previousTimestamp' | 'podsUntil'> {
+): Pick<AttemptOf<'Terminate'>, 'annotation' | 'podsUntil'> {
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const standing = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
@@ -161,25 +153,16 @@ function deadlineOf(
   const known = [before?.action === 'Terminate' ? annotationOf(before) : undefined, record?.ours?.annotation];
   const ours = set === undefined ? undefined : known.find(each => each?.set === set);
   const previous = ours === undefined ? set : ours.previous;
-  const wanted = deadlineBy(due.entryPolicy.drainBound, claim, now);
+  const wanted = deadlineBy(claim, due.entryPolicy.drainBound, now);
   const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
   const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
   const podsUntil = earliest(standing, wanted);
   return {
-    ...(timestamp !== undefined && { terminationTimestamp: timestamp }),
-    ...(timestamp !== undefined && previous !== undefined && { previousTimestamp: previous }),
+    ...(timestamp !== undefined && {
+      annotation: { set: timestamp, ...(previous !== undefined && { previous }) },
+    }),
     ...(podsUntil !== undefined && { podsUntil }),
   };
-}
-
-/** When the remaining pods are ended; undefined: never, the termination waits for them. */
-function deadlineBy(
-  bound: DrainBound,
-  { terminationGracePeriod: own }: NodeClaimView,
-  now: EpochMs,
-): EpochMs | undefined {
-  const time = bound === 'Inherit' || (own !== undefined && own < bound) ? own : bound;
-  return time === undefined ? undefined : addDuration(now, time);
 }
 
 /** What an act does, when it begins. @param isObserved mode `Observe` leaves it out */
@@ -208,9 +191,9 @@ export function describeAct(attempt: Attempt, isObserved = false): string {
 }
 
 /** What a termination means for the pods of the node. */
-function podsText({ time, podsUntil, terminationTimestamp }: AttemptOf<'Terminate'>): string {
+function podsText({ time, podsUntil, annotation }: AttemptOf<'Terminate'>): string {
   if (podsUntil === undefined)
-    return terminationTimestamp === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
+    return annotation === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
   return podsUntil <= time ? ' forcefully' : `, and its pods have until ${toTimestamp(podsUntil)}`;
 }
 
@@ -225,7 +208,7 @@ export const isUnbounded = (attempt: Attempt): boolean =>
   attempt.action === 'Terminate' &&
   attempt.claim !== undefined &&
   attempt.podsUntil === undefined &&
-  attempt.terminationTimestamp === undefined;
+  attempt.annotation === undefined;
 
 /** What is remembered of a node at first. */
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
@@ -236,12 +219,6 @@ export const newNode = (name: string, pool: string | undefined): NodeRecord => (
   number: 0,
   episodes: [],
 });
-
-/** Whether the NodeClaim has a deadline that is no later. Karpenter replaces one that does not parse. */
-export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
-  const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
-  return deadline !== undefined && isDue(time, deadline);
-}
 
 /** Adds an act, and drops those that no allowance counts any more. */
 function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]): readonly Act[] {

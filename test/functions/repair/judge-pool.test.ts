@@ -1,5 +1,6 @@
 /** What a pass reads on for, and which nodes it judges anew by that. */
 import { describe, expect, it } from 'vitest';
+import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { type JudgedPool, judgeNode, judgePool, nextRead } from '../../../functions/repair/rule/node-verdict.ts';
 import type { PoolFacts } from '../../../functions/repair/rule/pool-facts.ts';
 import { NEW_POOL } from '../../../functions/repair/record.ts';
@@ -7,13 +8,20 @@ import { activity } from '../../../shared/contract/budget-schedule.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { statementsOf } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import { aCondition, aPoolNode, claimOf, someRules, someSettings, T } from '../../builders/repair.ts';
+import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, someSettings, T } from '../../builders/repair.ts';
 
 const NOW = addDuration(T, minutes(30));
 const due = aPoolNode('due');
 const tolerated = aPoolNode('tolerated', aCondition('Ready', 'False', NOW));
 const OFF = { freeze: 'Off', zoneOutage: 'Off' };
 const LIMITS = { limits: { basis: 'a@1', binding: [] } };
+
+const NO_BLOCK = someRules({}, { settings: undefined });
+const well = aPoolNode('well', READY);
+const NODES = { kind: 'nodes', nodes: [due] } as const;
+/** What was said last of the node that is due. */
+const said = (code: string): PoolFacts['records'] =>
+  new Map([[due.uid, { isOld: false, value: { ...newNode('due', 'default'), said: { code, time: T, times: {} } } }]]);
 
 /** A pool of these nodes, each with its NodeClaim but for the unclaimed ones. */
 function facts(
@@ -64,6 +72,29 @@ describe('a pass reads on', () => {
       { kind: 'dueFacts', countsCluster: true },
     ],
     ['for it once', facts([due], { dueFacts: { cluster: cluster([due]), asked: new Map() } }), undefined],
+    ['for the cluster when one of several is due', facts([tolerated, due]), { kind: 'dueFacts', countsCluster: true }],
+    [
+      'for the cluster where the nodes have no NodePool: their threshold counts it',
+      facts([due], { pool: undefined, rules: { rules: someRules(OFF), pool: undefined } }),
+      { kind: 'dueFacts', countsCluster: true },
+    ],
+    [
+      'for nothing where no block can be read',
+      facts([due], { rules: { rules: NO_BLOCK, pool: undefined } }),
+      undefined,
+    ],
+    [
+      'for a node whose NodeClaim is not certain',
+      facts([due], { claims: new Map(['a', 'b'].map(name => [name, claimOf(due, { name, uid: name })])) }),
+      { kind: 'nodes', nodes: [due] },
+    ],
+    [
+      'for no node whose NodeClaim is certain, held or well',
+      facts([well, due], { dueFacts: { cluster: undefined, asked: new Map([['due', 'a Lease']]) } }),
+      undefined,
+    ],
+    ['for no node of which that was said before', facts([due], { records: said('unclaimed') }, [due]), undefined],
+    ['for a node of which something else was said before', facts([due], { records: said('due') }, [due]), NODES],
     ['for a node that nobody seems to own', facts([due], {}, [due]), { kind: 'nodes', nodes: [due] }],
     ['for that once', facts([due], { stillThere: new Map([[due.uid, true]]) }, [due]), undefined],
   ])('%s', (_, known, expected) => {
@@ -104,6 +135,61 @@ describe('a node is judged', () => {
     const other = { ...aPoolNode('other'), providerID: due.providerID };
     const { names } = again(known, { dueFacts: { cluster: cluster([due, tolerated, other]), asked: new Map() } });
     expect(names).toEqual(['due']);
+  });
+
+  it('anew, where its NodeClaim has changed', () => {
+    const claims = new Map([due, tolerated].map(node => [`uid-claim-${node.name}`, claimOf(node)]));
+    const changed = { ...claimOf(due), annotations: { 'curfew.dev/do-not-repair': 'true' } };
+    const before = facts([due, tolerated], { claims });
+    const { names, judged } = again(before, { claims: new Map([...claims, [changed.uid, changed]]) });
+    expect(names).toEqual(['due']);
+    expect(judged.present[0]?.verdict).toMatchObject({ kind: 'vetoed' });
+  });
+
+  it('anew, where yet another node states its instance', () => {
+    const twin = (name: string): NodeView => ({ ...aPoolNode(name), providerID: due.providerID });
+    const before = facts([due, tolerated], { labelled: [due, tolerated, twin('a')] });
+    expect(again(before, { labelled: [due, tolerated, twin('a')] }).names).toEqual([]);
+    expect(again(before, { labelled: [due, tolerated, twin('a'), twin('b')] }).names).toEqual(['due']);
+  });
+
+  it('by the nodes of its own pool also where the list of the cluster lacks one', () => {
+    const twin = { ...aPoolNode('twin'), providerID: due.providerID };
+    const dueFacts = { cluster: cluster([due]), asked: new Map<string, string>() };
+    const both = facts([due, twin], { dueFacts }, [twin]);
+    expect(judgePool(both, judgeNode).present[0]?.verdict).toMatchObject({ reason: 'AmbiguousNodeClaim' });
+  });
+
+  it('for the first time, where it was of no concern before', () => {
+    const { names } = again(facts([due, tolerated], { concerned: [due] }), { concerned: [due, tolerated] });
+    expect(names).toEqual(['tolerated']);
+  });
+
+  it('with the replacement that takes its place', () => {
+    const record = {
+      ...newNode('due', 'default'),
+      clocks: { 'Ready=False': { start: T, stated: T } },
+      attempt: anAttempt('due', { action: 'Replace', key: 'Replace||900000', replacement: { name: 'r1', uid: 'r1' } }),
+    };
+    const fresh = aPoolNode('fresh', READY);
+    const claim = claimOf(fresh, { name: 'r1', uid: 'r1', conditions: [aCondition('Initialized', 'True')] });
+    const rules = {
+      rules: someRules({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
+      pool: undefined,
+    };
+    const claims = new Map([claimOf(due), claim].map(each => [each.uid, each]));
+    const records = new Map([[due.uid, { value: record, isOld: false }]]);
+    const { present } = judgePool(facts([due, fresh], { rules, claims, records, concerned: [due] }), judgeNode);
+    expect(present[0]?.verdict).toMatchObject({ kind: 'due', replacement: { name: 'r1', node: 'fresh' } });
+  });
+
+  it('also where its Node is gone', () => {
+    const attempt = anAttempt('gone');
+    const claim = claimOf(aPoolNode('gone'), { deletionTime: T });
+    const gone = new Map([['uid-gone', { ...newNode('gone', 'default'), attempt }]]);
+    const of = (claims: PoolFacts['claims']) => judgePool(facts([due], { gone, claims }), judgeNode).findings.slice(1);
+    expect(of(new Map([[claim.uid, claim]]))).toMatchObject([{ kind: 'gone', state: 'followed' }]);
+    expect(of(new Map())).toMatchObject([{ kind: 'gone', node: { name: 'gone', uid: 'uid-gone' }, state: 'idle' }]);
   });
 
   it('as nothing, once another Node has its name', () => {

@@ -16,6 +16,7 @@ const GOING = claimOf(node, {
 });
 const SILENT = aCondition('Ready', 'Unknown');
 const REBOOTS = { actions: [{ type: 'Reboot' }] };
+const LATER = { actions: [{ type: 'Reboot' }, { type: 'Terminate', timeout: '1h' }] };
 const CONFIRMS = { policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }] };
 
 /** A termination of n1 was granted, and n1 is looked at once more. */
@@ -40,6 +41,11 @@ it.each<[string, Partial<SecondLook>, string]>([
   ['of a NodeClaim that goes forcefully', { claim: GOING }, 'overtaken'],
   ['of one that goes forcefully as the pass has listed it', { claim: GOING, isClaimListed: true }, 'readClaim'],
   ['of one that goes, in mode Observe', { claim: GOING, rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
+  ['under no limits', { isCounted: false }, 'act'],
+  ['of a node whose NodeClaim went', { claim: undefined }, 'calledOff'],
+  ['by no block any more', { rules: someRules({}, { settings: undefined }) }, 'calledOff'],
+  ['by a block that cannot be read', { rules: someRules({}, { settings: { invalid: 'a typo' } }) }, 'calledOff'],
+  ['by a list that has it among others', { rules: someRules(LATER) }, 'act'],
   ['by a list that has it no more', { rules: someRules(REBOOTS) }, 'calledOff'],
   [
     'by an entry that asks EC2 since',

@@ -1,0 +1,353 @@
+/** Which action a due node gets, and what follows it: actions that were taken, refused, unfinished, or cannot be launched now. */
+import { describe, expect, it } from 'vitest';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import {
+  allActionsOf,
+  answerOf,
+  dueOf,
+  isBeforeReboot,
+  keyOf,
+  ladderOf,
+  nextAction,
+  refusedUntil,
+  takenBefore,
+  terminationAfter,
+  verdictOf,
+} from '../../../../functions/repair/rule/ladder.ts';
+import type { Act, Attempt, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { LadderAction, PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
+import type { Refusal } from '../../../../shared/domain/refusal.ts';
+import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
+import { aFinding, anAttempt, aPoolNode, type Look, someRules, someSettings, T } from '../../../builders/repair.ts';
+
+const NOW = addDuration(T, minutes(30));
+/** Minutes from now; negative: before. */
+const at = (minute: number): EpochMs => addDuration(NOW, toDurationMs(minute * 60_000));
+const NODE = aPoolNode('n1');
+const REBOOT = 'Reboot||600000';
+const FIX = 'CustomResource|fix.yaml|300000';
+const REPLACE = 'Replace||900000';
+const TERMINATE = 'Terminate||3600000';
+const KINDS: Readonly<Record<string, JsonObject>> = {
+  reboot: { type: 'Reboot', timeout: '10m' },
+  fix: { type: 'CustomResource', template: 'fix.yaml', timeout: '5m' },
+  replace: { type: 'ReplaceThenTerminate', timeout: '15m' },
+  terminate: { type: 'Terminate', timeout: '1h' },
+};
+const listOf = (text: string): readonly JsonObject[] => text.split(' ').map(name => KINDS[name] ?? {});
+const ladder = (text: string): readonly LadderAction[] => ladderOf(someSettings({ actions: listOf(text) }));
+const refused = (cause: Refusal['cause'], first: number, last = first, count = 1): Refusal => ({
+  cause,
+  message: `no by ${cause}`,
+  basis: '',
+  count,
+  firstTime: at(first),
+  lastTime: at(last),
+});
+const acts = (key: string, ...times: readonly number[]): readonly Act[] =>
+  times.map(time => ({ key, action: 'Reboot', time: at(time) }));
+
+/** The node is due, with these actions. */
+function look(actions: string, more: Partial<NodeRecord> = {}, given: Look = {}): PresentNode {
+  const clocks = { 'Ready=False': { start: T, stated: T } };
+  return aFinding(NODE, {
+    rules: someRules({ actions: listOf(actions) }),
+    record: { ...newNode('n1', 'default'), clocks, ...more },
+    ...given,
+  });
+}
+const taken = (...keys: readonly string[]): Partial<NodeRecord> => ({ incident: { type: 'Ready', taken: keys } });
+
+describe('a due node gets', () => {
+  it.each<[string, string, Partial<NodeRecord>, Look, string, readonly string[]]>([
+    ['the first action, and the others follow', 'reboot fix terminate', {}, {}, REBOOT, [FIX, TERMINATE]],
+    ['what follows the one that was taken', 'reboot fix terminate', taken(REBOOT), {}, FIX, [TERMINATE]],
+    ['an earlier one, and what was taken does not follow', 'reboot fix terminate', taken(FIX), {}, REBOOT, [TERMINATE]],
+    ['the last action, and nothing follows', 'reboot terminate', taken(REBOOT), {}, TERMINATE, []],
+    [
+      'what follows the one that was refused',
+      'reboot fix terminate',
+      { refusals: { [REBOOT]: refused('request', 0) } },
+      {},
+      FIX,
+      [TERMINATE],
+    ],
+    [
+      'what was refused under another basis',
+      'reboot terminate',
+      { refusals: { [REBOOT]: refused('request', 0) } },
+      { basisOf: claim => `${claim?.uid}` },
+      REBOOT,
+      [TERMINATE],
+    ],
+    ['a replacement', 'replace terminate', {}, {}, REPLACE, [TERMINATE]],
+    [
+      'no replacement that did not become ready where something follows',
+      'replace terminate',
+      { incident: { type: 'Ready', taken: [], skipped: [REPLACE] } },
+      {},
+      TERMINATE,
+      [],
+    ],
+    ['no replacement while the pool launches none', 'replace terminate', {}, { launchesFrom: at(1) }, TERMINATE, []],
+    [
+      'a replacement once the pool launches again',
+      'replace terminate',
+      {},
+      { launchesFrom: at(0) },
+      REPLACE,
+      [TERMINATE],
+    ],
+    [
+      'a replacement again where nothing follows it',
+      'replace',
+      { incident: { type: 'Ready', taken: [], skipped: [REPLACE] } },
+      {},
+      REPLACE,
+      [],
+    ],
+    ['in place what is in place while the pool launches none', 'reboot', {}, { launchesFrom: at(1) }, REBOOT, []],
+  ])('%s', (_, actions, record, given, action, rest) => {
+    const finding = look(actions, record, given);
+    const due = dueOf(finding);
+    expect(due && keyOf(due.action)).toBe(action);
+    expect(due?.rest.map(keyOf)).toEqual(rest);
+    expect(finding.record?.incident).toMatchObject({ type: 'Ready', taken: record.incident?.taken ?? [] });
+    expect(verdictOf(finding)).toBeUndefined();
+    expect(finding.time).toBeUndefined();
+  });
+
+  it('in another incident what it had last in the one before, and that place is remembered', () => {
+    const before = { type: 'Ready', key: FIX, time: at(-60) };
+    const finding = look('reboot fix terminate', { before, acts: acts(FIX, -60) });
+    expect(dueOf(finding)?.action).toMatchObject({ type: 'CustomResource' });
+    expect(finding.record?.incident).toEqual({ type: 'Ready', taken: [REBOOT] });
+  });
+
+  it('the attempt that another run did not carry out, if that is what it gets', () => {
+    const time = at(-10);
+    const terminate = anAttempt('n1', { phase: 'intended', time });
+    const unfinished = (actions: string): Attempt | undefined =>
+      dueOf(look(actions, { attempt: terminate, number: 1 }))?.unfinished;
+    const claims = { claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
+    expect(unfinished('terminate')).toMatchObject({ number: 1, phase: 'intended', time, ...claims });
+    expect(unfinished('reboot terminate')).toBeUndefined();
+  });
+});
+
+describe('a due node waits', () => {
+  it.each<[string, string, Partial<NodeRecord>, Look, number, object]>([
+    [
+      'for what was refused, where nothing else is left',
+      'terminate',
+      { refusals: { [TERMINATE]: refused('request', 0) } },
+      {},
+      1,
+      {
+        kind: 'retry',
+        message: expect.stringContaining('refused: no by request; it is tried again at 2024-11-01T15:33:48Z'),
+      },
+    ],
+    [
+      'for the first of several that were refused',
+      'reboot fix terminate',
+      {
+        refusals: {
+          [REBOOT]: refused('request', 0, 0, 3),
+          [FIX]: refused('request', 0, 0, 2),
+          [TERMINATE]: refused('request', 0, 0, 4),
+        },
+      },
+      {},
+      2,
+      { kind: 'retry', message: expect.stringContaining('no by request') },
+    ],
+    [
+      'for what was refused, although the pool launches replacements again before',
+      'replace terminate',
+      { refusals: { [TERMINATE]: refused('request', 0, 0, 3) } },
+      { launchesFrom: at(1) },
+      4,
+      { kind: 'retry' },
+    ],
+    [
+      'until the pool launches replacements again',
+      'replace',
+      {},
+      { launchesFrom: at(3) },
+      3,
+      {
+        kind: 'blocked',
+        reason: 'ReplacementUnavailable',
+        message: expect.stringContaining('no replacement can be launched: it is tried again at 2024-11-01T15:35:48Z'),
+        dueCondition: { conditionType: 'Ready' },
+      },
+    ],
+    [
+      'in vain where all was taken',
+      'reboot terminate',
+      taken(REBOOT, TERMINATE),
+      {},
+      5,
+      {
+        kind: 'exhausted',
+        message:
+          'every action of repair.actions (Reboot 10m0s, Terminate 1h0m0s) was taken or has no attempt left, no further action is set',
+      },
+    ],
+    [
+      'for an allowance',
+      'reboot',
+      { acts: acts(REBOOT, -1438, -60) },
+      {},
+      2,
+      {
+        kind: 'exhausted',
+        message: expect.stringContaining('no further action is set; an allowance returns at 2024-11-01T15:34:48Z'),
+      },
+    ],
+    [
+      'five minutes at most for an allowance',
+      'reboot',
+      { acts: acts(REBOOT, -600, -60) },
+      {},
+      5,
+      { kind: 'exhausted' },
+    ],
+  ])('%s', (_, actions, record, given, minute, verdict) => {
+    const finding = look(actions, record, given);
+    expect(finding.verdict).toMatchObject({ ...verdict, node: { name: 'n1', uid: 'uid-n1' } });
+    expect(finding.time).toBe(at(minute));
+    expect(finding.record).toMatchObject(record);
+    expect(finding.state).toBe('idle');
+  });
+});
+
+describe('the turn', () => {
+  const turn = (
+    actions: readonly LadderAction[],
+    refusals: Readonly<Record<string, Refusal>>,
+    done: readonly Act[] = [],
+  ) => nextAction({ ladder: actions, taken: [], acts: done, refusals, basis: '' }, NOW);
+
+  it('waits for a custom resource that cannot be made as long as its action has, each half minute', () => {
+    const slow = ladderOf(someSettings({ actions: [{ ...KINDS['fix'], timeout: '10m' }, { type: 'Terminate' }] }));
+    const [fix = '', end = ''] = slow.map(keyOf);
+    expect(turn(slow, { [fix]: refused('passing', -6, 0) })).toMatchObject({ kind: 'refused', until: at(0.5) });
+    expect(turn(slow, { [fix]: refused('passing', -9.75, 0) })).toMatchObject({ kind: 'refused', until: at(0.25) });
+    expect(turn(slow, { [fix]: refused('passing', -10, 0) })).toMatchObject({ action: { type: 'Terminate' } });
+    expect(end).toBe(TERMINATE);
+  });
+
+  it('is tried at the end of the five minutes in which a refusal may pass, not after it', () => {
+    const refusals = { [REBOOT]: refused('passing', -4.75, 0, 6) };
+    expect(turn(ladder('reboot terminate'), refusals)).toMatchObject({ kind: 'refused', until: at(0.25) });
+  });
+
+  it('says of what may pass why it was refused', () => {
+    const refusals = { [REBOOT]: refused('passing', 0) };
+    expect(turn(ladder('reboot'), refusals)).toMatchObject({ kind: 'refused', message: 'no by passing' });
+    expect(turn(ladder('reboot'), { [REBOOT]: refused('request', 0) })).toMatchObject({ message: 'no by request' });
+  });
+
+  it('is no replacement where there is no NodeClaim to replace', () => {
+    const without = (hasClaim?: boolean) =>
+      nextAction(
+        {
+          ladder: ladder('replace terminate'),
+          taken: [],
+          acts: [],
+          refusals: undefined,
+          basis: '',
+          ...(hasClaim !== undefined && { hasClaim }),
+        },
+        NOW,
+      );
+    expect(without(false)).toMatchObject({ kind: 'next', action: { type: 'Terminate' } });
+    for (const hasClaim of [true, undefined])
+      expect(without(hasClaim)).toMatchObject({ kind: 'next', action: { type: 'Replace' } });
+  });
+
+  it('comes back when fewer acts count than it may have, in whatever order they stand', () => {
+    expect(turn(ladder('reboot'), {}, acts(REBOOT, -60, -600))).toEqual({ kind: 'exhausted', until: at(840) });
+    const three = acts(REBOOT, -10, -30, -20);
+    expect(turn(ladder('reboot'), {}, three)).toEqual({ kind: 'exhausted', until: at(1420) });
+  });
+
+  it('of a drain before a reboot comes back when drain and reboot have an attempt left', () => {
+    const own = ladderOf(someSettings({ terminationGracePeriod: '10m', actions: listOf('reboot') }));
+    const drain = 'Drain before Reboot||600000';
+    const until = (drains: readonly number[], reboots: readonly number[]) =>
+      turn(own, {}, [...acts(drain, ...drains), ...acts(REBOOT, ...reboots)]);
+    expect(until([-60, -50], [-40, -30])).toEqual({ kind: 'exhausted', until: at(1400) });
+    expect(until([-40, -30], [-60, -50])).toEqual({ kind: 'exhausted', until: at(1400) });
+  });
+
+  it('begins with nothing taken where the incident before left nothing that the list has', () => {
+    const own = ladder('reboot terminate');
+    const of = (type: string, key: string | undefined, time: number) =>
+      takenBefore({ before: { type, ...(key !== undefined && { key }), time: at(time) }, acts: [] }, 'Ready', own, NOW);
+    expect(of('Disk', TERMINATE, -1)).toEqual([]);
+    expect(of('Ready', undefined, -1)).toEqual([]);
+    expect(of('Ready', FIX, -1)).toEqual([]);
+    expect(of('Ready', TERMINATE, -1)).toEqual([REBOOT]);
+    expect(of('Ready', TERMINATE, -1440)).toEqual([]);
+  });
+});
+
+describe('the actions', () => {
+  it('are known in records by type, template and timeout; a drain before a reboot by the time of the reboot', () => {
+    const keys = (block: JsonObject): readonly string[] => ladderOf(someSettings(block)).map(keyOf);
+    expect(keys({ actions: listOf('reboot fix replace terminate') })).toEqual([REBOOT, FIX, REPLACE, TERMINATE]);
+    expect(keys({ actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] })).toEqual([
+      'Drain||1200000',
+      'Terminate||3600000',
+    ]);
+    expect(keys({ terminationGracePeriod: '5m', actions: listOf('reboot') })).toEqual([
+      'Drain before Reboot||600000',
+      REBOOT,
+    ]);
+    expect(keys({})).toEqual([TERMINATE]);
+  });
+
+  it('of all entries are those of the block and of each of its entries', () => {
+    const entry = { conditionType: 'Ready', toleration: '1m', actions: listOf('fix') };
+    const all = allActionsOf(someSettings({ actions: listOf('reboot'), policies: [entry] })).map(keyOf);
+    expect(all).toEqual(expect.arrayContaining([REBOOT, FIX]));
+  });
+
+  it('that begin a reboot are told from drains of their own', () => {
+    expect(['Drain before Reboot||600000', 'Drain||600000', REBOOT].map(key => isBeforeReboot({ key }))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('end with the termination once a replacement is ready, under the key of the replacement', () => {
+    const own = ladder('reboot replace terminate');
+    expect(terminationAfter(REPLACE, own)).toMatchObject({ type: 'Terminate', timeout: 3_600_000, key: REPLACE });
+    expect(terminationAfter('Replace||1', own)).toBeUndefined();
+  });
+
+  it('that were refused wait with their basis, and only until they are tried again', () => {
+    const [action] = ladder('terminate');
+    if (action === undefined) throw new Error('no action');
+    const until = (refusals: Readonly<Record<string, Refusal>> | undefined, basis = '', now = NOW) =>
+      refusedUntil({ refusals, basis }, TERMINATE, action, now);
+    const refusals = { [TERMINATE]: refused('request', 0) };
+    expect(until(refusals)).toBe(at(1));
+    expect(until(refusals, 'another')).toBeUndefined();
+    expect(until(refusals, '', at(1))).toBeUndefined();
+    expect(until({ [REBOOT]: refused('request', 0) })).toBeUndefined();
+    expect(until(undefined)).toBeUndefined();
+  });
+
+  it('are answered by what was asked for: a drain or a custom resource', () => {
+    const answer = { kind: 'failed', message: 'told' } as const;
+    for (const action of ['Drain', 'CustomResource'] as const)
+      expect(answerOf(anAttempt('n1', { action, answer }))).toEqual(answer);
+    expect(answerOf(anAttempt('n1'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,270 @@
+/** What is done in place: what is said of it, when it has helped, and what follows it. */
+import { describe, expect, it } from 'vitest';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import type { ActionAnswer, Attempt, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import type { Refusal } from '../../../../shared/domain/refusal.ts';
+import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
+import { aCondition, aFinding, anAttempt, aPoolNode, type Look, someRules, T } from '../../../builders/repair.ts';
+
+const ACTED = addDuration(T, minutes(30));
+/** Minutes from the act. */
+const at = (minute: number): EpochMs => addDuration(ACTED, toDurationMs(minute * 60_000));
+const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
+const WELL: NodeView = { ...NODE, conditions: [aCondition('Ready', 'True', at(1))] };
+const VETOED: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
+
+function look(attempt: Attempt, given: Look & { node?: NodeView; more?: Partial<NodeRecord> } = {}, minute = 5) {
+  const { node = NODE, more, ...rest } = given;
+  const isAccepted = attempt.phase === 'accepted';
+  const record: NodeRecord = {
+    ...newNode('n1', 'default'),
+    clocks: { 'Ready=False': { start: T, stated: T } },
+    number: attempt.number,
+    attempt,
+    incident: { type: 'Ready', taken: isAccepted ? [attempt.key] : [] },
+    ...more,
+  };
+  return aFinding(node, { record, now: at(minute), ...rest });
+}
+const nextOf = (finding: PresentNode): string | undefined => {
+  const due = dueOf(finding);
+  return due && keyOf(due.action);
+};
+const refused = (key: string, minute: number, basis = ''): Partial<NodeRecord> => {
+  const time = at(minute);
+  const refusal: Refusal = { cause: 'request', message: 'no', basis, count: 3, firstTime: time, lastTime: time };
+  return { refusals: { [key]: refusal } };
+};
+
+describe('a request of which no run said whether it was made', () => {
+  it.each([
+    ['Drain', { actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] }, 'Drain||1200000'],
+    [
+      'CustomResource',
+      { actions: [{ type: 'CustomResource', template: 'fix.yaml', timeout: '20m' }, { type: 'Terminate' }] },
+      'CustomResource|fix.yaml|1200000',
+    ],
+  ] as const)('%s is made again: it has an id of its own', (action, block, key) => {
+    const attempt = anAttempt('n1', { action, key, phase: 'intended', requestId: 'r1', time: ACTED });
+    const rules = someRules(JSON.parse(JSON.stringify(block)) as never);
+    const finding = look(attempt, { rules, more: refused(key, 3, 'another') });
+    expect(finding.unreported).toEqual([]);
+    expect(dueOf(finding)).toMatchObject({ action: { type: action }, unfinished: { requestId: 'r1' } });
+  });
+
+  it('I7 has what it may have made taken back where it was refused since', () => {
+    const actions = [{ type: 'DrainThenTerminate', timeout: '20m' }];
+    const key = 'Drain||1200000';
+    const attempt = anAttempt('n1', { action: 'Drain', key, phase: 'intended', requestId: 'r1', time: ACTED });
+    const finding = look(attempt, { rules: someRules({ actions }), more: refused(key, 3) });
+    expect(finding).toMatchObject({ takesBack: true, state: 'followed', record: { ours: { drain: 'r1' } } });
+    expect(finding.record?.attempt).toBeUndefined();
+  });
+
+  it('I4 counts as made where it was a reboot, and is remembered although the block cannot be read', () => {
+    const reboot = { action: 'Reboot', key: 'Reboot||600000', phase: 'intended', bootID: 'boot-1' } as const;
+    const rules = someRules({}, { settings: { invalid: 'a typo' } });
+    expect(look(anAttempt('n1', { ...reboot, time: ACTED }), { rules })).toMatchObject({
+      unreported: [{ kind: 'carriedOut' }],
+      record: { acts: [{ key: 'Reboot||600000', action: 'Reboot', time: ACTED, bootID: 'boot-1' }] },
+    });
+  });
+});
+
+describe('what is done in place', () => {
+  const list = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
+  const rebooting: RepairRules = someRules({ actions: list });
+  const until = at(10);
+  const REBOOT = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1', time: ACTED, until });
+  const NO_BOOT = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', time: ACTED, until });
+  const fixing = someRules({ actions: [{ type: 'CustomResource', template: 'a', timeout: '10m' }, ...list] });
+  const FIX = anAttempt('n1', { action: 'CustomResource', key: 'CustomResource|a|600000', time: ACTED, until });
+  const draining = someRules({ actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] });
+  const DRAIN = anAttempt('n1', {
+    action: 'Drain',
+    key: 'Drain||1200000',
+    requestId: 'r1',
+    time: ACTED,
+    until: at(20),
+  });
+
+  it('is under way until its time is over, and looked at every five minutes', () => {
+    expect(look(REBOOT, { rules: rebooting }, 2)).toMatchObject({
+      verdict: { kind: 'underWay', node: { name: 'n1' }, message: expect.stringContaining('Reboot is under way') },
+      time: at(7),
+      state: 'inFlight',
+    });
+    expect(look(REBOOT, { rules: rebooting }).time).toBe(until);
+  });
+
+  it.each<[string, Attempt, NodeView, string, boolean]>([
+    ['by another boot ID', REBOOT, { ...WELL, bootID: 'boot-2' }, 'Reboot, attempt 1 (boot ID boot-2)', true],
+    ['by no boot ID', REBOOT, { ...WELL, bootID: undefined }, 'Reboot, attempt 1 (boot ID none)', true],
+    ['with none known before', NO_BOOT, { ...WELL, bootID: 'boot-2' }, 'Reboot, attempt 1', true],
+    ['with none known at all', NO_BOOT, { ...WELL, bootID: undefined }, 'Reboot, attempt 1', false],
+    ['after a drain', DRAIN, WELL, 'Drain, attempt 1', false],
+    ['after a custom resource', FIX, WELL, 'CustomResource, attempt 1', false],
+  ])('has helped %s: it is said, taken back, and a reboot ends the incident', (_, attempt, node, words, isOver) => {
+    const finding = look(attempt, { rules: rebooting, node });
+    expect(finding).toMatchObject({
+      verdict: {
+        kind: 'recovered',
+        node: { name: 'n1' },
+        attempt: { action: attempt.action },
+        message: `the node is well again after ${words}`,
+      },
+      takesBack: true,
+      state: 'idle',
+    });
+    expect(finding.record?.attempt).toBeUndefined();
+    expect(finding.record?.incident === undefined).toBe(isOver);
+  });
+
+  it('has an end where the machine never reboots and the node is well', () => {
+    const finding = look(REBOOT, { rules: rebooting, node: WELL }, 10);
+    expect(finding.verdict).toMatchObject({
+      kind: 'recovered',
+      message: 'the node is well again after Reboot, attempt 1, although its boot ID is the same as before',
+    });
+    expect(finding.record?.incident).toMatchObject({ taken: [REBOOT.key] });
+    expect(look(REBOOT, { rules: rebooting, node: WELL }, 9).verdict).toBeUndefined();
+  });
+
+  it('is followed by the next action in the same place once its time is over', () => {
+    const finding = look(REBOOT, { rules: rebooting }, 10);
+    expect(nextOf(finding)).toBe('Terminate||3600000');
+    expect(finding).toMatchObject({ state: 'inFlight', takesBack: false, record: { attempt: { action: 'Reboot' } } });
+  });
+
+  it.each<[string, Partial<NodeRecord>, RepairRules, object]>([
+    [
+      'its successor was refused',
+      refused('Terminate||3600000', 9),
+      rebooting,
+      { verdict: { kind: 'retry' }, state: 'followed' },
+    ],
+    [
+      'nothing follows it',
+      {},
+      someRules({ actions: list.slice(0, 1) }),
+      { verdict: { kind: 'exhausted' }, state: 'followed' },
+    ],
+  ])('holds nobody where %s', (_, more, rules, expected) => {
+    expect(look(REBOOT, { rules, more }, 10)).toMatchObject(expected);
+  });
+
+  it('keeps its place while a person forbids what follows', () => {
+    expect(look(REBOOT, { rules: rebooting, node: VETOED }, 10)).toMatchObject({
+      verdict: { kind: 'vetoed' },
+      state: 'inFlight',
+    });
+  });
+
+  it('I7 opens the node again once it is over, where it had closed it', () => {
+    for (const [ours, expected] of [
+      [{ maintenance: true }, true],
+      [{ drain: 'r1' }, false],
+      [undefined, false],
+    ] as const) {
+      const more = { ...(ours && { ours }) };
+      expect(look(REBOOT, { rules: rebooting, more }, 10).takesBack).toBe(expected);
+      const closed = someRules({ actions: list }, { gateOpen: false });
+      expect(look(REBOOT, { rules: closed, more }, 10).takesBack).toBe(expected);
+    }
+  });
+
+  it('waits after its time while the gate is closed', () => {
+    const closed = someRules({ actions: list }, { gateOpen: false });
+    const finding = look(REBOOT, { rules: closed }, 10);
+    expect(finding).toMatchObject({ state: 'inFlight', time: at(15), record: { attempt: { action: 'Reboot' } } });
+    expect(finding.verdict).toBeUndefined();
+  });
+
+  it('by a custom resource goes on in mode Observe, and so does a drain whose time is over', () => {
+    const observed = { mode: 'Observe' } as const;
+    expect(look(FIX, { rules: { ...fixing, ...observed } })).toMatchObject({ state: 'inFlight', takesBack: false });
+    const over = look(DRAIN, { rules: { ...draining, ...observed } }, 20);
+    expect(nextOf(over)).toBe('Terminate||3600000');
+    const called = look(DRAIN, { rules: { ...draining, ...observed } }, 19);
+    expect(called).toMatchObject({ takesBack: true, record: { incident: { taken: [] }, ours: { drain: 'r1' } } });
+  });
+
+  describe('by a drain', () => {
+    const end = (requestId: string, kind: ActionAnswer['kind'] = 'succeeded') => ({
+      drainEnds: new Map([['uid-n1', { requestId, answer: { kind, message: 'told' } }]]),
+    });
+
+    it('is over when its own request has ended, and not when another one has', () => {
+      const own = look(DRAIN, { rules: draining, ...end('r1') });
+      expect(nextOf(own)).toBe('Terminate||3600000');
+      expect(own.record?.attempt).toMatchObject({ answer: { kind: 'succeeded', message: 'told' } });
+      expect(look(DRAIN, { rules: draining, ...end('r2') }).verdict).toMatchObject({ kind: 'underWay' });
+    });
+
+    it('is not answered by the end of a drain where something else is under way', () => {
+      const custom = { ...FIX, requestId: 'r1' } as Attempt;
+      expect(look(custom, { rules: fixing, ...end('r1') }).verdict).toMatchObject({ kind: 'underWay' });
+    });
+
+    it('that a person has stopped is followed by nothing', () => {
+      expect(look(DRAIN, { rules: draining, ...end('r1', 'stopped') })).toMatchObject({
+        verdict: { kind: 'exhausted', node: { name: 'n1' }, message: 'Drain is over: told; no further action is set' },
+        time: at(10),
+        state: 'followed',
+        takesBack: false,
+      });
+    });
+  });
+
+  describe('by the drain before a reboot', () => {
+    const own = someRules({ terminationGracePeriod: '5m', actions: list });
+    const BEFORE = anAttempt('n1', {
+      action: 'Drain',
+      key: 'Drain before Reboot||600000',
+      requestId: 'r1',
+      time: ACTED,
+      until: at(5),
+    });
+
+    it('leads to the reboot in the same place', () => {
+      const finding = look(BEFORE, { rules: own });
+      expect(nextOf(finding)).toBe('Reboot||600000');
+      expect(finding).toMatchObject({ state: 'inFlight', takesBack: false, record: { attempt: { action: 'Drain' } } });
+    });
+
+    it('is over, with its cordon, where something else follows', () => {
+      const rules = someRules({ terminationGracePeriod: '5m', actions: list.slice(1) });
+      const more = { ours: { maintenance: true } as const };
+      const finding = look(BEFORE, { rules, more });
+      expect(nextOf(finding)).toBe('Terminate||3600000');
+      expect(finding).toMatchObject({ state: 'inFlight', takesBack: true, record: { ours: { drain: 'r1' } } });
+      expect(finding.record?.attempt).toBeUndefined();
+    });
+
+    it('is called off where nothing may follow, and begins anew when it may', () => {
+      const finding = look(BEFORE, { rules: own, node: VETOED });
+      expect(finding).toMatchObject({
+        verdict: { kind: 'vetoed' },
+        takesBack: true,
+        record: { incident: { taken: [] }, ours: { drain: 'r1' } },
+      });
+      expect(finding.record?.attempt).toBeUndefined();
+    });
+
+    it('waits for a reboot that was refused', () => {
+      const actions = list.slice(0, 1);
+      const rules = someRules({ terminationGracePeriod: '5m', actions });
+      const finding = look(BEFORE, { rules, more: refused('Reboot||600000', 4) });
+      expect(finding).toMatchObject({ verdict: { kind: 'retry' }, state: 'followed' });
+      expect(finding.record?.attempt).toMatchObject({ action: 'Drain' });
+    });
+
+    it('is called off also after its time where repair does not act any more: the node stays cordoned for no reboot', () => {
+      const rules = { ...own, mode: 'Observe' } as const;
+      expect(look(BEFORE, { rules }, 5)).toMatchObject({ takesBack: true, record: { ours: { drain: 'r1' } } });
+    });
+  });
+});

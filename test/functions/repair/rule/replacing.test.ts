@@ -1,0 +1,326 @@
+/** What becomes of `ReplaceThenTerminate` while its replacement is launched, and once that is ready. */
+import { describe, expect, it } from 'vitest';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import type { AttemptOf, NodeRecord, Replacement } from '../../../../functions/repair/record.ts';
+import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';
+import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import type { Refusal } from '../../../../shared/domain/refusal.ts';
+import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
+import {
+  aCondition,
+  aFinding,
+  anAttempt,
+  aPoolNode,
+  claimOf,
+  type Look,
+  READY,
+  someRules,
+  T,
+} from '../../../builders/repair.ts';
+
+const LAUNCHED = addDuration(T, minutes(30));
+/** Minutes from the launch, which has a quarter of an hour. */
+const at = (minute: number): EpochMs => addDuration(LAUNCHED, toDurationMs(minute * 60_000));
+const NODE = aPoolNode('n1');
+const WELL = aPoolNode('n1', aCondition('Ready', 'True', at(1)));
+const NAME = 'default-curfew-uid-clai';
+const KEY = 'Replace||900000';
+const TERMINATE = 'Terminate||3600000';
+const MADE: Replacement = { name: NAME, uid: 'uid-new' };
+const ACTIONS = { actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }, { type: 'Terminate' }] };
+const RULES = someRules(ACTIONS);
+
+const attempt = (more: Partial<AttemptOf<'Replace'>> = {}): AttemptOf<'Replace'> => ({
+  ...(anAttempt('n1', { action: 'Replace', key: KEY, time: LAUNCHED, until: at(15) }) as AttemptOf<'Replace'>),
+  replacement: MADE,
+  ...more,
+});
+const remembered = (more: Partial<NodeRecord> = {}): NodeRecord => ({
+  ...newNode('n1', 'default'),
+  clocks: { 'Ready=False': { start: T, stated: T } },
+  number: 1,
+  attempt: attempt(),
+  incident: { type: 'Ready', taken: [] },
+  ours: { replacement: MADE },
+  ...more,
+});
+
+const newNodeView = (taints: NodeView['taints'] = [], ready = READY): NodeView => ({
+  ...aPoolNode('new', ready),
+  ...(taints && { taints }),
+});
+const newClaim = (more: Partial<NodeClaimView> = {}): NodeClaimView =>
+  claimOf(newNodeView(), { name: NAME, uid: 'uid-new', conditions: [aCondition('Initialized', 'True')], ...more });
+const RESERVED = [{ key: 'curfew.dev/reserved', value: '' }];
+
+const GONE: Look = { claims: [claimOf(NODE)] };
+const LAUNCHING: Look = { claims: [claimOf(NODE), newClaim({ nodeName: undefined })] };
+const UNREADY: Look = { claims: [claimOf(NODE), newClaim({ conditions: [] })], others: [newNodeView(RESERVED)] };
+const READY_RESERVED: Look = { claims: [claimOf(NODE), newClaim()], others: [newNodeView(RESERVED)] };
+const RELEASED: Look = { claims: [claimOf(NODE), newClaim()], others: [newNodeView()] };
+const RELEASED_UNREADY: Look = { claims: [claimOf(NODE), newClaim({ conditions: [] })], others: [newNodeView()] };
+
+const look = (given: Look, minute = 5, node = NODE): PresentNode =>
+  aFinding(node, { rules: RULES, record: remembered(), now: at(minute), ...given });
+/** What is to be done next, by its key. */
+const nextOf = (finding: PresentNode): string | undefined => {
+  const due = dueOf(finding);
+  return due && keyOf(due.action);
+};
+
+describe('while it is launched, the repair', () => {
+  it.each<[string, Look]>([
+    ['waits for its Node', LAUNCHING],
+    ['waits for its Node to be ready', UNREADY],
+    ['waits for its Node to be ready, although somebody took its taint off', RELEASED_UNREADY],
+  ])('%s, and looks twice a minute', (_, given) => {
+    expect(look(given)).toMatchObject({
+      verdict: {
+        kind: 'underWay',
+        node: { name: 'n1' },
+        message: `NodeClaim ${NAME} is being launched, since 2024-11-01T15:32:48Z, until 2024-11-01T15:47:48Z`,
+      },
+      state: 'inFlight',
+      time: at(5.5),
+      takesBack: false,
+      unreported: [],
+      record: { attempt: { action: 'Replace' }, ours: { replacement: MADE } },
+    });
+    expect(look(given, 14.75).time).toBe(at(15));
+  });
+
+  it.each<[string, Look, number, string]>([
+    [
+      'its NodeClaim is gone',
+      GONE,
+      5,
+      `NodeClaim ${NAME} is gone: Karpenter has no capacity for it, or it was deleted`,
+    ],
+    [
+      'its NodeClaim is being deleted',
+      { claims: [claimOf(NODE), newClaim({ deletionTime: at(4) })] },
+      5,
+      `NodeClaim ${NAME} is gone: Karpenter has no capacity for it, or it was deleted`,
+    ],
+    ['its time is over without a Node', LAUNCHING, 15, `NodeClaim ${NAME} is not ready after 15m0s`],
+    ['its time is over and its Node not ready', UNREADY, 15, `NodeClaim ${NAME} is not ready after 15m0s`],
+  ])('has failed where %s: not taken, and the next action follows at once', (_, given, minute, why) => {
+    const finding = look(given, minute);
+    expect(finding).toMatchObject({
+      takesBack: true,
+      state: 'followed',
+      unreported: [{ kind: 'failedLaunch', attempt: { number: 1 }, why }],
+      record: { incident: { type: 'Ready', taken: [], skipped: [KEY] } },
+    });
+    expect(finding.record?.attempt).toBeUndefined();
+    expect(nextOf(finding)).toBe(TERMINATE);
+  });
+
+  it('that has failed launches nothing for a while where nothing follows', () => {
+    const rules = someRules({ actions: ACTIONS.actions.slice(0, 1) });
+    expect(look({ ...GONE, rules })).toMatchObject({
+      verdict: { kind: 'blocked', reason: 'ReplacementUnavailable' },
+      time: at(5.5),
+      state: 'followed',
+    });
+  });
+
+  it('that has failed twice is skipped once, and one without an incident leaves none', () => {
+    const skipped = { type: 'Ready', taken: [], skipped: ['Replace||1', KEY] };
+    const again = look({ ...GONE, record: remembered({ incident: skipped }) });
+    expect(again.record?.incident?.skipped).toEqual(['Replace||1', KEY]);
+    const { incident: _, ...none } = remembered();
+    expect(look({ ...GONE, record: none }).record?.incident?.skipped).toBeUndefined();
+  });
+
+  it('goes on after its time where its taint is off: past the point of no return nothing is given up', () => {
+    expect(look(RELEASED_UNREADY, 20)).toMatchObject({ verdict: { kind: 'underWay' }, state: 'inFlight' });
+    expect(look(RELEASED, 20)).toMatchObject({ verdict: { kind: 'due' } });
+  });
+});
+
+describe('once it is ready, the repair', () => {
+  it.each<[string, Look]>([
+    ['reserved', READY_RESERVED],
+    ['open', RELEASED],
+  ])('terminates the node, whether the replacement is %s', (_, given) => {
+    const finding = look(given);
+    expect(dueOf(finding)).toMatchObject({
+      action: { type: 'Terminate', timeout: 3_600_000, key: KEY },
+      rest: [],
+      replacement: { ...MADE, node: 'new' },
+    });
+    expect(dueOf(finding)?.unfinished).toBeUndefined();
+    expect(finding).toMatchObject({
+      state: 'inFlight',
+      time: at(5.5),
+      takesBack: false,
+      record: { attempt: { action: 'Replace' } },
+    });
+  });
+
+  it.each<[string, Look, object]>([
+    [
+      'a veto',
+      {
+        ...READY_RESERVED,
+        claims: [claimOf(NODE, { annotations: { 'curfew.dev/do-not-repair': 'true' } }), newClaim()],
+      },
+      { verdict: { kind: 'vetoed' }, time: at(10) },
+    ],
+    [
+      'somebody else at work',
+      { ...READY_RESERVED, asked: new Map([['n1', 'a Lease']]) },
+      { verdict: { kind: 'blocked', reason: 'BeingDisrupted' }, time: at(6) },
+    ],
+    [
+      'a stopped instance',
+      { ...READY_RESERVED },
+      { verdict: { kind: 'ignore', reason: 'InstanceStopped' }, time: at(5.5) },
+    ],
+  ])('keeps the replacement during %s', (what, given, expected) => {
+    const stopped = [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }];
+    const node = what === 'a stopped instance' ? { ...NODE, taints: stopped } : NODE;
+    expect(look(given, 5, node)).toMatchObject({
+      ...expected,
+      state: 'inFlight',
+      takesBack: false,
+      unreported: [],
+      record: { attempt: { action: 'Replace' }, ours: { replacement: MADE } },
+    });
+  });
+
+  it('gives the replacement up where the list has no such action any more', () => {
+    const finding = look({ ...READY_RESERVED, rules: someRules({ actions: [{ type: 'Terminate' }] }) });
+    expect(finding).toMatchObject({
+      takesBack: true,
+      unreported: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
+    });
+    expect(nextOf(finding)).toBe(TERMINATE);
+  });
+
+  it('waits where the termination was refused, and tries it when that is over or rests on something else', () => {
+    const refusal: Refusal = {
+      cause: 'request',
+      message: 'no',
+      basis: 'b@uid-claim-n1',
+      count: 1,
+      firstTime: at(5),
+      lastTime: at(5),
+    };
+    const basisOf = (claim: NodeClaimView | undefined) => `b@${claim?.uid ?? ''}`;
+    const record = remembered({ refusals: { [KEY]: refusal } });
+    expect(look({ ...READY_RESERVED, record, basisOf })).toMatchObject({
+      verdict: {
+        kind: 'retry',
+        node: { name: 'n1' },
+        message: expect.stringContaining('; the termination was refused: it is tried again at 2024-11-01T15:38:48Z'),
+      },
+      time: at(6),
+      state: 'inFlight',
+      takesBack: false,
+      record: { attempt: { action: 'Replace' } },
+    });
+    expect(nextOf(look({ ...READY_RESERVED, record, basisOf }, 6))).toBe(KEY);
+    expect(nextOf(look({ ...READY_RESERVED, record }))).toBe(KEY);
+  });
+});
+
+describe('a node that gets well meanwhile', () => {
+  it.each<[string, Look, string]>([
+    ['needs no replacement that is still reserved', READY_RESERVED, 'its replacement is not needed'],
+    ['needs none that is launched', LAUNCHING, 'its replacement is not needed'],
+    ['stays beside one that is open already', RELEASED, `NodeClaim ${NAME} stays beside it`],
+  ])('%s', (_, given, words) => {
+    const finding = look(given, 5, WELL);
+    expect(finding).toMatchObject({
+      verdict: {
+        kind: 'recovered',
+        node: { name: 'n1' },
+        attempt: { number: 1 },
+        message: `the node is well again while it was being replaced, attempt 1: ${words}`,
+      },
+      takesBack: true,
+      unreported: [],
+    });
+    expect(finding.record?.attempt).toBeUndefined();
+  });
+});
+
+describe('its replacement is known', () => {
+  const { replacement: _, ...unnamed } = attempt();
+  it.each<[string, Partial<NodeRecord>]>([
+    ['by what is ours, where its attempt does not name it', { attempt: unnamed }],
+    ['by its attempt, where nothing of ours is noted', { ours: undefined }],
+  ])('%s', (_name, more) => {
+    const record = remembered(more);
+    expect(look({ ...RELEASED, record }, 5, WELL).verdict).toMatchObject({
+      message: expect.stringContaining(`NodeClaim ${NAME} stays beside it`),
+    });
+    expect(look({ ...LAUNCHING, record }).verdict).toMatchObject({ kind: 'underWay' });
+  });
+
+  it('to be gone where nothing names it', () => {
+    const record = remembered({ attempt: unnamed, ours: undefined });
+    expect(look({ ...LAUNCHING, record }).unreported).toMatchObject([{ kind: 'failedLaunch' }]);
+  });
+});
+
+describe('I7 the replacement is taken back where', () => {
+  it.each<[string, RepairRules]>([
+    ['mode is Observe', someRules(ACTIONS, { mode: 'Observe' })],
+    ['the gate is closed', someRules(ACTIONS, { gateOpen: false })],
+    ['no block applies any more', someRules({}, { settings: undefined })],
+  ])('%s', (_, rules) => {
+    const finding = look({ ...READY_RESERVED, rules });
+    expect(finding.takesBack).toBe(true);
+    expect(finding.record?.attempt).toBeUndefined();
+    expect(finding.unreported).toEqual([]);
+  });
+
+  it('not where the block cannot be read: a mistake stops nothing that was begun', () => {
+    const rules = someRules({}, { settings: { invalid: 'a typo' } });
+    expect(look({ ...READY_RESERVED, rules })).toMatchObject({ verdict: { kind: 'refuse' }, state: 'inFlight' });
+    expect(look({ ...READY_RESERVED, rules }).record?.attempt).toMatchObject({ action: 'Replace' });
+  });
+});
+
+describe('a launch of which no run said how it ended', () => {
+  const asked = (replacement?: Replacement): AttemptOf<'Replace'> => {
+    const { replacement: _, ...rest } = attempt({ phase: 'intended' });
+    return replacement === undefined ? rest : { ...rest, replacement };
+  };
+
+  it('I4 was carried out where its NodeClaim is there, known by its name and our mark', () => {
+    const claim = newClaim({ nodeName: undefined, annotations: { 'curfew.dev/replaces': 'uid-n1' } });
+    const record = remembered({ attempt: asked({ name: NAME }), ours: { replacement: { name: NAME } } });
+    const finding = look({ claims: [claimOf(NODE), claim], record });
+    expect(finding).toMatchObject({
+      unreported: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
+      verdict: { kind: 'underWay' },
+      record: { attempt: { phase: 'accepted' }, ours: { replacement: { name: NAME, uid: 'uid-new' } } },
+    });
+  });
+
+  it.each<[string, Replacement | undefined]>([
+    ['its NodeClaim is not there', { name: NAME }],
+    ['it was asked for by an earlier version, which noted no name', undefined],
+  ])('I4 was not where %s, and is taken over', (_, replacement) => {
+    const record = remembered({ attempt: asked(replacement), ours: {} });
+    const finding = look({ ...GONE, record });
+    expect(finding.unreported).toEqual([]);
+    expect(dueOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });
+  });
+
+  it('goes on with its replacement where the termination that follows was not carried out', () => {
+    const terminate = anAttempt('n1', { phase: 'intended', key: KEY, time: LAUNCHED, replacement: MADE });
+    const finding = look({ ...READY_RESERVED, record: remembered({ attempt: terminate }) });
+    expect(dueOf(finding)).toMatchObject({ action: { key: KEY }, replacement: { name: NAME } });
+    expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });
+    expect(look({ ...GONE, record: remembered({ attempt: terminate }) }).unreported).toMatchObject([
+      { kind: 'failedLaunch' },
+    ]);
+  });
+});

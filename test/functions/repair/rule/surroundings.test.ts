@@ -1,0 +1,191 @@
+/** What the guards of a pool count, whose pool a node is in, and which nodes EC2 is asked about. */
+import { describe, expect, it } from 'vitest';
+import {
+  judgeNode,
+  judgePool,
+  poolOf,
+  surroundingsIn,
+  surroundingsOf,
+  toBeConfirmed,
+} from '../../../../functions/repair/rule/node-verdict.ts';
+import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import { NEW_POOL } from '../../../../functions/repair/record.ts';
+import { activity } from '../../../../shared/contract/budget-schedule.ts';
+import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
+import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
+import { aCondition, aPoolNode, claimOf, READY, SICK, someRules, someSettings, T } from '../../../builders/repair.ts';
+
+const NOW = addDuration(T, minutes(30));
+const NODE = aPoolNode('n1');
+const TWIN = { ...aPoolNode('n2'), providerID: NODE.providerID };
+const LONE = aPoolNode('n3');
+const OTHER = aPoolNode('o1');
+const OTHERS = statementsOf(someSettings({ conditions: [{ type: 'Disk', status: 'True', toleration: '1m' }] }));
+const CLUSTER = { nodes: [NODE, LONE, OTHER], statementsOf: () => OTHERS, pools: [] };
+
+type Counted = Parameters<typeof surroundingsOf>[0];
+const surroundings = (given: Partial<Counted> & { readonly block?: JsonObject } = {}) => {
+  const { block = {}, ...more } = given;
+  return surroundingsOf({
+    pool: 'default',
+    settings: someSettings(block),
+    own: [NODE, LONE],
+    claims: [claimOf(NODE)],
+    cluster: undefined,
+    state: NEW_POOL,
+    now: NOW,
+    nodePool: undefined,
+    activity,
+    findings: [],
+    ...more,
+  });
+};
+
+describe('a guard counts', () => {
+  it('the nodes of the pool; without a NodePool those of the cluster, and of the pool where nobody read them', () => {
+    expect(surroundings({ cluster: CLUSTER })).toMatchObject({
+      scope: 'NodePool default',
+      poolNodes: [NODE, LONE],
+      nodes: CLUSTER.nodes,
+      isUnmanaged: false,
+    });
+    expect(surroundings({ pool: undefined, cluster: CLUSTER })).toMatchObject({
+      scope: 'the cluster',
+      poolNodes: CLUSTER.nodes,
+      isUnmanaged: true,
+    });
+    expect(surroundings({ pool: undefined })).toMatchObject({ poolNodes: [NODE, LONE], nodes: undefined });
+  });
+
+  it('a node with its NodeClaim, if that is certain', () => {
+    const { claimOf: of, isUnclaimed } = surroundings();
+    expect(of(NODE)).toEqual(claimOf(NODE));
+    expect([of(LONE), isUnclaimed(LONE), isUnclaimed(NODE)]).toEqual([undefined, true, false]);
+    const shared = surroundings({ own: [NODE, TWIN] });
+    expect([shared.claimOf(NODE), shared.isUnclaimed(NODE)]).toEqual([undefined, false]);
+  });
+
+  it('a node by the statements of its own pool', () => {
+    const own = statementsOf(someSettings());
+    const { statementsOf: of } = surroundings({ cluster: CLUSTER });
+    expect(of(NODE)).toEqual(own);
+    expect(of(OTHER)).toEqual(OTHERS);
+    expect(surroundings().statementsOf(OTHER)).toEqual(own);
+  });
+
+  it('a node as acted upon while its repair is in flight, and for an hour after its reboot', () => {
+    const reboot = (ago: number): NodeView => ({
+      ...OTHER,
+      annotations: { 'curfew.dev/last-reboot': JSON.stringify({ time: toIsoText(addDuration(NOW, minutes(-ago))) }) },
+    });
+    const { isActedUpon } = surroundings({ state: { ...NEW_POOL, inFlight: { 'uid-n1': NOW } } });
+    expect([NODE, LONE, reboot(59), reboot(60)].map(isActedUpon)).toEqual([true, false, true, false]);
+  });
+});
+
+describe('the disruption budgets of the NodePool', () => {
+  const nodePool = (spec?: JsonObject): KubernetesObject => ({
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodePool',
+    metadata: { name: 'default', uid: 'uid-p', resourceVersion: '1', creationTimestamp: '2024-11-01T00:00:00Z' },
+    ...(spec && { spec }),
+  });
+  const STATED = nodePool({ disruption: { budgets: [{ nodes: '0', reasons: ['Unhealthy'] }] } });
+  const PLAIN = nodePool({ disruption: { budgets: [{ nodes: '0' }] } });
+
+  it.each<[string, string | undefined, KubernetesObject | undefined, boolean]>([
+    ['hold where they name the reason', 'Explicit', STATED, true],
+    ['hold by default where they name the reason', undefined, STATED, true],
+    ['do not hold where they name none', 'Explicit', PLAIN, false],
+    ['hold where they name none and all count', 'All', PLAIN, true],
+    ['hold where the NodePool states none and all count: Karpenter has one', 'All', nodePool({}), true],
+    ['do not hold where the NodePool states none', 'Explicit', nodePool({}), false],
+    ['do not hold where the NodePool has no spec', 'Explicit', nodePool(), false],
+    ['do not hold where they are to be ignored', 'Ignore', STATED, false],
+    ['do not hold without a NodePool', 'All', undefined, false],
+  ])('%s', (_, disruptionBudgets, pool, expected) => {
+    const block: JsonObject = disruptionBudgets === undefined ? {} : { disruptionBudgets };
+    expect(surroundings({ block, nodePool: pool }).budget !== undefined).toBe(expected);
+  });
+});
+
+it('the pool of a node is that of its NodeClaim, whatever the node says of itself', () => {
+  const claim = claimOf(NODE, { labels: { 'karpenter.sh/nodepool': 'of-claim' } });
+  expect(poolOf(NODE, { kind: 'claim', claim })).toBe('of-claim');
+  expect(poolOf(NODE, { kind: 'none', message: '' })).toBe('default');
+  expect(poolOf({ ...NODE, labels: {} }, { kind: 'none', message: '' })).toBeUndefined();
+  expect(poolOf(NODE, { kind: 'claim', claim: { ...claim, labels: {} } })).toBeUndefined();
+});
+
+describe('of a pass', () => {
+  const SILENT = aCondition('Ready', 'Unknown');
+  const CONFIRMS: JsonObject = {
+    maxUnhealthy: '100%',
+    freeze: 'Off',
+    zoneOutage: 'Off',
+    policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }],
+  };
+  const silent = (name: string): NodeView => aPoolNode(name, SILENT);
+  function facts(nodes: readonly NodeView[], rules = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts {
+    const claims = nodes.map(node => claimOf(node));
+    return {
+      now: NOW,
+      pool: 'default',
+      rules: { rules, pool: undefined },
+      state: NEW_POOL,
+      nodes,
+      labelled: nodes,
+      concerned: nodes,
+      claims: new Map(claims.map(claim => [claim.uid, claim])),
+      records: new Map(),
+      gone: new Map(),
+      asks: { uids: new Set(), observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
+      basisOf: () => '',
+      activity,
+      dueFacts: { cluster: { ...CLUSTER, nodes }, asked: new Map() },
+      stillThere: new Map(),
+      ...more,
+    };
+  }
+  const asked = (known: PoolFacts) => {
+    const judged = judgePool(known, judgeNode);
+    return toBeConfirmed(judged, surroundingsIn(known, judged));
+  };
+
+  it('the guards count what was read', () => {
+    const known = facts([silent('a'), aPoolNode('b', READY)]);
+    const found = surroundingsIn(known, judgePool(known, judgeNode));
+    expect(found).toMatchObject({ now: NOW, scope: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
+    expect(found?.claimOf(silent('a'))?.name).toBe('claim-a');
+    const early = facts([silent('a')], someRules(CONFIRMS), { dueFacts: undefined });
+    expect(surroundingsIn(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });
+  });
+
+  it('nothing is counted where no block can be read', () => {
+    for (const settings of [undefined, { invalid: 'a typo' }]) {
+      const known = facts([silent('a')], someRules({}, { settings }));
+      expect(surroundingsIn(known, judgePool(known, judgeNode))).toBeUndefined();
+      expect(asked(known)).toEqual([]);
+    }
+  });
+
+  it('EC2 is asked about the nodes that are due and whose entry asks it', () => {
+    const tolerated = aPoolNode('c', aCondition('Ready', 'Unknown', NOW));
+    const known = facts([silent('a'), aPoolNode('b', SICK), tolerated, aPoolNode('d', READY), silent('e')]);
+    expect(asked(known)).toEqual([
+      { node: silent('a'), check: 'InstanceStatus' },
+      { node: silent('e'), check: 'InstanceStatus' },
+    ]);
+  });
+
+  it('EC2 is not asked about nodes that a guard holds: an outage asks nothing', () => {
+    expect(asked(facts([silent('a'), silent('b')], someRules({ ...CONFIRMS, maxUnhealthy: '0%' })))).toEqual([]);
+  });
+
+  it('EC2 is not asked where nothing is counted', () => {
+    const judged = judgePool(facts([silent('a')]), judgeNode);
+    expect(toBeConfirmed(judged, undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,210 @@
+/** A termination while its Node is still there: what is said of it, when it is stuck, and what is seen where no run said how it ended. */
+import { describe, expect, it } from 'vitest';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import type { Attempt, NodeRecord, Ours } from '../../../../functions/repair/record.ts';
+import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import type { Refusal } from '../../../../shared/domain/refusal.ts';
+import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
+import {
+  aCondition,
+  aFinding,
+  anAttempt,
+  aPoolNode,
+  claimOf,
+  type Look,
+  someRules,
+  T,
+} from '../../../builders/repair.ts';
+
+const ACTED = addDuration(T, minutes(30));
+/** Minutes from the act. */
+const at = (minute: number): EpochMs => addDuration(ACTED, toDurationMs(minute * 60_000));
+const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
+const WELL: NodeView = { ...NODE, conditions: [aCondition('Ready', 'True', at(1))] };
+const VETOED: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
+const GOING = claimOf(NODE, { deletionTime: ACTED });
+const RESOURCES: Ours = { resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }] };
+const MAY_HAVE_MADE: Ours = { mayHaveMade: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1' }] };
+
+function look(attempt: Attempt, given: Look & { node?: NodeView; more?: Partial<NodeRecord> } = {}, minute = 5) {
+  const { node = NODE, more, ...rest } = given;
+  const isAccepted = attempt.phase === 'accepted';
+  const record: NodeRecord = {
+    ...newNode('n1', 'default'),
+    clocks: { 'Ready=False': { start: T, stated: T } },
+    number: attempt.number,
+    attempt,
+    incident: { type: 'Ready', taken: isAccepted ? [attempt.key] : [] },
+    ...more,
+  };
+  return aFinding(node, { record, now: at(minute), ...rest });
+}
+const nextOf = (finding: PresentNode): string | undefined => {
+  const due = dueOf(finding);
+  return due && keyOf(due.action);
+};
+const refused = (key: string, minute: number, basis = ''): Partial<NodeRecord> => {
+  const time = at(minute);
+  const refusal: Refusal = { cause: 'request', message: 'no', basis, count: 3, firstTime: time, lastTime: time };
+  return { refusals: { [key]: refusal } };
+};
+
+describe('a termination', () => {
+  const TERMINATE = anAttempt('n1', { time: ACTED });
+
+  it('is said to be under way, and looked at every five minutes until its hour is over', () => {
+    expect(look(TERMINATE, { claims: [GOING] })).toMatchObject({
+      verdict: {
+        kind: 'finishing',
+        node: { name: 'n1' },
+        dueCondition: { conditionType: 'Ready' },
+        message: 'NodeClaim claim-n1 is being terminated, since 2024-11-01T15:32:48Z',
+      },
+      time: at(10),
+      state: 'inFlight',
+      takesBack: false,
+    });
+    expect(look(TERMINATE, { claims: [GOING] }, 58).time).toBe(at(60));
+    expect(look(TERMINATE, { claims: [GOING], node: WELL }).verdict).toBeUndefined();
+  });
+
+  it.each<[string, Look & { node?: NodeView }, string]>([
+    [
+      'the finalizers of both',
+      { claims: [GOING], node: { ...NODE, finalizers: ['a/b', 'c/d'] } },
+      'held by finalizer karpenter.sh/termination on the NodeClaim, a/b on the Node, c/d on the Node',
+    ],
+    [
+      'those of the Node where its NodeClaim is gone',
+      { claims: [], node: { ...NODE, finalizers: ['a/b'] } },
+      'held by finalizer a/b on the Node',
+    ],
+    ['that nothing holds it', { claims: [{ ...GOING, finalizers: [] }] }, 'no finalizer holds it'],
+  ])('is stuck after its hour, and holds nobody any more: it says %s', (_, given, words) => {
+    expect(look(TERMINATE, given, 60)).toMatchObject({
+      verdict: {
+        kind: 'stuck',
+        node: { name: 'n1' },
+        attempt: { number: 1 },
+        message: `its termination was begun at 2024-11-01T15:32:48Z and is not over: ${words}; it holds no other repair any more`,
+      },
+      time: at(65),
+      state: 'followed',
+    });
+  });
+
+  it('that the NodeClaim does not know of is over: it begins anew, and what is ours goes', () => {
+    const finding = look(TERMINATE, { more: { incident: { type: 'Ready', taken: [] } } });
+    expect(nextOf(finding)).toBe('Terminate||3600000');
+    expect(finding).toMatchObject({ takesBack: true, state: 'idle' });
+    expect(finding.record?.attempt).toBeUndefined();
+  });
+
+  it.each<[string, boolean, Ours | undefined, Look & { node?: NodeView }]>([
+    ['a custom resource once the node is well', true, RESOURCES, { claims: [GOING], node: WELL }],
+    ['one that may have been made once the node is well', true, MAY_HAVE_MADE, { claims: [GOING], node: WELL }],
+    ['no custom resource while the node is unhealthy', false, RESOURCES, { claims: [GOING] }],
+    [
+      'no drain of a node that is well while its NodeClaim is going',
+      false,
+      { drain: 'r1' },
+      { claims: [GOING], node: WELL },
+    ],
+    ['the drain of a node that is well and whose NodeClaim is gone', true, { drain: 'r1' }, { claims: [], node: WELL }],
+    ['nothing where nothing is ours', false, undefined, { claims: [], node: WELL }],
+    ['nothing else that is ours', false, { maintenance: true }, { claims: [], node: WELL }],
+  ])('I7 takes back %s', (_, expected, ours, given) => {
+    for (const minute of [5, 60])
+      expect(look(TERMINATE, { ...given, more: { ...(ours && { ours }) } }, minute).takesBack).toBe(expected);
+  });
+
+  it('I7 keeps the drain of an instance without a NodeClaim, which has not ended', () => {
+    const alone = { ...TERMINATE, claim: undefined };
+    const given = { claims: [], node: { ...WELL, labels: {} }, more: { ours: { drain: 'r1' } } };
+    expect(look(alone, given)).toMatchObject({ takesBack: false, state: 'inFlight' });
+    expect(look(alone, { ...given, node: { ...NODE, labels: {} } }).verdict).toMatchObject({
+      message: 'the instance was terminated in its Auto Scaling group, since 2024-11-01T15:32:48Z',
+    });
+  });
+});
+
+describe('a termination of which no run said how it ended', () => {
+  const set = '2024-11-01T15:32:48Z';
+  const INTENDED = anAttempt('n1', { phase: 'intended', time: ACTED, annotation: { set } });
+  const annotated = (value: string) => ({ annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': value } });
+
+  it('I4 may still be under way for a minute', () => {
+    expect(look(INTENDED, {}, 0.5)).toMatchObject({
+      verdict: { kind: 'settle', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
+      time: at(1),
+      state: 'inFlight',
+      record: { attempt: INTENDED },
+    });
+  });
+
+  it.each<[string, boolean, Look]>([
+    ['its NodeClaim goes by our deadline', true, { claims: [{ ...GOING, ...annotated(set) }] }],
+    ['its NodeClaim goes by an earlier one', true, { claims: [{ ...GOING, ...annotated('2024-11-01T15:00:00Z') }] }],
+    ['its NodeClaim goes by a later one', false, { claims: [{ ...GOING, ...annotated('2024-11-01T23:00:00Z') }] }],
+    ['its NodeClaim goes without one', false, { claims: [GOING] }],
+    ['its NodeClaim does not go', false, { claims: [claimOf(NODE, annotated(set))] }],
+    ['its NodeClaim is gone', true, { claims: [] }],
+  ])('I4 is judged by what is seen: where %s, carried out: %s', (_, expected, given) => {
+    const said = look(INTENDED, given).unreported.map(({ kind }) => kind);
+    expect(said).toEqual(expected ? ['carriedOut'] : []);
+  });
+
+  it('I4 that sets no deadline was carried out where its NodeClaim goes, however it goes', () => {
+    const graceful = anAttempt('n1', { phase: 'intended', time: ACTED, annotation: undefined });
+    expect(look(graceful, { claims: [GOING] }).unreported).toMatchObject([{ kind: 'carriedOut' }]);
+  });
+
+  it('I4 of an instance without a NodeClaim was not: its instance was looked at before', () => {
+    const alone = { ...INTENDED, claim: undefined };
+    const given = { claims: [], node: { ...NODE, labels: {} }, pool: undefined };
+    const rules = someRules({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
+    const finding = look(alone, { ...given, rules });
+    expect(finding.unreported).toEqual([]);
+    expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
+  });
+
+  it('and that is refused waits in its place, its deadline standing, until it is tried again', () => {
+    const more = refused(INTENDED.key, 3);
+    expect(look(INTENDED, { more })).toMatchObject({
+      verdict: { kind: 'retry', node: { name: 'n1' }, message: 'no; it is tried again at 2024-11-01T15:39:48Z' },
+      time: at(7),
+      state: 'inFlight',
+      takesBack: false,
+      record: { attempt: { phase: 'intended' } },
+    });
+    expect(dueOf(look(INTENDED, { more }, 7))?.unfinished).toMatchObject({ number: 1 });
+  });
+
+  it.each<[string, Look & { node?: NodeView; more?: Partial<NodeRecord> }]>([
+    ['mode is Observe', { rules: someRules({}, { mode: 'Observe' }) }],
+    ['the gate is closed', { rules: someRules({}, { gateOpen: false }) }],
+    ['the block cannot be read', { rules: someRules({}, { settings: { invalid: 'a typo' } }) }],
+    ['a person forbids it', { node: VETOED }],
+    ['the node is well', { node: WELL }],
+  ])('I7 and that is refused waits no longer where %s: its deadline goes', (_, given) => {
+    const finding = look(INTENDED, { more: refused(INTENDED.key, 3), ...given });
+    expect(finding.record?.attempt).toBeUndefined();
+    expect(finding).toMatchObject({ takesBack: true, state: 'followed', record: { ours: { annotation: { set } } } });
+  });
+
+  it('and that was refused on another basis is tried at once', () => {
+    const basisOf = () => 'another';
+    const finding = look(INTENDED, { more: refused(INTENDED.key, 3), basisOf });
+    expect(dueOf(finding)?.unfinished).toMatchObject({ number: 1 });
+    expect(finding).toMatchObject({ takesBack: false, state: 'idle', unreported: [] });
+  });
+
+  it('gives way to another action where the list has another one by now', () => {
+    const rules = someRules({ actions: [{ type: 'Reboot', timeout: '10m' }] });
+    const finding = look(INTENDED, { rules });
+    expect(dueOf(finding)).toMatchObject({ action: { type: 'Reboot' }, unfinished: undefined });
+    expect(finding).toMatchObject({ takesBack: true, state: 'followed' });
+  });
+});
