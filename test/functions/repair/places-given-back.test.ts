@@ -4,11 +4,12 @@ import {
   checkReservations,
   giveBack,
   isReservations,
+  openReservations,
   type Reservation,
   reservationsCodec,
 } from '../../../functions/repair/reservations.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
-import { aWorld, BASIS, ID, NOW, of, opened, ours, SUBJECT, type World } from '../../builders/places.ts';
+import { aWorld, BASIS, ID, NODES, NOW, of, opened, ours, SUBJECT, type World } from '../../builders/places.ts';
 
 describe('what is given back', () => {
   it('ends the record with the last place, and is no write where nothing changes', async () => {
@@ -19,6 +20,21 @@ describe('what is given back', () => {
     expect(await world.record()).toBeUndefined();
     await (await opened(world)).release(ours());
     expect(await world.record()).toBeUndefined();
+  });
+
+  it('is no write where nothing changes, also of nodes without zone and pool', async () => {
+    const world = aWorld();
+    await world.shared([of('x1', undefined, -600)]);
+    await world.pool(undefined, 'x1');
+    // The timer is no later than the one that would be set.
+    await world.clock.advance(-1000);
+    const before = await world.record();
+    await (await opened(world)).release(ours());
+    const own = { pool: undefined, pools: [], nodes: NODES, limits: { basis: BASIS, binding: [] } };
+    const reserved = await openReservations(world.deps, own);
+    if (reserved === 'newer') throw new Error('a newer version has it');
+    await reserved.release(ours('x1'));
+    expect(await world.record()).toEqual(before);
   });
 
   it('leaves what another pass has taken meanwhile', async () => {
