@@ -21,7 +21,7 @@ import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/prot
 import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
-import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { forOnlyCopy, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
@@ -75,9 +75,11 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       ref: { type: RESOURCES.Node, name },
       uid,
       onlyIfKnown,
-      recordOf: id => records(recordIdOf(id)),
+      recordOf: id => {
+        const record = records(recordIdOf(id));
+        return incoming === undefined ? record : forOnlyCopy(record, name);
+      },
       isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
-      isOnlyCopy: incoming !== undefined,
     });
     if (found.kind !== 'here') return found;
     const { object, record: store, loaded } = found;

@@ -39,15 +39,15 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   const until = carried.until ?? addDuration(time, hours(1));
   const drain = action === 'CustomResource' ? undefined : requestId;
   const annotation =
-    isOver && action === 'Terminate' && terminationTimestamp !== undefined && claim !== undefined
-      ? { claim, set: terminationTimestamp, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) }
-      : undefined;
+    terminationTimestamp === undefined
+      ? undefined
+      : { set: terminationTimestamp, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) };
   const ours = {
     ...record.ours,
     ...(drain !== undefined && { drain }),
     ...(resources && { resources: [...resources] }),
     ...(mayHaveMade && { mayHaveMade: [...mayHaveMade] }),
-    ...(annotation && { annotation }),
+    ...(isOver && action === 'Terminate' && annotation && claim && { annotation: { ...annotation, claim } }),
   };
   const kept = Object.keys(ours).length > 0 ? { ours } : {};
   if (isLeft === true) return { ...record, ...kept, name: node.name, number: Math.max(record.number, number) };
@@ -74,8 +74,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
         key,
         until,
         ...(carried.answer && { answer: carried.answer }),
-        ...(terminationTimestamp !== undefined && { terminationTimestamp }),
-        ...(previousTimestamp !== undefined && { previousTimestamp }),
+        ...(annotation && { annotation }),
         ...(carried.bootID !== undefined && { bootID: carried.bootID }),
         ...(requestId !== undefined && { requestId }),
       },

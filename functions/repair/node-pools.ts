@@ -2,13 +2,14 @@
 import type { NodeRecord, StoredNode } from './record.ts';
 import type { Asked } from './rule/pool-facts.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
+import { getNode } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
+import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -36,8 +37,7 @@ export async function readMissing(
   const gone = new Map<string, NodeRecord>();
   const elsewhere: NodeElsewhere[] = [];
   await fewAtATime(missing, async ([uid, { value }]) => {
-    const ref = { type: RESOURCES.Node, name: value.name };
-    const object = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
+    const object = await getNode(deps, value.name);
     if (object?.metadata.uid !== uid) return void gone.set(uid, value);
     const other = await poolNow(deps, readNode(object));
     if (other !== pool) elsewhere.push({ pool: other, uid, observedTime: undefined });

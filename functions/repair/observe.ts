@@ -23,7 +23,7 @@ import {
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
 import { askForEnd } from './terminate.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
-import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
@@ -46,7 +46,7 @@ import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 /** What a pass has read of its pool. */
 export interface ObservedPool extends PoolFacts {
@@ -234,14 +234,14 @@ async function inquire(deps: PassDeps, records: Map<string, StoredNode>, nodes: 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
 /** The live Node of this name; undefined: there is none. */
-export async function readLiveNode({ kubernetes }: Kubernetes, name: string): Promise<NodeView | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+export async function readLiveNode(deps: Kubernetes, name: string): Promise<NodeView | undefined> {
+  const object = await getNode(deps, name);
   return object && readNode(object);
 }
 
 /** The live NodeClaim of this name; undefined: there is none. */
-export async function readLiveClaim({ kubernetes }: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+export async function readLiveClaim(deps: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
+  const object = await getNodeClaim(deps, name);
   return object && readNodeClaim(object);
 }
 

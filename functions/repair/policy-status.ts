@@ -5,7 +5,7 @@
  */
 import { poolOf } from './rule/node-verdict.ts';
 import { type ClusterFacts, type PolicySummary, type PoolStanding, summarize } from './policy-summary.ts';
-import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import { OWNER, poolCodec, type PoolRecord, poolRecordId } from './record.ts';
 import { faultOf, loadInForce } from './settings.ts';
 import { isTimerOf } from './wake-ups.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -35,7 +35,7 @@ import {
 } from '../../shared/domain/time.ts';
 import { type Coalescer, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
 import { ALL } from '../../shared/lifecycle/next-round.ts';
-import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type LoadedRecord, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { orRefused, type RefusedCall, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE } from '../../shared/lifecycle/settle.ts';
@@ -233,11 +233,10 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
   const factsOf = async (pool: KubernetesObject | undefined): Promise<PoolStanding> => {
     const key = pool?.metadata.name;
     const loaded = await openRecord(deps, poolCodec, poolRecordId(key)).load();
-    const counts = loaded.kind === 'known' ? loaded.value.counts : { held: 0, repairing: 0 };
     return {
       pool,
       nodes: byPool.get(key)?.length ?? 0,
-      ...counts,
+      repairs: repairsOf(loaded),
       karpenters: karpenters.get(key)?.length ?? 0,
     };
   };
@@ -248,6 +247,17 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
     pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'notKnown' })].map(factsOf)),
     templates: isJsonObject(data) ? Object.keys(data) : [],
   };
+}
+
+function repairsOf(loaded: LoadedRecord<PoolRecord>): PoolStanding['repairs'] {
+  switch (loaded.kind) {
+    case 'known':
+      return loaded.value.counts;
+    case 'none':
+      return { held: 0, repairing: 0 };
+    case 'newer':
+      return undefined;
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
  * What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there
  * stand. Pure.
  */
+import type { PoolRecord } from './record.ts';
 import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
@@ -18,8 +19,8 @@ import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
 export interface PoolStanding {
   readonly pool: KubernetesObject | undefined;
   readonly nodes: number;
-  readonly held: number;
-  readonly repairing: number;
+  /** undefined: a newer version keeps the record of the pool, and counts them. */
+  readonly repairs: PoolRecord['counts'] | undefined;
   /** NodeClaims that live and carry Karpenter's finalizer. */
   readonly karpenters: number;
 }
@@ -83,8 +84,8 @@ function holdersOf(
 }
 
 /**
- * Counts nodes of selected pools; `held` and `repairing` only where this policy is the source of the repair rules. At
- * most `LISTED_POOLS` pools by name.
+ * Counts nodes of selected pools; `held` and `repairing` only where this policy is the source of the repair rules, and
+ * where this version counts them. At most `LISTED_POOLS` pools by name.
  */
 export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySummary {
   const { inForce, pools } = facts;
@@ -95,23 +96,27 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   const source = kindAndName(policy.object);
   const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
   const isInForce = BLOCKS.some(block => selected.some(({ pool }) => holdersOf(pool, block, inForce).some(isOwn)));
-  const sum = (list: readonly PoolStanding[], key: 'nodes' | 'held' | 'repairing'): number =>
-    list.reduce((total, each) => total + each[key], 0);
+  const sumOf = (key: 'held' | 'repairing'): number =>
+    repaired.reduce((total, { repairs }) => total + (repairs?.[key] ?? 0), 0);
   const named = selected.filter(({ pool }) => pool !== undefined);
   const listed = selected.filter(({ pool, nodes }) => pool !== undefined || nodes > 0);
   return {
     nodePools: named.length,
-    nodes: sum(selected, 'nodes'),
-    held: sum(repaired, 'held'),
-    repairing: sum(repaired, 'repairing'),
-    pools: listed.slice(0, LISTED_POOLS).map(each => {
-      const { held, repairing } = repaired.includes(each) ? each : { held: 0, repairing: 0 };
-      return { name: each.pool?.metadata.name ?? '', nodes: each.nodes, held, repairing };
-    }),
+    nodes: selected.reduce((total, { nodes }) => total + nodes, 0),
+    held: sumOf('held'),
+    repairing: sumOf('repairing'),
+    pools: listed.slice(0, LISTED_POOLS).map(each => ({
+      name: each.pool?.metadata.name ?? '',
+      nodes: each.nodes,
+      ...(repaired.includes(each) ? each.repairs : { held: 0, repairing: 0 }),
+    })),
     conditions: [
       acceptedCondition(policy),
       active(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
-      ...warning(policy, facts, karpentersPools(selected, inForce, isOwn)),
+      ...warning(policy, facts, {
+        karpenters: karpentersPools(selected, inForce, isOwn),
+        uncounted: repaired.filter(({ repairs }) => repairs === undefined),
+      }),
     ],
   };
 }
@@ -185,11 +190,15 @@ const HOLDING: PolicyCondition = {
     'it has no block: repairs, terminations and drains that would begin in its NodePools are held, except by a policy at least as specific that has the block; protection is not affected',
 };
 
-/** What is accepted, and probably not what was meant. */
+/**
+ * What is accepted, and probably not what was meant; at the end what the numbers leave out.
+ *
+ * @param found of the pools that it selects: those that Karpenter terminates, and those whose repairs nobody here counts
+ */
 function warning(
   { object, fault }: PolicyFacts,
   { inForce, templates }: ClusterFacts,
-  karpenters: readonly string[],
+  { karpenters, uncounted }: { readonly karpenters: readonly string[]; readonly uncounted: readonly PoolStanding[] },
 ): readonly PolicyCondition[] {
   const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
   const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
@@ -204,7 +213,24 @@ function warning(
   // What is refused is not in force, or not where it says.
   const reach = fault === undefined ? unstatedReach(object.spec ?? {}) : undefined;
   const unstated = reach === undefined ? [] : [{ reason: 'ReachNotStated', message: `${reach}: state both` }];
-  const all = [...terminationWarnings(object, karpenters), ...unwatched, ...ties, ...missing, ...unstated];
+  const left = uncounted.map(({ pool }) => (pool === undefined ? 'the nodes without a NodePool' : kindAndName(pool)));
+  const notCounted =
+    left.length === 0
+      ? []
+      : [
+          {
+            reason: 'NotCounted',
+            message: `held and repairing leave out ${left.join(', ')}: a newer version counts there`,
+          },
+        ];
+  const all = [
+    ...terminationWarnings(object, karpenters),
+    ...unwatched,
+    ...ties,
+    ...missing,
+    ...unstated,
+    ...notCounted,
+  ];
   const [first] = all;
   if (first === undefined) return [];
   return [

@@ -92,6 +92,14 @@ const anyAttempt = z.object({
 /** What somebody else is asked for: how the request is known, the same for each try, and what came of it. */
 const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
 
+/** The deadline that a termination sets on its NodeClaim. */
+const deadlineAnnotation = z.object({
+  /** The value that was set, so that it is known as ours (I7). */
+  set: z.string(),
+  /** What somebody else had set there before; given back when the attempt is called off. */
+  previous: z.optional(z.string()),
+});
+
 const attempt = z.discriminatedUnion('action', [
   /** @property bootID the machine's before */
   z.extend(anyAttempt, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
@@ -103,11 +111,8 @@ const attempt = z.discriminatedUnion('action', [
     action: z.literal('Terminate'),
     /** When EC2, which refused to say what came of it, is asked again. */
     askTime: z.optional(instant),
-    /** The annotation's value that this attempt sets, so that it is known as ours (I7). */
-    terminationTimestamp: z.optional(z.string()),
-    /** What somebody else had set there before; given back when the attempt is called off. */
-    previousTimestamp: z.optional(z.string()),
-    /** When what is left of the pods goes; absent: when they are gone, or at once where a timestamp was set. */
+    annotation: z.optional(deadlineAnnotation),
+    /** When what is left of the pods goes; absent: when they are gone, or at once where an annotation was set. */
     podsUntil: z.optional(instant),
     /** What takes the place of the node, opened before. */
     replacement: z.optional(replacement),
@@ -144,7 +149,7 @@ const ours = z.object({
   /** `ReplaceThenTerminate`: recorded before it is made. */
   replacement: z.optional(replacement),
   /** Of a termination that was called off: its annotation. */
-  annotation: z.optional(z.object({ claim: named, set: z.string(), previous: z.optional(z.string()) })),
+  annotation: z.optional(z.extend(deadlineAnnotation, { claim: named })),
 });
 
 /** What this repair has made or set, to be taken back at its end (I7). */
@@ -296,10 +301,16 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
 
 const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
 
-export const nodeCodec: RecordCodec<NodeRecord> = {
-  ...checkedNode,
-  toState: value => withStoredNames(checkedNode.toState(value)),
-};
+export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(
+  { incident: 'illness', otherWork: 'others' },
+  {
+    ...checkedNode,
+    toState: value => {
+      const state = changedIn(checkedNode.toState(value), 'attempt', attemptStored);
+      return changedIn(state, 'incident', each => renamed(each, STORED_INCIDENT));
+    },
+  },
+);
 
 export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
   { attemptsOfBefore: 'carried' },
@@ -327,34 +338,30 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-type Names = ReadonlyMap<string, string>;
+type Change = (object: JsonObject) => JsonObject;
 
-/** The store keeps names that the code has left: of a node, … */
-const NODE: Names = new Map([
-  ['illness', 'incident'],
-  ['others', 'otherWork'],
-]);
-/** … of its incident, … */
-const INCIDENT: Names = new Map([
-  ['wellTime', 'healthySince'],
-  ['passed', 'skipped'],
-  ['settling', 'recovering'],
-]);
-/** … and of its attempt. */
-const ATTEMPT: Names = new Map([['incident', 'dueCondition']]);
+/** The store keeps names that the code has left: of an incident, … */
+const INCIDENT = { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' };
+const STORED_INCIDENT = new Map(Object.entries(INCIDENT));
+const OWN_INCIDENT = new Map([...STORED_INCIDENT].map(([own, stored]) => [stored, own]));
 
-const withOwnNames = (state: JsonObject): JsonObject =>
-  renamed(renamedIn(renamedIn(state, 'illness', INCIDENT), 'attempt', ATTEMPT), NODE);
+/** … and of an attempt, where the two values of an annotation stand beside each other. */
+const attemptStored: Change = ({ dueCondition: condition, annotation, ...rest }) => {
+  const { set, previous } = isJsonObject(annotation) ? annotation : {};
+  return { ...rest, ...toJson({ incident: condition, terminationTimestamp: set, previousTimestamp: previous }) };
+};
+const attemptRead: Change = ({ incident: condition, terminationTimestamp: set, previousTimestamp, ...rest }) => ({
+  ...rest,
+  ...(condition !== undefined && { dueCondition: condition }),
+  ...(set !== undefined && {
+    annotation: { set, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) },
+  }),
+});
 
-const withStoredNames = (state: JsonObject): JsonObject =>
-  renamedIn(renamedIn(renamed(state, back(NODE)), 'illness', back(INCIDENT)), 'attempt', back(ATTEMPT));
-
-const back = (names: Names): Names => new Map([...names].map(([from, to]) => [to, from]));
-
-function renamedIn(state: JsonObject, part: string, names: Names): JsonObject {
+const changedIn = (state: JsonObject, part: string, change: Change): JsonObject => {
   const object = state[part];
-  return isJsonObject(object) ? { ...state, [part]: renamed(object, names) } : state;
-}
+  return isJsonObject(object) ? { ...state, [part]: change(object) } : state;
+};
 
 const conditionOfBefore = z.object({
   conditionType: z.string(),
@@ -371,7 +378,12 @@ const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z
  * record of the pool.
  */
 function nodeOfBefore(state: JsonObject): JsonObject {
-  if (state['clocks'] !== undefined) return withOwnNames(state);
+  if (state['clocks'] !== undefined)
+    return changedIn(
+      changedIn(state, 'incident', each => renamed(each, OWN_INCIDENT)),
+      'attempt',
+      attemptRead,
+    );
   const { incident: condition, pool, episodes = [] } = state;
   const clocks = condition === undefined ? {} : clockOf(conditionOfBefore.parse(condition));
   return {

@@ -6,6 +6,7 @@
 import { type ActionContext, type ActionDeps, CHANGED, type Changed, ACTED } from './action.ts';
 import { replacementClaim, roomFault } from './rule/replacement.ts';
 import type { Replacement } from './record.ts';
+import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
@@ -16,7 +17,6 @@ import { isReserved, readNode, REPLACES_ANNOTATION, RESERVED_TAINT } from '../..
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
 
 const unavailable = (message: string): StepOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
 
@@ -37,9 +37,9 @@ export async function launchReplacement({
     return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
   if (ours?.replacement?.name !== name)
     return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };
-  const there = await read(deps, name);
+  const there = await getNodeClaim(deps, name);
   if (there !== undefined) return adopt(there, node.uid, recordMade);
-  const like = await read(deps, claim.name);
+  const like = await getNodeClaim(deps, claim.name);
   if (like?.metadata.uid !== claim.uid)
     return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${claim.name} is gone` };
   const fault = roomFault(nodePool, { like, ...room });
@@ -74,7 +74,7 @@ export async function openReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
   { name, uid }: Replacement,
 ): Promise<Changed | undefined> {
-  const claim = await read(deps, name);
+  const claim = await getNodeClaim(deps, name);
   if (claim === undefined || claim.metadata.uid !== uid || claim.metadata.deletionTimestamp !== undefined)
     return CHANGED;
   const node = await nodeOf(deps, claim);
@@ -90,12 +90,12 @@ export async function openReplacement(
 
 /** The Node of this NodeClaim; undefined: there is none. One that has its name and another machine is another's. */
 async function nodeOf(
-  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  deps: Pick<ActionDeps, 'kubernetes'>,
   claim: KubernetesObject,
 ): Promise<KubernetesObject | undefined> {
   const { nodeName, providerID } = readNodeClaim(claim);
   if (nodeName === undefined || providerID === undefined) return undefined;
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name: nodeName }), { notServed: 'notKnown' });
+  const object = await getNode(deps, nodeName);
   return object && readNode(object).providerID === providerID ? object : undefined;
 }
 
@@ -111,7 +111,7 @@ export async function endReplacement(
   { name, uid }: Replacement,
   nodeUid: string,
 ): Promise<End | undefined> {
-  const claim = await read(deps, name);
+  const claim = await getNodeClaim(deps, name);
   if (claim === undefined) return 'gone';
   const { uid: found, annotations, deletionTimestamp } = claim.metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || (uid !== undefined && uid !== found)) return undefined;
@@ -140,9 +140,3 @@ async function unmark(
   const outcome = await changeExactly(kubernetes, ref, metadata, { annotations: marks });
   throwConflict(`taking the marks off ${ref.name}`, outcome);
 }
-
-const read = async (
-  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  name: string,
-): Promise<KubernetesObject | undefined> =>
-  objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });

@@ -45,7 +45,7 @@ async function deleteClaim(
   const { name, uid } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };
   let { resourceVersion } = claim;
-  const { terminationTimestamp: wanted } = attempt;
+  const wanted = attempt.annotation?.set;
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
   if (wanted !== undefined && deadline !== undefined && !endsBy(claim, deadline)) {
     const annotations = { [KARPENTER.terminationTimestampAnnotation]: wanted };

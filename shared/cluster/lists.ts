@@ -1,5 +1,5 @@
 /**
- * Lists of Nodes, NodeClaims and pods, of which only what the readers of `shared/domain` look at is kept while the pages stream in: the
+ * Reads of Nodes, NodeClaims and pods. Of lists only what the readers of `shared/domain` look at is kept while the pages stream in: the
  * images of a Node, the environment of a container and what field managers note make up most of an object. Always live reads.
  */
 import { RESOURCES } from '../contract/resources.ts';
@@ -7,12 +7,20 @@ import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
-import { objectsOf, type NotServedMeaning } from '../ports/read-answer.ts';
+import { objectOf, objectsOf, type NotServedMeaning } from '../ports/read-answer.ts';
 
 /** Of field managers. */
 const NOTES = ['managedFields'];
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
+
+/** The Node of this name; undefined: there is none. */
+export const getNode = async ({ kubernetes }: Deps, name: string): Promise<KubernetesObject | undefined> =>
+  objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+
+/** The NodeClaim of this name; undefined: there is none. */
+export const getNodeClaim = async ({ kubernetes }: Deps, name: string): Promise<KubernetesObject | undefined> =>
+  objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
 
 /** Matching Nodes, with all that `readNode` reads, and the taints. */
 export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Promise<readonly KubernetesObject[]> {

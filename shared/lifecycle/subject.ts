@@ -6,7 +6,7 @@ import type { Subject } from '../contract/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { objectOf } from '../ports/read-answer.ts';
-import { ofThisVersion, type LoadedRecord } from './record-codec.ts';
+import type { LoadedRecord } from './record-codec.ts';
 import type { TimedRecord } from './timed-record.ts';
 
 export type FoundSubject<Value> =
@@ -42,34 +42,28 @@ export interface SubjectQuery<Value> {
   readonly onlyIfKnown?: boolean | undefined;
   /** Asked of what is remembered of it: true leaves the object unread. */
   readonly isUnchanged?: ((value: Value) => boolean) | undefined;
-  /** Nobody repeats the message in hand: it is not left to a newer version, but stays in its queue. */
-  readonly isOnlyCopy?: boolean | undefined;
 }
 
 /**
  * Reads the record, then the object: what is decided on is never older than the record that it is compared with. Where the message
- * does not say the UID, the object comes first, and again if there is a record. Throws `NewerRecord` for the only copy of a message.
+ * does not say the UID, the object comes first, and again if there is a record.
  */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
-  { ref, uid, recordOf, onlyIfKnown = false, isUnchanged = () => false, isOnlyCopy = false }: SubjectQuery<Value>,
+  { ref, uid, recordOf, onlyIfKnown = false, isUnchanged = () => false }: SubjectQuery<Value>,
 ): Promise<FoundSubject<Value>> {
-  const load = async (record: TimedRecord<Value>): Promise<LoadedRecord<Value>> => {
-    const loaded = await record.load();
-    return isOnlyCopy ? ofThisVersion(loaded, ref.name) : loaded;
-  };
   if (uid === undefined) {
     const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
     if (object === undefined) return { kind: 'nothing' };
     const record = recordOf(object.metadata.uid);
-    const loaded = await load(record);
+    const loaded = await record.load();
     if (loaded.kind === 'newer') return { kind: 'nothing' };
     if (loaded.kind === 'none') return { kind: 'here', object, record, loaded };
     return findSubject({ kubernetes }, { ref, uid: object.metadata.uid, recordOf });
   }
 
   const record = recordOf(uid);
-  const loaded = await load(record);
+  const loaded = await record.load();
   const isRead = loaded.kind === 'known' ? !isUnchanged(loaded.value) : loaded.kind === 'none' && !onlyIfKnown;
   if (loaded.kind === 'newer' || !isRead) return { kind: 'nothing' };
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });

@@ -29,7 +29,7 @@ import { addDuration, durationBetween, seconds, toDurationMs, type DurationMs, t
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
-import { CLOSING, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
+import { CLOSING, ofThisVersion, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { again, DONE, settle, type Turn } from './settle.ts';
 
 export interface RecordToSave<Value> {
@@ -172,6 +172,12 @@ export function openRecord<Value>(
     },
   };
 }
+
+/** The record for a message that nobody repeats: `load` throws `NewerRecord` (`ofThisVersion`). @param what it is about */
+export const forOnlyCopy = <Value>(record: TimedRecord<Value>, what: string): TimedRecord<Value> => ({
+  ...record,
+  load: async () => ofThisVersion(await record.load(), what),
+});
 
 /** Changes a record alone: `change` is asked again after a lost race, and not about a record of a newer version (T5). */
 export function updateRecord<Value>(

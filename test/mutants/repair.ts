@@ -153,8 +153,9 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
         const findings = decision.findings.map(look => {
           const { record } = look;
           if (!isGranted.has(look.node.uid) || record?.attempt?.action !== 'Terminate') return look;
-          if (record.attempt.terminationTimestamp === undefined) return look;
-          const attempt = { ...record.attempt, terminationTimestamp: toTimestamp(seen.now) };
+          if (record.attempt.annotation === undefined) return look;
+          const annotation = { ...record.attempt.annotation, set: toTimestamp(seen.now) };
+          const attempt = { ...record.attempt, annotation };
           return { ...look, record: { ...record, attempt } };
         });
         return { ...decision, findings };

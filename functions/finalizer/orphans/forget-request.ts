@@ -5,8 +5,7 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
-import { ofThisVersion } from '../../../shared/lifecycle/record-codec.ts';
-import { openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { forOnlyCopy, openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CODEC, type LedgerEntry } from '../objects/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
@@ -64,8 +63,7 @@ async function forget<Value>(
 ): Promise<void> {
   let forgotten: Subject | undefined;
   const what = `entry ${id} of the ledger`;
-  ofThisVersion(await record.load(), what);
-  await updateRecord(what, record, async loaded => {
+  await updateRecord(what, forOnlyCopy(record, what), async loaded => {
     if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return { kind: 'done' };
     const { subject } = loaded.stored;
     const turn = await apply(record, loaded.value, subject);

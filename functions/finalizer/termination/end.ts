@@ -1,7 +1,7 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
 import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import { getNode } from '../../../shared/cluster/lists.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
@@ -11,7 +11,6 @@ import { openNodeRecord, type ObservedTermination, type TerminationSubject } fro
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import { hasBegun, hookOwnerUidOf, type TerminationRecord } from './record.ts';
-import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 type GoneTermination = GoneSubject<TerminationRecord>;
 
@@ -28,7 +27,7 @@ export async function handOverToNodes(
   if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
   const left: KubernetesObject[] = [];
   for (const [uid, { name }] of Object.entries(value.nodes)) {
-    const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+    const node = await getNode(deps, name);
     if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) left.push(node);
   }
   await handOver(left, value, subject.uid, deps);

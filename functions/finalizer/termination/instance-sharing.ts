@@ -5,15 +5,14 @@
 import { providerIDOf } from '../cluster/instances.ts';
 import { claimsOfNode } from '../../../shared/cluster/owner.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
-import { listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
+import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
-import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { isLive, isManaged } from './objects.ts';
 import type { TerminationRecord } from './record.ts';
-import { objectOf, type NotServedMeaning } from '../../../shared/ports/read-answer.ts';
+import type { NotServedMeaning } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
@@ -40,14 +39,14 @@ export async function claimsOf(
 
 /** The NodeClaim of this name, if it stands for the Node. A finalizer of ours on what is deleted wants certainty: then only a list will do. */
 async function likelyClaim(
-  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  deps: Pick<Deps, 'kubernetes'>,
   node: KubernetesObject,
   providerID: string,
   name: string,
 ): Promise<KubernetesObject | undefined> {
   const isSure = (object: KubernetesObject): boolean => isLive(node) || !isManaged(object);
   if (!isSure(node)) return undefined;
-  const claim = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+  const claim = await getNodeClaim(deps, name);
   return claim !== undefined && providerIDOf(claim) === providerID && isSure(claim) ? claim : undefined;
 }
 
@@ -114,11 +113,8 @@ export async function namedNodesOf(
     ...(typeof nodeName === 'string' ? [nodeName] : []),
     ...(viaNode ? [viaNode] : []),
   ]);
-  const nodes = await inParallel([...names].map(name => deps.kubernetes.get({ type: RESOURCES.Node, name })));
-  return nodes
-    .map(answer => objectOf(answer, { notServed: 'notKnown' }))
-    .filter(node => node !== undefined)
-    .filter(node => providerIDOf(node) === providerID);
+  const nodes = await inParallel([...names].map(name => getNode(deps, name)));
+  return nodes.filter(node => node !== undefined).filter(node => providerIDOf(node) === providerID);
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { providerIDOf } from '../cluster/instances.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
+import { getNode } from '../../../shared/cluster/lists.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
@@ -26,7 +27,7 @@ import { loadPool } from '../../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION_BLOCK, type EffectiveTermination } from './settings.ts';
-import { objectOf, orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
+import { orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -184,7 +185,7 @@ export async function targetOfNode(
   hints: ClaimHints,
   { name, onlyIfTerminating }: { readonly name: string; readonly onlyIfTerminating: boolean },
 ): Promise<TerminationSubject | undefined> {
-  const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  const node = await getNode(deps, name);
   if (node === undefined || (onlyIfTerminating && node.metadata.deletionTimestamp === undefined)) return undefined;
   const claims = await claimsOf(deps, hints, node);
   const [claim] = claims;

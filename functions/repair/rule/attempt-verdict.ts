@@ -101,7 +101,7 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
       if (attempt.claim === undefined) return false;
       const claim = claims.get(attempt.claim.uid);
       if (claim?.deletionTime === undefined) return claim === undefined;
-      const deadline = parseTimestamp(attempt.terminationTimestamp ?? '');
+      const deadline = parseTimestamp(attempt.annotation?.set ?? '');
       return deadline === undefined || endsBy(claim, latest(now, deadline));
     }
   }

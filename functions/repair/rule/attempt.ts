@@ -80,15 +80,8 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
 }
 
 /** What a termination sets on its NodeClaim. */
-function annotationOf({
-  claim,
-  terminationTimestamp: set,
-  previousTimestamp: previous,
-}: AttemptOf<'Terminate'>): Ours['annotation'] {
-  return set !== undefined && claim !== undefined
-    ? { claim, set, ...(previous !== undefined && { previous }) }
-    : undefined;
-}
+const annotationOf = ({ claim, annotation }: AttemptOf<'Terminate'>): Ours['annotation'] =>
+  annotation && claim && { ...annotation, claim };
 
 /** The attempt is called off: not taken. */
 export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
@@ -153,7 +146,7 @@ function deadlineOf(
   { finding: { record }, due, unfinished }: Candidate,
   claim: NodeClaimView,
   now: EpochMs,
-): Pick<AttemptOf<'Terminate'>, 'terminationTimestamp' | 'previousTimestamp' | 'podsUntil'> {
+): Pick<AttemptOf<'Terminate'>, 'annotation' | 'podsUntil'> {
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const standing = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
@@ -166,8 +159,9 @@ function deadlineOf(
   const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
   const podsUntil = earliest(standing, wanted);
   return {
-    ...(timestamp !== undefined && { terminationTimestamp: timestamp }),
-    ...(timestamp !== undefined && previous !== undefined && { previousTimestamp: previous }),
+    ...(timestamp !== undefined && {
+      annotation: { set: timestamp, ...(previous !== undefined && { previous }) },
+    }),
     ...(podsUntil !== undefined && { podsUntil }),
   };
 }
@@ -208,9 +202,9 @@ export function describeAct(attempt: Attempt, isObserved = false): string {
 }
 
 /** What a termination means for the pods of the node. */
-function podsText({ time, podsUntil, terminationTimestamp }: AttemptOf<'Terminate'>): string {
+function podsText({ time, podsUntil, annotation }: AttemptOf<'Terminate'>): string {
   if (podsUntil === undefined)
-    return terminationTimestamp === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
+    return annotation === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
   return podsUntil <= time ? ' forcefully' : `, and its pods have until ${toTimestamp(podsUntil)}`;
 }
 
@@ -225,7 +219,7 @@ export const isUnbounded = (attempt: Attempt): boolean =>
   attempt.action === 'Terminate' &&
   attempt.claim !== undefined &&
   attempt.podsUntil === undefined &&
-  attempt.terminationTimestamp === undefined;
+  attempt.annotation === undefined;
 
 /** What is remembered of a node at first. */
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({

@@ -113,7 +113,7 @@ describe('an attempt of before', () => {
       set: '2024-11-01T15:00:00Z',
       previous: 'x',
     });
-    expect(carry(set).attempt).toMatchObject({ terminationTimestamp: '2024-11-01T15:00:00Z' });
+    expect(carry(set).attempt).toMatchObject({ annotation: { set: '2024-11-01T15:00:00Z' } });
   });
 
   it('of a node that is gone is over, unless something of it is left', () => {
@@ -179,6 +179,18 @@ describe('a stored record of any version', () => {
     });
     expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
   });
+
+  it.each([{ set: '2024-11-01T15:32:48Z' }, { set: '2024-11-01T15:32:48Z', previous: '2024-11-01T18:00:00Z' }])(
+    'keeps the annotation of an attempt as two fields beside each other: %j',
+    annotation => {
+      const node = { ...newNode('n1', 'default'), attempt: anAttempt('n1', { annotation }) };
+      const stored = nodeCodec.toState(node)['attempt'];
+      expect(stored).toMatchObject({ terminationTimestamp: annotation.set });
+      expect(stored).not.toHaveProperty('annotation');
+      expect((stored as Record<string, unknown>)['previousTimestamp']).toBe(annotation.previous);
+      expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
+    },
+  );
 
   it('has samples of each', () => {
     const names = RECORD_TYPES.filter(({ codec }) => codec.owner === 'repair').map(({ name }) => name);

@@ -116,6 +116,22 @@ describe('the status of the policies', () => {
     expect(world.record()).toBeUndefined();
   });
 
+  it('says which pools a newer version counts', async () => {
+    const world = start();
+    world.add('a', { nodePoolSelector: {}, mode: 'Enforce', repair: {} });
+    world.core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'web' } });
+    const subject = { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: 'web' };
+    await world.ports.records.put({ owner: 'repair', id: 'pool/web', subject, state: { schemaVersion: 99 } }, 0);
+    await policyChanged(world.ports);
+    expect(world.statusOf('a')).toMatchObject({ held: 0, repairing: 0, pools: [{ name: 'web', nodes: 0 }] });
+    const { pools, conditions } = world.statusOf('a') as Record<'pools' | 'conditions', readonly JsonObject[]>;
+    expect(pools[0]).not.toHaveProperty('repairing');
+    expect(conditions.find(({ type }) => type === 'Warning')).toMatchObject({
+      reason: 'NotCounted',
+      message: 'held and repairing leave out NodePool web: a newer version counts there',
+    });
+  });
+
   it('that somebody else overwrote is put right at the next look', async () => {
     const world = start('a');
     await policyChanged(world.ports);

@@ -31,9 +31,9 @@ const facts = (policies: readonly KubernetesObject[], overrides: Partial<Cluster
   gateOpen: true,
   inForce: readPolicies(policies),
   pools: [
-    { pool: undefined, nodes: 2, held: 1, repairing: 0, karpenters: 0 },
-    { pool: pool('web'), nodes: 5, held: 2, repairing: 1, karpenters: 0 },
-    { pool: pool('db'), nodes: 3, held: 0, repairing: 1, karpenters: 0 },
+    { pool: undefined, nodes: 2, repairs: { held: 1, repairing: 0 }, karpenters: 0 },
+    { pool: pool('web'), nodes: 5, repairs: { held: 2, repairing: 1 }, karpenters: 0 },
+    { pool: pool('db'), nodes: 3, repairs: { held: 0, repairing: 1 }, karpenters: 0 },
   ],
   templates: ['reboot'],
   ...overrides,
@@ -81,19 +81,41 @@ describe('the counts of a policy', () => {
     const pools = Array.from({ length: 120 }, (_, index) => ({
       pool: pool(`p${index}`),
       nodes: 1,
-      held: 1,
-      repairing: 0,
+      repairs: { held: 1, repairing: 0 },
       karpenters: 0,
     }));
     const summary = summarize(of(all), facts([all], { pools }));
     expect(summary.pools).toHaveLength(100);
     expect(summary).toMatchObject({ nodePools: 120, nodes: 120, held: 120 });
   });
+
+  it('name the pools that a newer version counts, and count the others', () => {
+    const all = policy('all', { repair: {} });
+    const [loose, web, db] = facts([all]).pools;
+    const pools = [loose, web, db]
+      .flatMap(each => each ?? [])
+      .map((each, index) => (index === 2 ? each : { ...each, repairs: undefined }));
+    const summary = summarize(of(all), facts([all], { pools }));
+    expect(summary).toMatchObject({ nodes: 10, held: 0, repairing: 1 });
+    expect(summary.pools).toEqual([
+      { name: '', nodes: 2 },
+      { name: 'web', nodes: 5 },
+      { name: 'db', nodes: 3, held: 0, repairing: 1 },
+    ]);
+    expect(summary.conditions.at(-1)).toEqual({
+      type: 'Warning',
+      status: 'True',
+      reason: 'NotCounted',
+      message: 'held and repairing leave out the nodes without a NodePool, NodePool web: a newer version counts there',
+    });
+    const own = pools.map(each => ({ ...each, pool: pool('own', { repair: {} }) }));
+    expect(conditionsOf(of(all), facts([all], { pools: own }))).not.toContain('Warning=True NotCounted');
+  });
 });
 
 describe('the conditions of a policy', () => {
   const block = { repair: {} };
-  const own = [{ pool: pool('web', { repair: {} }), nodes: 1, held: 0, repairing: 0, karpenters: 0 }];
+  const own = [{ pool: pool('web', { repair: {} }), nodes: 1, repairs: { held: 0, repairing: 0 }, karpenters: 0 }];
   it.each<[string, JsonObject, Partial<PolicyFacts>, Partial<ClusterFacts>, readonly string[]]>([
     ['in force', block, {}, {}, ['Accepted=True Valid', 'Active=True InForce']],
     ['in mode Observe', { mode: 'Observe', ...block }, {}, {}, ['Accepted=True Valid', 'Active=True Observing']],

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import { findSubject } from '../../../shared/lifecycle/subject.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
-import { openRecords } from '../../../shared/lifecycle/timed-record.ts';
+import { forOnlyCopy, openRecords } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectAnswer } from '../../../shared/ports/read-answer.ts';
 
 const NOW = toEpochMs(1_000_000);
@@ -26,6 +26,8 @@ async function find(
     readonly uid: string | undefined;
     readonly onlyIfKnown?: boolean;
     readonly isUnchanged?: () => boolean;
+    /** False: nobody repeats the message in hand. */
+    readonly isRepeated?: boolean;
   },
   schemaVersion = 1,
 ) {
@@ -40,6 +42,8 @@ async function find(
     clock: { now: () => NOW, sleep: async () => undefined },
   };
   const open = openRecords(deps, codec);
+  const recordOf = (uid: string) =>
+    sought.isRepeated === false ? forOnlyCopy(open(`node/${uid}`), sought.name) : open(`node/${uid}`);
   const found = await findSubject(
     {
       kubernetes: {
@@ -49,7 +53,7 @@ async function find(
         },
       } as never,
     },
-    { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, recordOf: uid => open(`node/${uid}`) },
+    { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, recordOf },
   );
   return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.loaded.kind}` : found.kind;
 }
@@ -131,7 +135,7 @@ describe('the subject of a message', () => {
 
   it('is not left to it by a message that nobody repeats (I9)', async () => {
     for (const uid of ['u1', undefined]) {
-      const sought = { name: 'n1', uid, isOnlyCopy: true };
+      const sought = { name: 'n1', uid, isRepeated: false };
       await expect(find([aNode('n1', 'u1')], { u1: 'n1' }, sought, 2)).rejects.toMatchObject({ reason: 'NewerRecord' });
     }
   });

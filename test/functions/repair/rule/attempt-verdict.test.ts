@@ -44,8 +44,7 @@ describe('an attempt of which no run said how it ended', () => {
   const intended = anAttempt('n1', {
     phase: 'intended',
     time: NOW,
-    terminationTimestamp: set,
-    previousTimestamp: DEADLINE,
+    annotation: { set, previous: DEADLINE },
   });
 
   it('I4 is left alone until a call of that run must have had its outcome', () => {
@@ -67,8 +66,7 @@ describe('an attempt of which no run said how it ended', () => {
         attempt: {
           number: 1,
           time: SETTLED,
-          terminationTimestamp: set,
-          previousTimestamp: DEADLINE,
+          annotation: { set, previous: DEADLINE },
         },
       },
     ]);

@@ -132,7 +132,7 @@ describe('a termination', () => {
 
 describe('a termination of which no run said how it ended', () => {
   const set = '2024-11-01T15:32:48Z';
-  const INTENDED = anAttempt('n1', { phase: 'intended', time: ACTED, terminationTimestamp: set });
+  const INTENDED = anAttempt('n1', { phase: 'intended', time: ACTED, annotation: { set } });
   const annotated = (value: string) => ({ annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': value } });
 
   it('I4 may still be under way for a minute', () => {
@@ -157,7 +157,7 @@ describe('a termination of which no run said how it ended', () => {
   });
 
   it('I4 that sets no deadline was carried out where its NodeClaim goes, however it goes', () => {
-    const graceful = anAttempt('n1', { phase: 'intended', time: ACTED, terminationTimestamp: undefined });
+    const graceful = anAttempt('n1', { phase: 'intended', time: ACTED, annotation: undefined });
     expect(look(graceful, { claims: [GOING] }).unreported).toMatchObject([{ kind: 'carriedOut' }]);
   });
 
