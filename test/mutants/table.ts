@@ -51,6 +51,6 @@ The mistakes above are those that somebody thought of. Stryker makes others: eac
 
 - Rules of grace periods, terminations, FinalizerRules, orphans and the timer: 97 % or more.
 - The rule of drains: 90 to 100 % in \`decide.ts\` and each file behind it that is listed.
-- Repair: 94 % or more of its guards, its ladder, its verdicts on nodes and attempts, and its reservations. What survives there is named with its reason.
+- Repair: 94 % or more of its guards, its ladder, its verdicts on nodes and attempts, and its reservations. Each survivor there has its reason beside it.
 `;
 }
