@@ -2,12 +2,11 @@
  * What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes
  * need. Always live reads.
  */
-import { runOverTime } from './rule/attempt.ts';
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
-import { remediationAnswer } from './custom-resource.ts';
 import type { PoolObservation } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
+import { inquire } from './inquiry.ts';
 import type { Asked, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
 import { type Missing, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import {
@@ -31,7 +30,6 @@ import {
 } from './record.ts';
 import { openReservations, type Reserved } from './reservations.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
-import { askForEnd } from './terminate.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -259,27 +257,6 @@ async function readNodes(
     records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, isOld });
   });
   return isNewer ? 'newer' : records;
-}
-
-/** What of attempts neither Node nor NodeClaim tells: the live answer, into the records. */
-async function inquire(deps: PassDeps, records: Map<string, StoredNode>, nodes: readonly NodeView[]): Promise<void> {
-  const providerIDs = new Map(nodes.map(({ uid, providerID }) => [uid, providerID]));
-  await fewAtATime([...records], async ([uid, stored]) => {
-    const { attempt, ours } = stored.value;
-    if (attempt === undefined) return;
-    const update = (change: Partial<NodeRecord>): void =>
-      void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
-    if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
-      const answer = await remediationAnswer(deps, ours ?? {});
-      if (answer !== undefined) update({ attempt: { ...attempt, answer } });
-      return;
-    }
-    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), runOverTime(attempt));
-    const providerID = providerIDs.get(uid);
-    if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
-    const asked = await askForEnd(deps, attempt, providerID);
-    if (asked !== undefined) update({ attempt: asked });
-  });
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
