@@ -4,15 +4,10 @@ import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
-import {
-  causeOf,
-  isRefusal,
-  reportWarning,
-  type RefusableChange,
-  type Refused,
-} from '../../shared/lifecycle/refusals.ts';
+import { causeOf, isRefusal, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ShownDrain } from './rule/observation.ts';
@@ -38,8 +33,13 @@ const SAFETY_NET = minutes(5);
 /** No event reports a change of a pod's labels or of the devices it uses. */
 const UNWATCHED_CHECK = minutes(1);
 
-/** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
-export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: EpochMs, punctual = true) {
+/** Writes record and timer together. @param how as in `RecordToSave` */
+export function save(
+  observed: ObservedDrain,
+  record: DrainRecord,
+  wakeTime: EpochMs,
+  how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'goesBack'> = {},
+) {
   const { refusals: stored, ...rest } = record;
   forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);
   const refusals = observed.tries.after(stored);
@@ -47,13 +47,13 @@ export function save(observed: ObservedDrain, record: DrainRecord, wakeTime: Epo
     subject: subjectOf(observed.object),
     value: { ...rest, ...(refusals !== undefined && { refusals }) },
     wakeTime,
-    punctual,
+    ...how,
   });
 }
 
 /** This run goes on. Should it die, the sweep finds the timer. */
 export const saveForSweep = (observed: ObservedDrain, value: DrainRecord) =>
-  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), false);
+  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), { punctual: false });
 
 /** What is observed once a turn has written this by `saveForSweep`. */
 export const withSaved = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
@@ -67,7 +67,7 @@ export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime:
   const { armed, now } = observed;
   const keeps =
     armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, RUN_ENDS_WITHIN);
-  return keeps ? save(observed, value, armed, false) : save(observed, value, wakeTime);
+  return keeps ? save(observed, value, armed, { punctual: false }) : save(observed, value, wakeTime);
 }
 
 /** Until when a drain waits for news, at most. */
@@ -86,8 +86,7 @@ export function tryChange<Outcome>(
 ): Promise<Outcome | Refused> {
   const restsOn = [object, record.active?.id, mode, limits, rules?.settings];
   // What only informs is not worth a word.
-  const report: RefusableChange['report'] =
-    key === 'show' ? async () => undefined : reportWarning(reporter, object, EVENT_REASONS.nodeChangeRefused);
+  const report = key === 'show' ? undefined : reportWarning(reporter, object, EVENT_REASONS.nodeChangeRefused);
   return tries.make({ key, stored: record.refusals, restsOn, report }, call);
 }
 
@@ -124,9 +123,8 @@ export async function endUnchangedTurn(
   if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
   const loaded = await observed.store.load();
   if (isForMessage || loaded.kind !== 'known') throw changed.goesBack ?? new RetryableError(changed.message);
-  const saved = await save(observed, loaded.value, withSafetyNet(observed, changed.until));
-  if (changed.goesBack !== undefined) throw changed.goesBack;
-  return saved;
+  const { until, goesBack } = changed;
+  return save(observed, loaded.value, withSafetyNet(observed, until), { goesBack });
 }
 
 /** The Node as `DrainCompleted` names it: the one that was looked at, by its UID (I10). */

@@ -211,7 +211,7 @@ async function isResourceGone(
   const change = { key: 'deleteResource', stored, restsOn: [], report };
   const deletion = await tries.make(change, () => deleteResource(deps, active));
   if (!isRefusal(deletion)) return true;
-  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime: deletion.until });
-  if (deletion.goesBack !== undefined) throw deletion.goesBack;
+  const { until: wakeTime, goesBack } = deletion;
+  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime, goesBack });
   return false;
 }

@@ -134,8 +134,8 @@ async function rememberRefusal(
   const saved = await observed.record.save({
     ...recordToSave(observed, { record, wakeTime }),
     punctual: !hasUnreported({ record, wakeTime }, observed),
+    goesBack,
   });
-  if (saved.kind !== 'again' && goesBack !== undefined) throw goesBack;
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 

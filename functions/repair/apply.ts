@@ -12,7 +12,7 @@ import { requestDrain } from './drain.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
-import { accepted, newNode, runOverTime } from './rule/attempt.ts';
+import { accepted, newNode, runOverTime, withoutAttempt } from './rule/attempt.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import { type GrantedRepair, poolAfter, type PoolDecision } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
@@ -327,7 +327,10 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResul
       return { change: { record: { ...withMade, refusals } }, time: runOver };
     }
     case 'calledOff': {
-      const kept = { ...before, number: record.number, ours: dueOf(finding)?.unfinished ? record.ours : before.ours };
+      const known = dueOf(finding)?.unfinished ? record.ours : before.ours;
+      // Its NodeClaim may have changed after it got its deadline (I7).
+      const left = attempt.action === 'Terminate' ? withoutAttempt({ ...record, ours: known }, attempt).ours : known;
+      const kept = { ...before, number: record.number, ours: left };
       const state = before.attempt === undefined ? 'followed' : 'inFlight';
       return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, AT_ONCE) };
     }

@@ -54,7 +54,7 @@ async function begin(
   const annotations = { ...said, ...(isOpen && { [CORDON_MARK]: 'true' }) };
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
   const outcome = await changeExactly(kubernetes, ref, isOpen ? object.metadata : { uid: node.uid }, change);
-  if (outcome.kind === 'conflict') return CHANGED;
+  if (outcome.kind !== 'ok') return CHANGED;
   if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
   return undefined;
 }

@@ -105,7 +105,12 @@ async function rememberRefusal(
   const now = deps.clock.now();
   const before = finding.record ?? record;
   const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
-  const { refusal, reportKind } = noteRefusal(before.refusals, key, { cause, message, basis, now }, isCertain);
+  const { refusal, reportKind } = noteRefusal(
+    before.refusals,
+    key,
+    { cause, message, basis, now },
+    { isReportedAtOnce: isCertain },
+  );
   const keepsTurn = isTransient(refusal, action) && before.attempt === undefined;
   // What cannot be launched is skipped: the pool's pause says when it may be again.
   const isSkipped = attempt.action === 'Replace' && !keepsTurn;

@@ -85,7 +85,7 @@ export async function openReplacement(
   if (left.length === list.length) return undefined;
   const ref = { type: RESOURCES.Node, name: node.metadata.name };
   const outcome = await changeExactly(deps.kubernetes, ref, node.metadata, { spec: { taints: left } });
-  return outcome.kind === 'conflict' ? CHANGED : undefined;
+  return outcome.kind === 'ok' ? undefined : CHANGED;
 }
 
 /** The Node of this NodeClaim; undefined: there is none. One that has its name and another machine is another's. */

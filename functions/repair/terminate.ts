@@ -12,11 +12,10 @@ import {
   ACTED,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
-import { endsBy } from './rule/attempt.ts';
 import type { AttemptOf, Ours } from './record.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { addDuration, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
@@ -47,13 +46,15 @@ async function deleteClaim(
   let { resourceVersion } = claim;
   const wanted = attempt.annotation?.set;
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
-  if (wanted !== undefined && deadline !== undefined && !endsBy(claim, deadline)) {
+  const isMarked = deadline === undefined || endsBy(claim, deadline);
+  if (wanted !== undefined && !isMarked) {
     const annotations = { [KARPENTER.terminationTimestampAnnotation]: wanted };
     const outcome = await changeExactly(kubernetes, ref, claim, { annotations });
     if (outcome.kind !== 'ok') return CHANGED;
     ({ resourceVersion } = outcome.object.metadata);
   }
-  if (claim.deletionTime !== undefined) return ACTED;
+  // Somebody else has deleted it: without a deadline of ours, it ends without us.
+  if (claim.deletionTime !== undefined) return isMarked ? CHANGED : ACTED;
   const outcome = await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
   return outcome.kind === 'ok' ? ACTED : CHANGED;
 }

@@ -3,7 +3,7 @@ import type { KubernetesObject } from './kubernetes-object.ts';
 import { isJsonObject } from './json.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
 import { readConditions, type NodeCondition } from './node.ts';
-import { parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
+import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
 
 /** On a NodeClaim: when its termination is forced; an instant that has passed means now. */
 export const TERMINATION_TIMESTAMP_ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -46,6 +46,26 @@ export function readNodeClaim({ metadata, spec, status }: KubernetesObject): Nod
     terminationGracePeriod: readDuration(spec?.['terminationGracePeriod']),
     startupTaints: keysOf(spec?.['startupTaints']),
   };
+}
+
+/** Whether it has a deadline that is no later. Karpenter replaces one that does not parse. */
+export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
+  const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
+  return deadline !== undefined && isDue(time, deadline);
+}
+
+/**
+ * When a termination that begins now ends the remaining pods; undefined: never, it waits for them.
+ *
+ * @param bound how long they have at most; `Inherit`: as long as the NodeClaim itself gives them
+ */
+export function deadlineBy(
+  { terminationGracePeriod: own }: NodeClaimView,
+  bound: DurationMs | 'Inherit',
+  now: EpochMs,
+): EpochMs | undefined {
+  const time = bound === 'Inherit' || (own !== undefined && own < bound) ? own : bound;
+  return time === undefined ? undefined : addDuration(now, time);
 }
 
 const keysOf = (taints: unknown): readonly string[] =>

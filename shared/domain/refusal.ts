@@ -105,17 +105,20 @@ export type RefusalReport = 'news' | 'again' | 'elsewhere';
 /**
  * The memory after a try of one of a subject's changes that was refused, and what is to be said of it; undefined: nothing. Whoever is given
  * something to say has said it by `saidTime`.
+ *
+ * @param how undefined: nothing is said of it. `isReportedAtOnce`: also what may pass
  */
 export function noteRefusal(
   stored: Refusals | undefined,
   key: string,
   refused: Pick<Refusal, 'cause' | 'message' | 'basis'> & { readonly now: EpochMs },
-  isReportedAtOnce = false,
+  how?: { readonly isReportedAtOnce?: boolean | undefined },
 ): { readonly refusal: Refusal; readonly reportKind: RefusalReport | undefined } {
   const { now, message } = refused;
   const before = stored?.[key];
   const refusal = nextRefusal(before, refused);
-  if (refusal === before || !isReportDue(refusal, now, isReportedAtOnce)) return { refusal, reportKind: undefined };
+  const isSilent = how === undefined || refusal === before || !isReportDue(refusal, now, how.isReportedAtOnce);
+  if (isSilent) return { refusal, reportKind: undefined };
   const others = Object.entries(stored ?? {}).filter(([other, each]) => other !== key && each.message === message);
   const elsewhere = others.find(([, each]) => each.saidTime !== undefined && !isReportDue(each, now, true))?.[1];
   if (elsewhere?.saidTime !== undefined)

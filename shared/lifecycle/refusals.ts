@@ -9,14 +9,11 @@
  * | `passing`: 409, 429, 5xx, time-outs | by the queue, within seconds; after 5 min every 5 min | after 5 min, then hourly |
  *
  * At once when what the try rests on has changed, or a deadline comes. How a concern uses it:
- *
  * ```ts
  * const tries = createTries(clock);                                    // one for each run
  * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
  * if (isRefusal(outcome)) {                                            // it was refused now, or waits since it was
- *   const saved = await record.save({ …, value: { ...value, refusals: tries.after(value.refusals) }, wakeTime: outcome.until });
- *   if (outcome.goesBack !== undefined) throw outcome.goesBack;        // it may pass within seconds: the queue tries it again
- *   return saved;
+ *   return record.save({ …, refusals: tries.after(value.refusals), wakeTime: outcome.until, goesBack: outcome.goesBack });
  * }
  * ```
  */
@@ -64,7 +61,7 @@ export interface Refused {
   /** When to look again. */
   readonly until: EpochMs;
   readonly error: Error;
-  /** To be thrown once the record is written: it may pass within seconds. */
+  /** To be thrown once the record is written (`TimedRecord.save`): it may pass within seconds. */
   readonly goesBack: RetryableError | undefined;
 }
 
@@ -81,8 +78,8 @@ export interface RefusableChange {
   readonly isReportedAtOnce?: boolean | undefined;
   /** How much of the message is kept, where one subject has hundreds of changes. */
   readonly maxText?: number | undefined;
-  /** Says it where somebody looks. @param isRepeated as in `Report` */
-  readonly report: (text: string, isRepeated: boolean) => Promise<void>;
+  /** Says it where somebody looks. undefined: it is not worth a word. @param isRepeated as in `Report` */
+  readonly report?: ((text: string, isRepeated: boolean) => Promise<void>) | undefined;
 }
 
 /**
@@ -154,10 +151,11 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = cutText(error.message, maxText);
         const refused = { cause, message, basis: basisOf(restsOn), now };
-        const { refusal: next, reportKind } = noteRefusal(after(stored), key, refused, isReportedAtOnce);
+        const { refusal: next, reportKind } = noteRefusal(after(stored), key, refused, report && { isReportedAtOnce });
         const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        if (reportKind === 'news' || reportKind === 'again') await report(textOfRefusal(next), reportKind === 'again');
+        const isSaid = reportKind === 'news' || reportKind === 'again';
+        if (isSaid) await report?.(textOfRefusal(next), reportKind === 'again');
         own.set(key, next);
         const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
@@ -191,7 +189,7 @@ export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcom
 
 /** As a change says it: a Warning Event and an audit line. */
 export const reportWarning =
-  (reporter: Reporter, about: About, reason: string, decision = 'wait'): RefusableChange['report'] =>
+  (reporter: Reporter, about: About, reason: string, decision = 'wait'): NonNullable<RefusableChange['report']> =>
   (message, isRepeated) =>
     reporter.report({ about, decision, reason, message, isRepeated, event: { type: 'Warning' } });
 

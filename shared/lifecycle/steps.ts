@@ -8,8 +8,8 @@ export type StepOutcome =
   | { readonly kind: 'done' }
   /** Look again at `until`, or when what it waits `on` changes. `onward`: it carried something out, and this run looks again at once. */
   | { readonly kind: 'notYet'; readonly until: EpochMs; readonly on: string; readonly onward?: true }
-  /** Cannot be done as things are; `reason` is one CamelCase word. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly message: string };
+  /** Cannot be done as things are; `reason` is one CamelCase word. `until`: it is tried again then. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string; readonly until?: EpochMs };
 
 export interface Step<Context> {
   readonly name: string;

@@ -26,7 +26,7 @@ import type { Subject } from '../contract/subject.ts';
 import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, durationBetween, seconds, toDurationMs, type DurationMs, type EpochMs } from '../domain/time.ts';
-import { invariant } from '../errors.ts';
+import { invariant, type RetryableError } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { CLOSING, ofThisVersion, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
@@ -38,6 +38,8 @@ export interface RecordToSave<Value> {
   readonly wakeTime: EpochMs;
   /** False: no message of its own; the minute sweep hands the timer over. Default true. */
   readonly punctual?: boolean;
+  /** Thrown once it is written. The queue then brings the message in hand again: one more for the timer would double every run that follows. */
+  readonly goesBack?: RetryableError | undefined;
 }
 
 /** `written`: value and timer are in the store as this run wanted them, whether or not it must look again. */
@@ -56,7 +58,7 @@ export interface TimedRecord<Value> {
   isWakeUpSuperseded(): Promise<boolean>;
   /** Reads it. Every turn begins with this. */
   load(): Promise<LoadedRecord<Value>>;
-  /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first, or a timer was put off (T4). */
+  /** Writes value and timer in one, unless they are unchanged (T2). Throws `goesBack`. `again`: another run wrote first, or a timer was put off (T4). */
   save(wanted: RecordToSave<Value>): Promise<SaveOutcome>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
   release(): Promise<Turn>;
@@ -108,9 +110,7 @@ export function openRecord<Value>(
     key,
 
     async isWakeUpSuperseded() {
-      if (wakeUp?.repeated !== true) return false;
-      const stored = await deps.records.get(key);
-      return stored?.nextWakeTime !== wakeUp.wakeTime;
+      return wakeUp?.repeated === true && (await deps.records.get(key))?.nextWakeTime !== wakeUp.wakeTime;
     },
 
     async load() {
@@ -119,7 +119,7 @@ export function openRecord<Value>(
     },
 
     async save(wanted) {
-      const { subject, value, wakeTime, punctual = true } = wanted;
+      const { subject, value, wakeTime, punctual = true, goesBack } = wanted;
       const now = deps.clock.now();
       const next = { owner: codec.owner, subject, wakeTime };
       if (
@@ -127,16 +127,18 @@ export function openRecord<Value>(
         isArmedInTime(loaded.stored, wakeTime, now) &&
         isDeepStrictEqual(loaded.value, value)
       ) {
+        if (goesBack !== undefined) throw goesBack;
         // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
         const armed = loaded.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
         return { ...DONE, written: true };
       }
       const putOff = loaded.kind === 'known' && isPutOff(loaded.stored, wakeTime, now);
-      const direct = punctual && isNear(now, wakeTime);
+      const direct = punctual && goesBack === undefined && isNear(now, wakeTime);
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
+      if (goesBack !== undefined) throw goesBack;
       const isOnItsWay =
         loaded.kind === 'known' && hasMessage(loaded.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
       loaded = { kind: 'known', value, stored };

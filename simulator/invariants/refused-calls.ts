@@ -83,7 +83,9 @@ function objectIn(call: PortCall): string {
   if (call.port === 'instances') return `instance ${String(call.args[0])}`;
   const { resource, namespace, name = '' } = targetOf(call);
   const uid = textOf(dig(call.args[1], 'preconditions', 'uid')) ?? '';
-  return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name} ${uid}`.trim();
+  // RBAC lets or refuses the status by itself.
+  const subresource = textOf(dig(call.args[2], 'subresource'));
+  return `${resource}${subresource === undefined ? '' : `/${subresource}`} ${namespace === undefined ? '' : `${namespace}/`}${name} ${uid}`.trim();
 }
 
 /** Statuses 401, 404, 408, 409, 410, 425, 429 and 5xx may pass; what is thrown for the others is told apart by its name. */

@@ -109,8 +109,7 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
   // Who takes the deadline off it afterwards, or brings another NodeClaim, asks for no second deletion (I4).
   if ([claim?.metadata.uid, ending?.claimUid].some(uid => facts.ended.has(uid ?? ''))) return undefined;
   if (isStopped(node) || isOthersWork(node, claim, now)) return undefined;
-  const deadline = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
-  if (claim?.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
+  if (claim !== undefined && mayEndAnyway(claim, facts)) return undefined;
   const poolName = claim && poolNameOf(claim);
   const pool = poolName === undefined ? undefined : facts.pools.get(poolName);
   const neighbours = ownership.neighboursIn(poolName);
@@ -141,6 +140,14 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
     heldBy: heldByCounts,
   });
   return { answer, poolName, pool };
+}
+
+/** It is being deleted, and by its deadline or its own terms a repair may have nothing to add. */
+function mayEndAnyway(claim: KubernetesObject, { pools, policies }: Pick<JudgedFacts, 'pools' | 'policies'>): boolean {
+  if (claim.metadata.deletionTimestamp === undefined) return false;
+  if (instantOf(annotationOf(claim, TERMINATION_TIMESTAMP)) !== undefined) return true;
+  const isBounded = dig(claim, 'spec', 'terminationGracePeriod') !== undefined;
+  return !isBounded && JSON.stringify([...pools.values(), ...policies]).includes('"Inherit"');
 }
 
 /** Since when the node could be repaired; undefined when it cannot be. */

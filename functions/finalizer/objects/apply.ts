@@ -62,9 +62,7 @@ async function carryOutUnlessRefused(
   const refusals = tries.after(entry?.refusals);
   const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
   const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
-  const saved = await saveEntry(observed, value, outcome.until);
-  if (outcome.goesBack !== undefined) throw outcome.goesBack;
-  return saved;
+  return saveEntry(observed, value, outcome.until, outcome.goesBack);
 }
 
 async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {

@@ -26,13 +26,14 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
   return { ...rest, rule: inForce.object.metadata.name, finalizerName: inForce.rule.finalizerName };
 }
 
-/** Writes the entry of an object with the timer of its next look. */
+/** Writes the entry of an object with the timer of its next look. @param goesBack as in `RecordToSave` */
 export function saveEntry(
   { record, subject }: ObservedObject,
   value: LedgerEntry,
   wakeTime: EpochMs,
+  goesBack?: RecordToSave<LedgerEntry>['goesBack'],
 ): Promise<SaveOutcome> {
-  return record.save({ subject, value, wakeTime });
+  return record.save({ subject, value, wakeTime, goesBack });
 }
 
 /** The rules that have an entry in the record. */
@@ -46,13 +47,16 @@ export function entryRecord(
   rule: string,
 ): TimedRecord<LedgerEntry> {
   let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
-  const write = (value: LedgerRecord, subject: RecordToSave<LedgerEntry>['subject']): Promise<SaveOutcome> => {
+  const write = (
+    value: LedgerRecord,
+    wanted: Omit<RecordToSave<LedgerEntry>, 'value' | 'wakeTime'>,
+  ): Promise<SaveOutcome> => {
     const now = clock.now();
     const times = [value.wakeTime, ...Object.values(value.otherEntries ?? {}).map(each => each.wakeTime)];
     // One that has come is seen to by the run in hand, which looks at each entry.
     const ahead = times.filter(time => time !== undefined && time > now);
     const wakeTime = ahead.reduce<EpochMs | undefined>(earliest, undefined) ?? addDuration(now, LEDGER_CHECK);
-    return record.save({ subject, value, wakeTime });
+    return record.save({ ...wanted, value, wakeTime });
   };
   return {
     key: record.key,
@@ -64,11 +68,12 @@ export function entryRecord(
       const own = entryIn(loaded.value, rule);
       return own === undefined ? { kind: 'none' } : { ...loaded, value: own };
     },
-    async save({ subject, value, wakeTime }) {
+    async save(wanted) {
+      const { value, wakeTime } = wanted;
       const base = loaded.kind === 'known' ? loaded.value : undefined;
       const otherEntries = base?.otherEntries ?? {};
       const isAlone = base === undefined || (base.rule === rule && Object.keys(otherEntries).length === 0);
-      if (isAlone) return record.save({ subject, value, wakeTime });
+      if (isAlone) return record.save(wanted);
       const stored = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const main: LedgerRecord = { ...base, wakeTime: base.wakeTime ?? stored ?? wakeTime };
       const before = base.rule === rule ? timeOf(main) : otherEntries[rule];
@@ -79,13 +84,13 @@ export function entryRecord(
         base.rule === rule
           ? { ...value, wakeTime: kept, otherEntries }
           : { ...main, otherEntries: { ...otherEntries, [rule]: { ...value, wakeTime: kept } } };
-      return write(next, subject);
+      return write(next, wanted);
     },
     async closeNow() {
       if (loaded.kind !== 'known') return record.closeNow();
       const { value, stored } = loaded;
       const rest = withoutEntry(value, rule, stored.nextWakeTime ?? clock.now());
-      return rest === undefined ? record.closeNow() : write(rest, stored.subject);
+      return rest === undefined ? record.closeNow() : write(rest, { subject: stored.subject });
     },
   };
 }

@@ -10,7 +10,7 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, reportWarning, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, reportWarning, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
@@ -40,13 +40,13 @@ export async function apply(
     restsOn: [object, acceptance.kind],
     report: reportWarning(reporter, object, EVENT_REASONS.changeRefused),
   };
-  const remember = async (until: EpochMs): Promise<SaveOutcome> => {
+  const remember = async (until: EpochMs, goesBack?: Refused['goesBack']): Promise<SaveOutcome> => {
     if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
     const subject = subjectOf(object);
     const refusals = tries.after(before.refusals);
     const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
     const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
-    return await record.save({ subject, value, wakeTime: until });
+    return await record.save({ subject, value, wakeTime: until, goesBack });
   };
   const kept = await tries.make({ ...change, key: OWN_FINALIZER }, () => addRuleFinalizer(deps, object, acceptance));
   if (kept === 'changed') return RULE_CHANGED;
@@ -64,10 +64,8 @@ export async function apply(
   if (!isRefusal(outcome) && outcome.kind === 'again') return outcome;
   const refused = [kept, outcome].filter(isRefusal);
   const until = refused.map(each => each.until).toSorted((a, b) => a - b)[0];
-  const saved = await remember(until ?? deps.clock.now());
   const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
-  if (goesBack !== undefined) throw goesBack;
-  return saved;
+  return remember(until ?? deps.clock.now(), goesBack);
 }
 
 async function applyRule(

@@ -6,8 +6,8 @@
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
+import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { FROM_NODE_CLAIM } from './decide.ts';
 import type { TerminationContext } from './context.ts';
 
@@ -17,13 +17,17 @@ const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
  * Answers whether the NodeClaim was written, or has changed: the next look starts from there. One that has a value keeps it, whatever it
  * is. Where that cannot be written, the deadline holds without it.
  */
-export async function writeDeadline({ deps, observed, deadline, isForced }: TerminationContext): Promise<boolean> {
+export async function writeDeadline(context: TerminationContext): Promise<boolean> {
+  const { deps, observed, run, deadline, isForced } = context;
   const { claim } = observed;
   if (claim?.metadata.deletionTimestamp === undefined || isForced || deadline?.source !== FROM_NODE_CLAIM) return false;
   const { name, annotations = {} } = claim.metadata;
   if (annotations[ANNOTATION] !== undefined) return false;
   const change = { annotations: { [ANNOTATION]: toTimestamp(deadline.time) } };
   const ref = { type: RESOURCES.NodeClaim, name };
-  const outcome = await orNotKnown(changeExactly(deps.kubernetes, ref, claim.metadata, change));
-  return outcome.kind !== 'notKnown';
+  const outcome = await run.tries.make(
+    { key: 'writeDeadline', stored: context.state().refusals, restsOn: [claim] },
+    () => changeExactly(deps.kubernetes, ref, claim.metadata, change),
+  );
+  return !isRefusal(outcome);
 }

@@ -42,10 +42,12 @@ export async function prepare(
       },
       () => setFinalizers(deps, source, finalizers, finalizerMark),
     );
-    if (outcome === 'changed') changed = `${object.kind} ${object.name} changed`;
-    if (outcome === 'changed') return;
     if (isRefusal(outcome)) {
       refusals.push(outcome);
+      return;
+    }
+    if (outcome !== 'ok') {
+      changed = `${object.kind} ${object.name} ${outcome === 'gone' ? 'is gone' : 'changed'}`;
       return;
     }
     await reporter.report({
@@ -64,7 +66,7 @@ export async function prepare(
 }
 
 /** Keeps what is refused in mind. Throws what goes back to the queue. */
-async function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
+function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
   const { object, stored, record } = observed;
   const subject = subjectOf(object);
   const refusals = tries.after(stored?.refusals);
@@ -72,8 +74,6 @@ async function tryAgain(tries: Tries, refused: readonly Refused[], observed: Obs
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
   const value = { ...waiting, ...(refusals !== undefined && { refusals }) };
   const wakeTime = refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined) ?? observed.now;
-  const saved = await record.save({ subject, value, wakeTime });
   const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
-  if (goesBack !== undefined) throw goesBack;
-  return saved;
+  return record.save({ subject, value, wakeTime, goesBack });
 }

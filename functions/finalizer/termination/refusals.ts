@@ -42,7 +42,8 @@ export function runRefusableSteps(
       const goesBack = isRefusal(outcome) ? outcome.goesBack : error;
       const answer = (): StepOutcome => {
         if (goesBack !== undefined) throw goesBack;
-        return { kind: 'failed', reason: reasonOf(step.name), message: error.message };
+        const until = isRefusal(outcome) ? { until: outcome.until } : {};
+        return { kind: 'failed', reason: reasonOf(step.name), message: error.message, ...until };
       };
       if (!context.isForced || isEnd || step.name === terminateInstance.name) {
         // Written down before the message goes back.

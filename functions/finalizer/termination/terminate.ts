@@ -6,7 +6,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TerminationDeps } from '../cluster/context.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
-import { nextTry } from '../../../shared/domain/refusal.ts';
 import {
   addDuration,
   earliest,
@@ -165,9 +164,7 @@ async function waitForStep(
   const isNews = !isDeepStrictEqual(lastReportOf(value), report);
   const becomesOverdue = value.overdue !== true && isOverdue(context);
   if (isNews) await showProgress(context, outcome);
-  const refusal = value.refusals?.[outcome.step];
-  const until = outcome.kind === 'notYet' ? outcome.until : refusal && nextTry(refusal);
-  const wakeTime = wakeTimeOf(context, earliest(until, podsDue));
+  const wakeTime = wakeTimeOf(context, earliest(outcome.until, podsDue));
   const turn = await writer.save(value, wakeTime);
   if (!turn.written) return turn;
   if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));

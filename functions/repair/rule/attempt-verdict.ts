@@ -2,7 +2,7 @@
  * What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action
  * follows. Pure.
  */
-import { accepted, calledOff, describe, endsBy, runOverTime, withoutAttempt } from './attempt.ts';
+import { accepted, calledOff, describe, runOverTime, withoutAttempt } from './attempt.ts';
 import {
   answerOf,
   allActionsOf,
@@ -31,6 +31,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import { endsBy } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { retryNotBefore } from '../../../shared/domain/refusal.ts';
 import {

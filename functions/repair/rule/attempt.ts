@@ -7,18 +7,17 @@ import type { Candidate, LadderAction } from './verdict.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import {
+  deadlineBy,
   NODE_POOL_LABEL,
   type NodeClaimView,
   TERMINATION_TIMESTAMP_ANNOTATION,
 } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import type { DrainBound } from '../../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
   type EpochMs,
-  isDue,
   latest,
   parseTimestamp,
   toIsoText,
@@ -154,7 +153,7 @@ function deadlineOf(
   const known = [before?.action === 'Terminate' ? annotationOf(before) : undefined, record?.ours?.annotation];
   const ours = set === undefined ? undefined : known.find(each => each?.set === set);
   const previous = ours === undefined ? set : ours.previous;
-  const wanted = deadlineBy(due.entryPolicy.drainBound, claim, now);
+  const wanted = deadlineBy(claim, due.entryPolicy.drainBound, now);
   const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
   const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
   const podsUntil = earliest(standing, wanted);
@@ -164,16 +163,6 @@ function deadlineOf(
     }),
     ...(podsUntil !== undefined && { podsUntil }),
   };
-}
-
-/** When the remaining pods are ended; undefined: never, the termination waits for them. */
-function deadlineBy(
-  bound: DrainBound,
-  { terminationGracePeriod: own }: NodeClaimView,
-  now: EpochMs,
-): EpochMs | undefined {
-  const time = bound === 'Inherit' || (own !== undefined && own < bound) ? own : bound;
-  return time === undefined ? undefined : addDuration(now, time);
 }
 
 /** What an act does, when it begins. @param isObserved mode `Observe` leaves it out */
@@ -230,12 +219,6 @@ export const newNode = (name: string, pool: string | undefined): NodeRecord => (
   number: 0,
   episodes: [],
 });
-
-/** Whether the NodeClaim has a deadline that is no later. Karpenter replaces one that does not parse. */
-export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
-  const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
-  return deadline !== undefined && isDue(time, deadline);
-}
 
 /** Adds an act, and drops those that no allowance counts any more. */
 function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]): readonly Act[] {

@@ -10,6 +10,7 @@ import {
   BLOCKED_CHECK,
   type DueNode,
   type DueAction,
+  type EntryPolicy,
   type Finding,
   type NodeFacts,
   type LadderAction,
@@ -19,6 +20,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { nextTry, TRANSIENT_FAILURE, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import {
@@ -96,6 +98,15 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   switch (next.kind) {
     case 'next': {
       const { action } = next;
+      if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
+        const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
+        return {
+          ...IDLE,
+          record,
+          verdict: { kind: 'finishing', node, dueCondition, message },
+          time: addDuration(now, BLOCKED_CHECK),
+        };
+      }
       const rest = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
@@ -118,6 +129,13 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       return { ...IDLE, record, verdict: { kind: 'exhausted', node, message }, time };
     }
   }
+}
+
+/** Whether the NodeClaim is being deleted, and no deadline of a repair would bring its end forward. */
+function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {
+  if (claim.deletionTime === undefined) return false;
+  const deadline = deadlineBy(claim, drainBound, now);
+  return deadline === undefined || endsBy(claim, deadline);
 }
 
 /** A healthy node, or one that cannot be judged. */

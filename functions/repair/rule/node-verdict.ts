@@ -4,7 +4,7 @@
  * somebody else is at work on it. A judgement says what has to be read before anything is decided: what only due nodes
  * need is not read while none is due. What a whole pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { actsOf, endsBy, newNode, replacementOf } from './attempt.ts';
+import { actsOf, newNode, replacementOf } from './attempt.ts';
 import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
 import { disruptionBudgetOf } from './disruption-budget.ts';
 import { nextEpisodes } from './flapping.ts';
@@ -39,7 +39,7 @@ import {
   type UnhealthyStatement,
 } from './verdict.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
 import { type Confirmation, statementsOf, termsOf } from '../../../shared/domain/repair-policy.ts';

@@ -1,5 +1,5 @@
 /** What becomes of a repair where something changes after the pass has listed it (ADR 0023). */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
@@ -44,6 +44,22 @@ describe('a NodeClaim that changed since the pass has listed it', () => {
     expect(world.core.get(CLAIM).metadata.annotations).not.toHaveProperty([DEADLINE]);
   });
 
+  it('I7: gives its deadline back when somebody vetoes between the deadline and the deletion', async () => {
+    const world = dueWorld();
+    const patch = world.core.patch.bind(world.core);
+    vi.spyOn(world.core, 'patch').mockImplementation((ref, change, options) => {
+      const outcome = patch(ref, change, options);
+      if (JSON.stringify(change.body).includes(`"${DEADLINE}":"`)) annotate(world, { [VETO]: 'true' });
+      return outcome;
+    });
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch']);
+    world.advance(seconds(2));
+    await world.run(seconds(5));
+    expect(world.core.get(CLAIM).metadata.annotations).not.toHaveProperty([DEADLINE]);
+    expect(world.core.get(CLAIM).metadata).not.toHaveProperty('deletionTimestamp');
+  });
+
   it('is left alone by a veto also where its deadline has passed already, and nothing is to be annotated', async () => {
     const world = dueWorld();
     annotate(world, { [DEADLINE]: '2024-11-01T15:00:00Z' });
@@ -56,6 +72,59 @@ describe('a NodeClaim that changed since the pass has listed it', () => {
     annotate(world, { [DEADLINE]: '2024-11-01T15:00:00Z' });
     await lookWith(world, { note: 'nothing of interest' });
     expect(verbs(world)).toEqual(['delete']);
+  });
+});
+
+describe('a Node that goes while its reboot is prepared', () => {
+  it('has no machine rebooted for it', async () => {
+    const world = dueWorld({
+      policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
+      actions: [{ type: 'Reboot', timeout: '30m' }],
+    });
+    const patch = world.core.patch.bind(world.core);
+    vi.spyOn(world.core, 'patch').mockImplementation((ref, change, options) => {
+      if (ref.type === RESOURCES.Node) world.core.delete({ type: RESOURCES.Node, name: 'n1' });
+      return patch(ref, change, options);
+    });
+    await world.look('n1');
+    expect(world.instanceCalls.filter(call => call.startsWith('reboot'))).toEqual([]);
+  });
+});
+
+describe('a NodeClaim that somebody else has deleted', () => {
+  const deleted = (settings: object): RepairWorld => {
+    const world = dueWorld({ policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }], ...settings });
+    world.core.patch(CLAIM, { type: 'merge', body: { metadata: { finalizers: ['example.com/hold'] } } }, { user: 'x' });
+    world.core.delete(CLAIM);
+    return world;
+  };
+
+  it('is given a deadline that ends it sooner', async () => {
+    const world = deleted({});
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch']);
+    expect(world.core.get(CLAIM).metadata.annotations).toHaveProperty([DEADLINE]);
+  });
+
+  it('is left alone, and not said to be terminated by a repair, where none would', async () => {
+    const world = deleted({ drainBound: 'Inherit' });
+    await world.look('n1');
+    await world.run(minutes(3));
+    expect(verbs(world)).toEqual([]);
+    expect(world.events.map(({ reason }) => reason)).not.toContain('NodeRepairStarted');
+  });
+
+  it('is not said to be, either, where it was deleted between the list and the act', async () => {
+    const world = dueWorld({
+      policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
+      drainBound: 'Inherit',
+    });
+    world.core.patch(CLAIM, { type: 'merge', body: { metadata: { finalizers: ['example.com/hold'] } } }, { user: 'x' });
+    world.beforeNextIntent(async () => void world.core.delete(CLAIM));
+    await world.look('n1');
+    await world.run(minutes(3));
+    expect(verbs(world)).toEqual([]);
+    expect(world.events.map(({ reason }) => reason)).not.toContain('NodeRepairStarted');
   });
 });
 

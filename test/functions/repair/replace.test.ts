@@ -4,6 +4,7 @@ import { endReplacement, openReplacement } from '../../../functions/repair/repla
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
+import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { createCluster } from '../../../simulator/world.ts';
 
 const RESERVED = { key: 'curfew.dev/reserved', effect: 'NoSchedule' };
@@ -28,6 +29,7 @@ function aWorld({ providerID = OWN, taints = [RESERVED, STARTUP] } = {}) {
   });
   const node = () => core.get({ type: RESOURCES.Node, name: 'n2' });
   return {
+    core,
     deps: { kubernetes: createInProcessKubernetesApi(core, 'repair') },
     replacement: { name: 'r1', uid, node: 'n2' },
     taints: () => node().spec?.['taints'] ?? [],
@@ -50,6 +52,17 @@ describe('a replacement that is opened', () => {
       expect(await openReplacement(world.deps, world.replacement)).toEqual({ kind: 'changed' });
       expect(world.taints()).toEqual(taints);
     }
+  });
+
+  it('has changed where its Node goes before it is written', async () => {
+    const world = aWorld();
+    const { kubernetes } = world.deps;
+    const patch: KubernetesApi['patch'] = (...args) => {
+      world.core.delete({ type: RESOURCES.Node, name: 'n2' });
+      return kubernetes.patch(...args);
+    };
+    const deps = { kubernetes: { ...kubernetes, patch } };
+    expect(await openReplacement(deps, world.replacement)).toEqual({ kind: 'changed' });
   });
 
   it('has changed where another NodeClaim has its name', async () => {

@@ -267,6 +267,19 @@ describe('tries of one subject', () => {
     expect(said).toBe(1);
   });
 
+  it('says of one change what went without a word for another', async () => {
+    const tries = createTries(createManualClock());
+    const said: string[] = [];
+    const refuse = async () => {
+      throw new TerminalError('Forbidden', 'frozen');
+    };
+    const change = { stored: undefined, restsOn: [] };
+    await tries.make({ ...change, key: 'show' }, refuse);
+    expect(tries.after(undefined)?.['show']).not.toHaveProperty('saidTime');
+    await tries.make({ ...change, key: 'taint', report: async text => void said.push(text) }, refuse);
+    expect(said).toHaveLength(1);
+  });
+
   it('probes a verb on a whole kind once a minute for all its changes, and makes them all when it passes', async () => {
     const clock = createManualClock();
     let stored: Refusals | undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { addDuration, minutes, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
@@ -108,11 +109,29 @@ describe('saving a record', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('answers that another run wrote first', async () => {
+  it.each(['written', 'unchanged'])(
+    'throws what goes back once it is %s, and sends no message beside it',
+    async how => {
+      const { records, sent, time, aRun, wanted } = aWorld();
+      const wakeTime = addDuration(START, minutes(5));
+      await (await aRun()).save(wanted('a', wakeTime));
+      sent.length = 0;
+      // Whichever message brought the run here comes again.
+      time.now = how === 'written' ? wakeTime : addDuration(START, minutes(4));
+      const goesBack = new RetryableError('503');
+      const run = await aRun(wakeTime);
+      const next = how === 'written' ? wanted('b', addDuration(wakeTime, minutes(5))) : wanted('a', wakeTime);
+      await expect(run.save({ ...next, goesBack })).rejects.toBe(goesBack);
+      expect(sent).toEqual([]);
+      expect(await records.get(KEY)).toMatchObject({ nextWakeTime: next.wakeTime, state: { text: next.value } });
+    },
+  );
+
+  it('answers that another run wrote first, and throws nothing', async () => {
     const { aRun, wanted } = aWorld();
     const [a, b] = [await aRun(), await aRun()];
     expect(await a.save(wanted('a'))).toMatchObject({ kind: 'done' });
-    expect(await b.save(wanted('b'))).toEqual({
+    expect(await b.save({ ...wanted('b'), goesBack: new RetryableError('503') })).toEqual({
       kind: 'again',
       because: 'another run wrote node/u1 first',
       written: false,

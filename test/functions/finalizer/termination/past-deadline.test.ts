@@ -4,8 +4,8 @@ import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
-import type { ResourceType } from '../../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes, toEpochMs } from '../../../../shared/domain/time.ts';
+import type { JsonObject, ResourceType } from '../../../../shared/domain/kubernetes-object.ts';
+import { addDuration, minutes, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../../shared/errors.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 import { createCluster } from '../../../../simulator/world.ts';
@@ -24,7 +24,7 @@ interface Call {
 }
 
 /** A NodeClaim and its Node, both being deleted, with a pod in each of two namespaces and a volume. @param fails calls that fail for good */
-function createWorld(fails: (call: Call) => boolean, error: RetryableError) {
+function createWorld(fails: (call: Call) => boolean, error: RetryableError, spec: JsonObject = {}) {
   let now = START;
   let state: 'running' | 'terminated' = 'running';
   const core = createCluster({ now: () => now });
@@ -39,6 +39,7 @@ function createWorld(fails: (call: Call) => boolean, error: RetryableError) {
     apiVersion: 'karpenter.sh/v1',
     kind: 'NodeClaim',
     metadata: { ...metadata, name: 'nc1', uid: 'c1' },
+    spec,
     status: { providerID: PROVIDER_ID, nodeName: 'n1' },
   });
   core.seed({
@@ -85,9 +86,10 @@ function createWorld(fails: (call: Call) => boolean, error: RetryableError) {
     },
   };
   const said: string[] = [];
+  const records = createMemoryRecordStore();
   const reconcile = createReconciler({
     kubernetes,
-    records: createMemoryRecordStore(),
+    records,
     wakeUps: { send: async () => undefined },
     instances: {
       describe: async () => ({ state }),
@@ -114,18 +116,26 @@ function createWorld(fails: (call: Call) => boolean, error: RetryableError) {
     core.list(type).items.some(({ metadata: { name: each } }) => each === name);
   return {
     said,
+    /** Pods and volume are gone. */
+    empty: () => {
+      for (const namespace of ['a', 'b'])
+        core.delete({ type: RESOURCES.Pod, namespace, name: 'web-0' }, { gracePeriodSeconds: 0 });
+      core.delete({ type: RESOURCES.VolumeAttachment, name: 'va1' }, {});
+    },
     state: () => state,
     isThere,
     isStopping: (namespace: string) =>
       core.get({ type: RESOURCES.Pod, namespace, name: 'web-0' }).metadata.deletionTimestamp !== undefined,
-    /** One look a minute, as its events and timers bring it. */
-    async run(count: number): Promise<void> {
+    /** One look a minute, as its events and timers bring it. @param spacing in its place */
+    async run(count: number, spacing = minutes(1)): Promise<void> {
       const subject = { kind: 'NodeClaim', apiVersion: 'karpenter.sh/v1', name: 'nc1', uid: 'c1' } as const;
       for (let look = 0; look < count; look += 1) {
-        now = addDuration(now, minutes(1));
+        now = addDuration(now, spacing);
         await reconcile(clusterEvent({ subject, changed: ['deletionTimestamp'] })).catch((thrown: unknown) => {
           if (!(thrown instanceof RetryableError)) throw new Error(messageOf(thrown), { cause: thrown });
         });
+        const stored = await records.get({ owner: 'finalizer', id: 'nodeclaim/c1' });
+        if (stored !== undefined) expect(stored.nextWakeTime).toBeGreaterThan(now);
       }
     },
   };
@@ -162,5 +172,35 @@ describe.each([
     if (title.startsWith('the list') || title.startsWith('the deletion')) {
       expect(world.said.filter(line => line.includes(error.message))).not.toEqual([]);
     }
+  });
+});
+
+describe('a deadline that nobody may write on the NodeClaim', () => {
+  it('is tried ever less often, holds without that, and goes without a word', async () => {
+    let tries = 0;
+    const isDeadline = ({ body }: Call): boolean => body.includes('nodeclaim-termination-timestamp');
+    const counted = (call: Call): boolean => isDeadline(call) && ++tries > 0;
+    const world = createWorld(counted, FORBIDDEN, { terminationGracePeriod: `${DEADLINE_MINUTES}m` });
+    await world.run(6 * (DEADLINE_MINUTES - 1), seconds(10));
+    // After 1, 2 and 4 minutes.
+    expect(tries).toBe(4);
+    await world.run(4);
+    expect(world.state()).toBe('terminated');
+    expect(world.said.filter(line => line.includes(FORBIDDEN.message))).toEqual([]);
+  });
+
+  it('shares one try a minute with the finalizer where the verb is not allowed, and never wakes up at once', async () => {
+    const tries: string[] = [];
+    const isClaim = ({ verb, resource, body }: Call): boolean =>
+      verb === 'patch' && resource === 'nodeclaims' && tries.push(body) > 0;
+    const message = 'User "curfew" cannot patch resource "nodeclaims" in API group "karpenter.sh" at the cluster scope';
+    const notAllowed = new RetryableError(message, { reason: 'Forbidden', isForbidden: true });
+    const world = createWorld(isClaim, notAllowed, { terminationGracePeriod: `${DEADLINE_MINUTES}m` });
+    world.empty();
+    await world.run(6 * (DEADLINE_MINUTES - 1), seconds(10));
+    expect(tries.length).toBeGreaterThan(1);
+    // Each was tried once before that was known.
+    expect(tries.length).toBeLessThanOrEqual(DEADLINE_MINUTES + 1);
+    expect(world.isThere(RESOURCES.NodeClaim, 'nc1')).toBe(true);
   });
 });

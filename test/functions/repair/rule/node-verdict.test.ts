@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endsBy } from '../../../../functions/repair/rule/attempt.ts';
+
+import { endsBy } from '../../../../shared/domain/node-claim.ts';
 import { clocksOf, readableSettings, unhealthyStatementsOf } from '../../../../functions/repair/rule/incident.ts';
 import { decideNode, type NodeObservation } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
