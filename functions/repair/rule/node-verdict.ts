@@ -180,7 +180,6 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
   const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
   const wellEnds =
     healthySince === undefined || record === undefined ? undefined : addDuration(healthySince, HEALTHY_FOR);
-  const isOver = wellEnds !== undefined && isDue(now, wellEnds);
   const { replacement, annotation } = record?.ours ?? {};
   const unmarks = replacement && unmarkTime(replacement);
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
@@ -193,7 +192,7 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
     node,
     takesBack: finding.takesBack || isMarked || (isLeftover && dueOf(finding) === undefined),
     state: finding.state === 'idle' && replacement !== undefined ? 'followed' : finding.state,
-    time: earliest(isOver ? finding.time : earliest(finding.time, wellEnds), unmarks),
+    time: earliest(earliest(finding.time, wellEnds), unmarks),
   };
 }
 
