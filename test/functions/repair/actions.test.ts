@@ -69,7 +69,7 @@ describe('Reboot', () => {
       return [spec?.['unschedulable'] === true, isMaintained, metadata.annotations?.['curfew.dev/cordoned-by-repair']];
     };
     expect(marks()).toEqual([true, true, 'true']);
-    for (const record of await world.store.all()) await world.store.delete(record, record.version);
+    for (const record of world.store.all()) await world.store.delete(record, record.version);
     world.setCondition('n1', 'NetworkUnavailable', status);
     const veto = { metadata: { annotations: { 'curfew.dev/do-not-repair': 'true' } } };
     world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body: veto }, { user: 'x' });
