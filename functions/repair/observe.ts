@@ -7,7 +7,7 @@ import type { DecisionScope, PassDeps } from './context.ts';
 import type { PoolObservation } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
 import { inquire } from './inquiry.ts';
-import type { PassRequests, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
+import type { RepairRequests, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import {
   type JudgedPool,
@@ -72,7 +72,7 @@ export interface ObservedPool extends PoolFacts {
 type PoolLookup = { readonly kind: 'newer' } | { readonly kind: 'here'; readonly observation: ObservedPool };
 
 /** Reads what each node is judged by. */
-export async function observe(deps: PassDeps, pool: string | undefined, asks: PassRequests): Promise<PoolLookup> {
+export async function observe(deps: PassDeps, pool: string | undefined, asks: RepairRequests): Promise<PoolLookup> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (loaded.kind === 'newer') return loaded;
@@ -234,7 +234,7 @@ async function readNodes(
     unhealthy,
     state,
     asks,
-  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: PassRequests },
+  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairRequests },
 ): Promise<Map<string, StoredNode> | 'newer'> {
   const { inFlight, followed, attemptsOfBefore = [] } = state;
   const wanted = new Set([
