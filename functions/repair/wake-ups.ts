@@ -5,6 +5,7 @@
 import type { PassAsk, PassDeps } from './context.ts';
 import { readLiveClaim, readLiveNode } from './observe.ts';
 import type { Asked } from './rule/pool-facts.ts';
+import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -191,9 +192,14 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
   return new Set(scopes === 'all' ? unhealthy : scopes);
 }
 
-/** Whether a rule may call the node unhealthy: one of the provider, or one of these. */
+/**
+ * Whether a rule may call the node unhealthy: one of the provider, or one of these. One that carries marks of a repair
+ * has a record, or the table has lost it.
+ */
 const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
-  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 || matchStatements(node, statements).length > 0;
+  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
+  matchStatements(node, statements).length > 0 ||
+  isMarked(node);
 
 /** The conditions of users, in policies and NodePools. */
 const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairStatement[] =>
