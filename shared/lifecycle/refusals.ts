@@ -84,7 +84,7 @@ export interface RefusableChange {
 
 /**
  * The tries of one run. A turn that is repeated does not repeat a call that was refused. What ends `undefined`, `changed` or `conflict` has lost
- * a race; one run that loses many counts as refused.
+ * a race; one run that loses many counts as refused. What goes `onward` has more to do at once. Neither says that what was refused passes now.
  */
 export interface Tries {
   make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
@@ -141,7 +141,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       try {
         const outcome = await call();
         if (isLost(outcome) && ++races >= MAX_TURNS) throw new RetryableError(CONTENDED, { reason: 'Contended' });
-        if (before !== undefined && !isLost(outcome)) {
+        if (before !== undefined && !isLost(outcome) && !isOnward(outcome)) {
           own.set(key, undefined);
           allowed.add(permissionOf(before) ?? '');
         }
@@ -170,6 +170,10 @@ const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
 /** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
 const isLost = (outcome: unknown): boolean =>
   outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
+
+/** A step or a turn that carried out one of several things, or a step that lost a race for one. */
+const isOnward = (outcome: unknown): boolean =>
+  isJsonObject(outcome) && (outcome['kind'] === 'onward' || outcome['onward'] === true);
 
 export interface RefusedCall {
   readonly kind: 'refused';
