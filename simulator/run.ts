@@ -202,7 +202,13 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
   }
-  for (const actor of scenario.actors) startOf(actor, scenario.actors)({ core, scheduler: time, cloud, launches });
+  const reboot = (providerID: string): boolean => {
+    if (cloud.fails(providerID) || cloud.stateOf(providerID) !== 'running') return false;
+    if (scenario.actors.has('cloud')) parts.reboot(providerID);
+    return true;
+  };
+  for (const actor of scenario.actors)
+    startOf(actor, scenario.actors)({ core, scheduler: time, cloud, launches, reboot });
   sendBookmarks(core, time);
   if (injector !== undefined) {
     planDisturbances(injector, random, {

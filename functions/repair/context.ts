@@ -1,7 +1,6 @@
 /** What a pass works with, and what came of an act. Types only. */
 import type { MadeObjects } from './action.ts';
-import type { decide, GrantedRepair } from './decide.ts';
-import type { decideNode, judgeNode } from './rule/node-verdict.ts';
+import type { GrantedRepair, RULES } from './decide.ts';
 import type { Attempt, EndedDrain, NodeRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
@@ -14,12 +13,8 @@ export type Ports = Pick<
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
 >;
 
-/** The rule for one node, what a pass finds of it, and the rule for a pool. */
-export interface Rules {
-  readonly decideNode: typeof decideNode;
-  readonly judgeNode: typeof judgeNode;
-  readonly decide: typeof decide;
-}
+/** Replaced in mutation tests. */
+export type Rules = typeof RULES;
 
 /** What a pass is asked for. */
 export type PassAsk =

@@ -8,6 +8,7 @@ import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { readableSettings, unconfirmed } from './rule/incident.ts';
 import { dueOf, isBeforeReboot } from './rule/ladder.ts';
+import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
 import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './rule/replacement.ts';
@@ -83,6 +84,9 @@ export interface PoolDecision {
   /** Freeze or a zone hold: passes are a minute apart. */
   readonly isOutage: boolean;
 }
+
+/** The rules of repair: for one node, what a pass finds of it, and for a pool. */
+export const RULES = { decideNode, judgeNode, decide } as const;
 
 /** Grants what the pool allows of what its nodes need. */
 export function decide(observation: PoolObservation): PoolDecision {

@@ -2,14 +2,22 @@
  * What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes
  * need. Always live reads.
  */
-import { runOverTime } from './rule/attempt.ts';
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
-import { remediationAnswer } from './custom-resource.ts';
+import type { PoolObservation } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
+import { inquire } from './inquiry.ts';
 import type { Asked, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
 import { type Missing, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
-import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
+import {
+  type JudgedPool,
+  judgePool,
+  type NextRead,
+  nextRead,
+  surroundingsIn,
+  toBeConfirmed,
+  type Unconfirmed,
+} from './rule/node-verdict.ts';
 import {
   NEW_POOL,
   nodeCodec,
@@ -20,8 +28,8 @@ import {
   poolRecordId,
   type StoredNode,
 } from './record.ts';
+import { openReservations, type Reserved } from './reservations.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
-import { askForEnd } from './terminate.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -116,8 +124,49 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
 const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: Missing = { gone: new Map(), elsewhere: [] };
 
+/** Reads on in rounds, each by what the judgement before it asks for, and nothing twice. */
+export async function judgeInRounds(
+  deps: PassDeps,
+  first: ObservedPool,
+): Promise<{ readonly observed: ObservedPool; readonly judged: JudgedPool }> {
+  let observed = first;
+  let judged = judgePool(observed, deps.judgeNode);
+  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
+    observed = await readOn(deps, observed, next);
+    judged = judgePool(observed, deps.judgeNode, judged);
+  }
+  return { observed, judged };
+}
+
+/** `newer`: a later version keeps the reservations. @property reserved undefined: no limit is in force, or none counts */
+type DueLookup =
+  | { readonly kind: 'newer' }
+  | { readonly kind: 'here'; readonly observation: PoolObservation; readonly reserved: Reserved | undefined };
+
+/** What is decided on: the nodes as they were judged, what others have reserved, and what EC2 says of those that are due. */
+export async function observeDue(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<DueLookup> {
+  const { pool, rules, dueFacts, state } = observed;
+  const { limits } = rules.rules;
+  const cluster = dueFacts?.cluster;
+  const reserved =
+    limits &&
+    cluster &&
+    (await openReservations(deps, { pool, limits, nodes: cluster.nodes, pools: [undefined, ...cluster.pools] }));
+  if (reserved === 'newer') return { kind: 'newer' };
+  const now = deps.clock.now();
+  const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
+  const surroundings = surroundingsIn(observed, judged);
+  const answers = await askEc2(deps, toBeConfirmed(judged, surroundings));
+  const { findings } = judged;
+  return {
+    kind: 'here',
+    observation: { now, pool, rules: rules.rules, findings, state, surroundings, answers, gate },
+    reserved,
+  };
+}
+
 /** Reads on, as a judgement of what was read asks for. */
-export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
+async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
     case 'dueFacts': {
       const [cluster, asked] = await inParallel([
@@ -208,27 +257,6 @@ async function readNodes(
     records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, isOld });
   });
   return isNewer ? 'newer' : records;
-}
-
-/** What of attempts neither Node nor NodeClaim tells: the live answer, into the records. */
-async function inquire(deps: PassDeps, records: Map<string, StoredNode>, nodes: readonly NodeView[]): Promise<void> {
-  const providerIDs = new Map(nodes.map(({ uid, providerID }) => [uid, providerID]));
-  await fewAtATime([...records], async ([uid, stored]) => {
-    const { attempt, ours } = stored.value;
-    if (attempt === undefined) return;
-    const update = (change: Partial<NodeRecord>): void =>
-      void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
-    if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
-      const answer = await remediationAnswer(deps, ours ?? {});
-      if (answer !== undefined) update({ attempt: { ...attempt, answer } });
-      return;
-    }
-    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), runOverTime(attempt));
-    const providerID = providerIDs.get(uid);
-    if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
-    const asked = await askForEnd(deps, attempt, providerID);
-    if (asked !== undefined) update({ attempt: asked });
-  });
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
@@ -328,7 +356,7 @@ async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<Readon
 }
 
 /** What EC2 says of each of these nodes, by UID. */
-export async function askEc2(
+async function askEc2(
   { instances }: Pick<FunctionDeps, 'instances'>,
   nodes: readonly Unconfirmed[],
 ): Promise<ReadonlyMap<string, string>> {

@@ -5,21 +5,16 @@
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
-import { LAST_REBOOT_ANNOTATION, lastRebootText } from './rule/attempt.ts';
+import { CORDON_MARK, isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/attempt.ts';
 import type { Act } from './record.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { isOwnCondition, OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
-import { type NodeCondition, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
+import { OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
+import { type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
-
-/** On a Node that a repair has cordoned: it is opened again at the end, unless somebody else has closed it. */
-const CORDON_MARK = 'curfew.dev/cordoned-by-repair';
-
-const MAINTENANCE = 'MaintenanceInProgress';
 
 /** Its first half, where pods have time. */
 export const drainBeforeReboot: Action<'Drain'> = async context => {
@@ -102,6 +97,3 @@ export async function endMaintenance(
   if (isMaintained(readConditions(object.status?.['conditions'])))
     await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
 }
-
-const isMaintained = (conditions: readonly NodeCondition[]): boolean =>
-  conditions.some(each => each.type === MAINTENANCE && each.status === 'True' && isOwnCondition(each));

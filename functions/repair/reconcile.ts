@@ -6,18 +6,9 @@
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
-import { decide } from './decide.ts';
-import { checkReservations, openReservations, isReservations } from './reservations.ts';
-import {
-  decideNode,
-  type JudgedPool,
-  judgeNode,
-  judgePool,
-  nextRead,
-  surroundingsIn,
-  toBeConfirmed,
-} from './rule/node-verdict.ts';
-import { askEc2, observe, type ObservedPool, readLiveNode, readOn } from './observe.ts';
+import { RULES } from './decide.ts';
+import { checkReservations, isReservations } from './reservations.ts';
+import { judgeInRounds, observe, observeDue, readLiveNode } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
 import { reportNodePool, reportPolicy } from './settings.ts';
@@ -48,7 +39,7 @@ type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes; read
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
 /** @param rules replaced in mutation tests */
-export function createReconciler(ports: Ports, rules: Rules = { decideNode, judgeNode, decide }): Reconcile {
+export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);
@@ -133,19 +124,25 @@ const SPACING_BY_DURATION = 3;
 /** … and a minute while freeze or a zone hold. */
 const OUTAGE_SPACING = minutes(1);
 
-/** One pass of a pool. Answers how long the next pass waits. */
+/** One pass of a pool: observe, decide, apply. Answers how long the next pass waits. */
 export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> {
   const startTime = deps.clock.now();
+  const spacing = (isOutage: boolean): DurationMs => {
+    const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
+    return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
+  };
   const found = await observe(deps, pool, readAsks(asks));
   if (found.kind === 'newer') return leaveToNewer(pool, asks);
   for (const { pool: other, ...node } of found.observation.elsewhere) await deps.ask(other, { kind: 'node', ...node });
   const { observed, judged } = await judgeInRounds(deps, found.observation);
   // The pool has neither rules nor anything that is remembered.
-  const isNothing = !observed.isKnown && judged.findings.length === 0;
-  const isOutage = isNothing ? false : await decideAndApply(deps, observed, judged);
-  if (isOutage === 'newer') return leaveToNewer(pool, asks);
-  const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
-  return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
+  if (!observed.isKnown && judged.findings.length === 0) return spacing(false);
+  const due = await observeDue(deps, observed, judged);
+  if (due.kind === 'newer') return leaveToNewer(pool, asks);
+  const { observation, reserved } = due;
+  const decision = deps.decide(observation);
+  await apply(deps, observed, decision, { now: observation.now, reserved });
+  return spacing(decision.isOutage);
 }
 
 /** A later version keeps a record of the pool, and looks for itself. What nobody repeats stays in its queue for it. */
@@ -153,38 +150,4 @@ function leaveToNewer(pool: string | undefined, asks: readonly Ask[]): DurationM
   if (!asks.some(({ kind }) => kind === 'message')) return PASS_SPACING;
   const where = pool === undefined ? 'the nodes without a NodePool' : `NodePool ${pool}`;
   throw new RetryableError(`a record of ${where} was written by a newer version`, { reason: 'NewerRecord' });
-}
-
-/** Each round reads what the judgement before it asks for, and nothing twice. */
-async function judgeInRounds(
-  deps: PassDeps,
-  first: ObservedPool,
-): Promise<{ readonly observed: ObservedPool; readonly judged: JudgedPool }> {
-  let observed = first;
-  let judged = judgePool(observed, deps.judgeNode);
-  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
-    observed = await readOn(deps, observed, next);
-    judged = judgePool(observed, deps.judgeNode, judged);
-  }
-  return { observed, judged };
-}
-
-/** Answers whether freeze or a zone hold; `newer`: nothing was decided, a later version keeps the reservations. */
-async function decideAndApply(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<boolean | 'newer'> {
-  const { pool, rules, dueFacts, state } = observed;
-  const { limits } = rules.rules;
-  const cluster = dueFacts?.cluster;
-  const reserved =
-    limits &&
-    cluster &&
-    (await openReservations(deps, { pool, limits, nodes: cluster.nodes, pools: [undefined, ...cluster.pools] }));
-  if (reserved === 'newer') return reserved;
-  const now = deps.clock.now();
-  const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
-  const { findings } = judged;
-  const surroundings = surroundingsIn(observed, judged);
-  const answers = await askEc2(deps, toBeConfirmed(judged, surroundings));
-  const decision = deps.decide({ now, pool, rules: rules.rules, findings, state, surroundings, answers, gate });
-  await apply(deps, observed, decision, { now, reserved });
-  return decision.isOutage;
 }

@@ -5,10 +5,11 @@
 import type { PassAsk, PassDeps } from './context.ts';
 import { readLiveClaim, readLiveNode } from './observe.ts';
 import type { Asked } from './rule/pool-facts.ts';
+import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -18,6 +19,7 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readJson } from '../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
@@ -29,7 +31,7 @@ import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectsOf } from '../../shared/ports/read-answer.ts';
+import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 
 export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
@@ -177,7 +179,12 @@ export function settingsRounds(deps: Deps): SettingsRounds {
 }
 
 async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<string | undefined>> {
-  const [{ nodes, claims }, statements] = await inParallel([loadCluster(deps), ownStatementsOf(deps)]);
+  const [{ nodes, claims }, policies, pools] = await inParallel([
+    loadCluster(deps),
+    listPolicies(deps),
+    deps.kubernetes.list(RESOURCES.NodePool),
+  ]);
+  const statements = ownStatements([...policies, ...objectsOf(pools, { notServed: 'none' })]);
   const owners = indexOwners(nodes, claims);
   const unhealthy = nodes
     .filter(node => isSuspicious(node, statements))
@@ -185,21 +192,32 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
   return new Set(scopes === 'all' ? unhealthy : scopes);
 }
 
-/** Whether any rule of the cluster may call the node unhealthy: one of the provider, or of a policy or NodePool. */
+/**
+ * Whether a rule may call the node unhealthy: one of the provider, or one of these. One that carries marks of a repair
+ * has a record, or the table has lost it.
+ */
 const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
-  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 || matchStatements(node, statements).length > 0;
+  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
+  matchStatements(node, statements).length > 0 ||
+  isMarked(node);
 
 /** The conditions of users, in policies and NodePools. */
-async function ownStatementsOf({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly RepairStatement[]> {
-  const [policies, pools] = await inParallel([
-    kubernetes.list(RESOURCES.NodeLifecyclePolicy),
-    kubernetes.list(RESOURCES.NodePool),
-  ]);
-  const objects = [...objectsOf(policies, { notServed: 'notKnown' }), ...objectsOf(pools, { notServed: 'none' })];
-  return objects.flatMap(({ spec }) => {
+const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairStatement[] =>
+  objects.flatMap(({ spec }) => {
     const block = parseRepairBlock(spec?.['repair'], 'spec.repair');
     return block.ok ? block.value.conditions : [];
   });
+
+/** Those of all policies and of the NodePools of these names. */
+async function ownStatementsOf(
+  deps: Pick<FunctionDeps, 'kubernetes'>,
+  names: readonly string[],
+): Promise<readonly RepairStatement[]> {
+  const [policies, ...pools] = await inParallel([
+    listPolicies(deps),
+    ...names.map(name => deps.kubernetes.get({ type: RESOURCES.NodePool, name })),
+  ]);
+  return ownStatements([...policies, ...pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? [])]);
 }
 
 /**
@@ -243,24 +261,34 @@ export async function askForNode(
   node: NodeView,
   { pool, observedTime, isClaimed = false }: AskContext,
 ): Promise<void> {
-  const [loaded, statements] = await inParallel([
+  const [loaded, pools] = await inParallel([
     openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
-    ownStatementsOf(deps),
+    isClaimed ? poolsOf(pool) : poolsOfNode(deps, node),
   ]);
   const isKnown = loaded.kind === 'known';
-  if (!isKnown && !isSuspicious(node, statements)) return askIfBusy(deps, pool);
-  const own = isClaimed ? pool : await poolOfNode(deps, node);
+  if (!isKnown && !isSuspicious(node, await ownStatementsOf(deps, pools))) return askIfBusy(deps, pool);
+  const [own] = pools;
   await deps.passes.ask(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.
   if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));
 }
 
-/** The pool of the NodeClaim that owns the node, else that of its label. */
-async function poolOfNode(deps: Deps, node: NodeView): Promise<string | undefined> {
+const poolsOf = (...names: readonly (string | undefined)[]): readonly string[] => [
+  ...new Set(names.filter(name => name !== undefined)),
+];
+
+/**
+ * The pools whose rules the node may be judged by: that of its label, and that of the NodeClaim that owns it. The
+ * first one is asked, and its pass asks the other where the NodeClaim names that. Where the label says one, a NodeClaim
+ * that cannot be read holds nothing.
+ */
+async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[]> {
   const label = nodePoolOf(node);
-  if (label !== undefined || node.ownerClaim === undefined) return label;
-  const claim = await readLiveClaim(deps, node.ownerClaim);
-  return claim && nodePoolOf(claim);
+  if (node.ownerClaim === undefined) return poolsOf(label);
+  const reading = readLiveClaim(deps, node.ownerClaim);
+  const claim = label === undefined ? await reading : await orNotKnown(reading);
+  const isRead = claim !== undefined && !('error' in claim);
+  return poolsOf(label, isRead ? nodePoolOf(claim) : undefined);
 }
 
 /** Asks for a pass where something is held or in flight: a node that came, went or recovered may let others go on. */

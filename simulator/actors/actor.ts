@@ -19,6 +19,8 @@ export interface ActorWorld {
   readonly cloud: Pick<Cloud, 'add' | 'remove'>;
   /** Which NodeClaims are launched; undefined: none. */
   readonly launches?: Pick<Launches, 'resultFor' | 'onSet'>;
+  /** Restarts an instance; false: the provider did not take the call. undefined: it never does. */
+  readonly reboot?: (providerID: string) => boolean;
 }
 
 /** Starts an actor; it runs until the end of the simulation. */

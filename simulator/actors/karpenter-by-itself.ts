@@ -1,8 +1,8 @@
 /**
  * karpenter-1.14, karpenter-1.15: Karpenter's own decisions, in both releases: expiry, drift, emptiness and consolidation by the budgets of a NodePool,
  * each with a replacement before the end where pods need one. And its repair, with the provider's conditions and tolerations: 1.14 ends a node by
- * force, whatever its pods; 1.15 as the first of the disruptions, within budgets, bounds, vetoes and with a replacement. Both know a breaker of 20 %.
- * What is decided once in 10 s here is decided at once there. Reboots, schedules of budgets and the simulation of where pods fit are not played.
+ * force, whatever its pods; 1.15 as the first of the disruptions, within budgets, bounds, vetoes and with a replacement, or by a reboot in place
+ * (`karpenter-reboots.ts`). Both know a breaker of 20 %. What is decided once in 10 s here is decided at once there. Where pods fit is not simulated.
  */
 import {
   addDuration,
@@ -25,7 +25,8 @@ import {
   type Managed,
 } from './karpenter-cluster.ts';
 import { createActs, createCommands, type Command } from './karpenter-commands.ts';
-import { ailmentsOf, type Release } from './karpenter-policies.ts';
+import { illnessOf, type Release } from './karpenter-policies.ts';
+import { createKarpenterReboots, lastRebootEnd, type KarpenterReboots } from './karpenter-reboots.ts';
 
 const PASS = seconds(10);
 const LOOKED_AT_AGAIN = minutes(5);
@@ -39,13 +40,15 @@ interface Ill {
   readonly managed: Managed;
   readonly due: EpochMs;
   readonly bound: DurationMs | undefined;
+  readonly isReboot: boolean;
 }
 
-function start({ core, scheduler }: ActorWorld, release: Release): void {
+function start({ core, scheduler, reboot }: ActorWorld, release: Release): void {
   const user = `actor:karpenter-${release}`;
   const cluster = followCluster(core);
   const acts = createActs(core, user);
   const commands = createCommands(core, user);
+  const reboots = createKarpenterReboots({ core, reboot }, user, cluster);
   /** By pool: when a breaker that was open is looked at again. */
   const blockedUntil = new Map<string | undefined, EpochMs>();
   /** By UID of the NodeClaim: since when no pod of its Node has to be moved. */
@@ -55,11 +58,20 @@ function start({ core, scheduler }: ActorWorld, release: Release): void {
   const ill = (all: readonly Managed[], now: EpochMs): readonly Ill[] => {
     const pools = Map.groupBy(all, ({ pool }) => pool);
     const found = [...pools].flatMap(([pool, members]) => {
-      const ailing = members.flatMap(managed => ailmentsOf(managed.node, release).map(each => ({ managed, ...each })));
-      const due = ailing.filter(each => each.due <= now && !isVetoed(each.managed, release));
+      const ailing = members.flatMap(managed => {
+        const illness = illnessOf(
+          managed.node,
+          release,
+          now,
+          release === '1.15' ? lastRebootEnd(managed.claim) : undefined,
+        );
+        return illness === undefined ? [] : [{ managed, illness }];
+      });
+      const due = ailing.flatMap(({ managed, illness }): readonly Ill[] =>
+        illness.due === undefined || isVetoed(managed, release) ? [] : [{ managed, ...illness.due }],
+      );
       if (due.length === 0 || (blockedUntil.get(pool) ?? now) > now) return [];
-      const unhealthy = new Set(ailing.map(({ managed }) => managed.node.metadata.uid)).size;
-      if (unhealthy <= Math.ceil(BREAKER * members.length)) return due;
+      if (ailing.length <= Math.ceil(BREAKER * members.length)) return due;
       blockedUntil.set(pool, addDuration(now, LOOKED_AT_AGAIN));
       return [];
     });
@@ -88,8 +100,10 @@ function start({ core, scheduler }: ActorWorld, release: Release): void {
     expire(now);
     const all = cluster.managed();
     if (release === '1.14') repairByForce(all, now);
-    const next = decide(cluster, all, now, { emptySince, ill: release === '1.15' ? ill(all, now) : [] });
-    if (next !== undefined) commands.begin(next, now);
+    else reboots.look(now);
+    const next = decide(cluster, all, now, { emptySince, reboots, ill: release === '1.15' ? ill(all, now) : [] });
+    if (next?.kind === 'disrupt') commands.begin(next.command, now);
+    if (next?.kind === 'reboot') reboots.request(next.managed, next.bound, now);
   };
   scheduler.at(addDuration(scheduler.now(), PASS), look);
 }
@@ -101,35 +115,44 @@ const isVetoed = ({ node, claim, pool }: Managed, release: Release): boolean =>
 
 interface Memory {
   readonly emptySince: Map<string, EpochMs>;
+  readonly reboots: Pick<KarpenterReboots, 'isAllowed'>;
   readonly ill: readonly Ill[];
 }
+
+type Next =
+  | { readonly kind: 'disrupt'; readonly command: Command }
+  | { readonly kind: 'reboot'; readonly managed: Managed; readonly bound: DurationMs | undefined };
+
+const disrupt = (command: Command): Next => ({ kind: 'disrupt', command });
 
 /** One command a pass: repair, drift, emptiness, consolidation. */
 function decide(
   cluster: KarpenterCluster,
   all: readonly Managed[],
   now: EpochMs,
-  { emptySince, ill }: Memory,
-): Command | undefined {
+  { emptySince, reboots, ill }: Memory,
+): Next | undefined {
   const members = Map.groupBy(all, ({ pool }) => pool);
   const isFree = (managed: Managed): boolean =>
     managed.pool !== undefined && !isLeaving(managed) && !says(managed.claim, 'Rebooting');
   const hasRoom = ({ pool = '' }: Managed, reason: Command['reason']): boolean =>
-    roomIn(cluster.pool(pool), reason, members.get(pool) ?? []) > 0;
+    roomIn(cluster.pool(pool), { reason, now }, members.get(pool) ?? []) > 0;
 
-  for (const { managed, bound } of ill) {
+  for (const { managed, bound, isReboot } of ill) {
     if (!isFree(managed) || (says(managed.claim, 'Initialized') && !hasRoom(managed, 'Unhealthy'))) continue;
     const pods = cluster.podsOf(managed, now);
-    const isBounded = bound !== undefined || hasGrace(managed);
+    const isBounded = bound !== undefined || graceOf(managed) !== undefined;
     if (cluster.blockerOf(pods) !== undefined && !isBounded) continue;
-    return { ...managed, reason: 'Unhealthy', isReplaced: pods.length > 0, bound };
+    if (isReboot && reboots.isAllowed(managed, now))
+      return { kind: 'reboot', managed, bound: shorter(bound, graceOf(managed)) };
+    return disrupt({ ...managed, reason: 'Unhealthy', isReplaced: pods.length > 0, bound });
   }
   for (const managed of all) {
     if (!isFree(managed) || isHeld(managed) || !says(managed.claim, 'Drifted') || !hasRoom(managed, 'Drifted'))
       continue;
     const pods = cluster.podsOf(managed, now);
-    if (cluster.blockerOf(pods) !== undefined && !hasGrace(managed)) continue;
-    return { ...managed, reason: 'Drifted', isReplaced: pods.length > 0, bound: undefined };
+    if (cluster.blockerOf(pods) !== undefined && graceOf(managed) === undefined) continue;
+    return disrupt({ ...managed, reason: 'Drifted', isReplaced: pods.length > 0, bound: undefined });
   }
   for (const managed of all) {
     const { uid } = managed.claim.metadata;
@@ -144,9 +167,12 @@ function decide(
     if (!isFree(managed) || isHeld(managed) || isAlone || !says(managed.claim, 'Initialized')) continue;
     if (cluster.blockerOf(pods) !== undefined || !hasRoom(managed, reason)) continue;
     // Its only pod is believed to have room elsewhere.
-    return { ...managed, reason, isReplaced: false, bound: undefined };
+    return disrupt({ ...managed, reason, isReplaced: false, bound: undefined });
   }
   return undefined;
 }
 
-const hasGrace = ({ claim }: Managed): boolean => durationIn(claim.spec ?? {}, 'terminationGracePeriod') !== undefined;
+const graceOf = ({ claim }: Managed): DurationMs | undefined => durationIn(claim.spec ?? {}, 'terminationGracePeriod');
+
+const shorter = (a: DurationMs | undefined, b: DurationMs | undefined): DurationMs | undefined =>
+  a === undefined || (b !== undefined && b < a) ? b : a;

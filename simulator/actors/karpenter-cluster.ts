@@ -1,8 +1,9 @@
 /** The cluster as a Karpenter that acts by itself sees it, kept by watches: its nodes with their NodeClaims, pods and NodePool. */
-import { parseGoDuration } from '../../shared/domain/go-duration.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
+import { wasHitWithin } from '../cron.ts';
 import { follow, RESOURCE_TYPES, says, textIn, type ActorApi } from './actor.ts';
 import { DISRUPTED, DO_NOT_DISRUPT, podsOfNode } from './karpenter-drain.ts';
 
@@ -87,26 +88,43 @@ export const isHeld = ({ node, claim }: Managed): boolean =>
 export const disruptionOf = (pool: KubernetesObject | undefined): JsonObject =>
   objectAt(pool?.spec ?? {}, 'disruption');
 
-/** Of a duration in a spec; undefined for none, and for `Never`. ms */
-export function durationIn(part: JsonObject, key: string): number | undefined {
+/** Of a duration in a spec; undefined for none, and for `Never`. */
+export function durationIn(part: JsonObject, key: string): DurationMs | undefined {
   const parsed = parseGoDuration(textAt(part, key) ?? '');
-  return parsed.ok ? Number(parsed.nanoseconds / 1_000_000n) : undefined;
+  return parsed.ok ? nanosecondsToDuration(parsed.nanoseconds) : undefined;
 }
 
-/** How many nodes more of the pool may be disrupted for that reason: the smallest budget that names it, or none. */
-export function roomIn(pool: KubernetesObject | undefined, reason: string, members: readonly Managed[]): number {
+/**
+ * How many nodes more of the pool may be disrupted for that reason: by the smallest budget that names it, or no reason at all, and whose time it is.
+ * One that cannot be read allows none, for whatever reason.
+ */
+export function roomIn(
+  pool: KubernetesObject | undefined,
+  { reason, now }: { readonly reason: string; readonly now: EpochMs },
+  members: readonly Managed[],
+): number {
   const { budgets = [{ nodes: '10%' }] } = disruptionOf(pool);
-  const counted = members.filter(({ claim }) => says(claim, 'Initialized'));
+  const counted = members.filter(({ claim }) => says(claim, 'Initialized') || says(claim, 'Rebooting'));
   const isCounted = (each: Managed): boolean =>
     isLeaving(each) || (reason !== 'Unhealthy' && !says(each.node, 'Ready')) || says(each.claim, 'Rebooting');
   const list: readonly JsonValue[] = Array.isArray(budgets) ? budgets : [];
   const allowed = list.map(budget => {
     if (!isObject(budget)) return 0;
     const { reasons } = budget;
-    if (Array.isArray(reasons) && !reasons.includes(reason)) return Infinity;
+    const isActive = isActiveAt(budget, now);
+    if (isActive === undefined) return 0;
+    if (!isActive || (Array.isArray(reasons) && !reasons.includes(reason))) return Infinity;
     const [, number = '', percent] = /^(\d+)(%?)$/.exec(textAt(budget, 'nodes') ?? '') ?? [];
     if (number === '') return 0;
     return percent === '%' ? Math.ceil((Number(number) * counted.length) / 100) : Number(number);
   });
   return Math.min(Infinity, ...allowed) - counted.filter(isCounted).length;
+}
+
+/** Whether its schedule hit within its duration; undefined: it cannot be read. */
+function isActiveAt(budget: JsonObject, now: EpochMs): boolean | undefined {
+  if (budget['schedule'] === undefined && budget['duration'] === undefined) return true;
+  const schedule = textAt(budget, 'schedule');
+  const duration = durationIn(budget, 'duration');
+  return schedule === undefined || duration === undefined ? undefined : wasHitWithin(schedule, duration, now);
 }

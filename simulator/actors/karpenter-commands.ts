@@ -99,6 +99,8 @@ interface Acts {
   readonly terminate: (claim: KubernetesObject, bound: DurationMs | undefined, now: EpochMs) => void;
   readonly remove: (resource: 'nodeclaims', object: KubernetesObject) => void;
   readonly setTaint: (node: KubernetesObject, key: string, isOn: boolean) => void;
+  /** Labels and annotations; null takes one off. */
+  readonly mark: (resource: 'nodes' | 'nodeclaims', object: KubernetesObject, metadata: JsonObject) => void;
   /** undefined takes it off. */
   readonly setCondition: (claim: KubernetesObject, type: string, condition: JsonObject | undefined) => void;
 }
@@ -135,6 +137,9 @@ export function createActs(core: ActorApi, user: string): Acts {
         });
       }
       remove('nodeclaims', claim);
+    },
+    mark(resource, object, marks) {
+      patch(resource, object, ({ metadata }) => ({ metadata: { uid: metadata.uid, ...marks } }));
     },
     setTaint(node, key, isOn) {
       patch('nodes', node, ({ metadata, spec = {} }) => {

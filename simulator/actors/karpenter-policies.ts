@@ -1,6 +1,16 @@
-/** Which conditions Karpenter's provider for AWS repairs, after how long, and how long pods have then (karpenter-provider-aws 1.14 and 1.15). */
+/**
+ * Which conditions Karpenter's provider for AWS repairs, after how long, how, and how long pods have then (karpenter-provider-aws 1.14, and 1.15 with
+ * its gate `RebootForRepair`).
+ */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  latest,
+  minutes,
+  parseTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import { arrayAt, isObject, textAt } from '../../packages/kube-apiserver/src/json.ts';
 
 export type Release = '1.14' | '1.15';
@@ -13,10 +23,12 @@ interface Policy {
   readonly toleration: DurationMs;
   /** From the deletion on; undefined: as the NodeClaim says. */
   readonly bound?: DurationMs;
+  readonly isReboot?: true;
 }
 
 const LATER = ['ContainerRuntimeReady', 'KernelReady', 'NetworkingReady', 'StorageReady', 'Ready'];
 const ACCELERATED = { type: 'AcceleratedHardwareReady', status: 'False' };
+const REBOOTED = /XID(46|48|54|62|63|95|109|110|136|140|143|155|156|158)/;
 const POLICIES: Readonly<Record<Release, readonly Policy[]>> = {
   '1.14': [
     ...LATER.map(type => ({ type, status: 'False', toleration: minutes(30) })),
@@ -27,18 +39,34 @@ const POLICIES: Readonly<Record<Release, readonly Policy[]>> = {
     ...LATER.map(type => ({ type, status: 'False', toleration: minutes(30), bound: minutes(10) })),
     { type: 'Ready', status: 'Unknown', toleration: minutes(30), bound: minutes(10) },
     { type: 'NetworkUnavailable', status: 'True', toleration: minutes(30), bound: minutes(0) },
-    { ...ACCELERATED, reason: /XID\d+/, toleration: minutes(10), bound: minutes(5) },
+    { ...ACCELERATED, reason: REBOOTED, toleration: minutes(10), bound: minutes(5), isReboot: true },
+    { ...ACCELERATED, reason: /XID(64|74|79|119|120)/, toleration: minutes(10), bound: minutes(5) },
     { ...ACCELERATED, toleration: minutes(30), bound: minutes(10) },
   ],
 };
 
-export interface Ailment {
+interface Ailment {
   readonly due: EpochMs;
   readonly bound: DurationMs | undefined;
+  readonly isReboot: boolean;
 }
 
-/** What ails the Node, due or not: the earliest. None for a Node that is well. */
-export function ailmentsOf({ status = {} }: KubernetesObject, release: Release): readonly Ailment[] {
+/** What ails the Node, and what is due of it by now. */
+export interface Illness {
+  /** undefined: nothing yet. */
+  readonly due: Ailment | undefined;
+}
+
+/**
+ * undefined: it is well. Of several that are due a replacement goes before a reboot, and the shortest bound counts.
+ * @param notBefore tolerations begin anew with the end of a reboot
+ */
+export function illnessOf(
+  { status = {} }: KubernetesObject,
+  release: Release,
+  now: EpochMs,
+  notBefore: EpochMs | undefined,
+): Illness | undefined {
   const found = arrayAt(status, 'conditions').flatMap((condition): Ailment[] => {
     if (!isObject(condition)) return [];
     // One with a reason suppresses the general one.
@@ -48,9 +76,15 @@ export function ailmentsOf({ status = {} }: KubernetesObject, release: Release):
         each.status === condition['status'] &&
         (each.reason?.test(textAt(condition, 'reason') ?? '') ?? true),
     );
-    const since = parseTimestamp(textAt(condition, 'lastTransitionTime') ?? '');
-    if (policy === undefined || since === undefined) return [];
-    return [{ due: addDuration(since, policy.toleration), bound: policy.bound }];
+    const stated = parseTimestamp(textAt(condition, 'lastTransitionTime') ?? '');
+    if (policy === undefined || stated === undefined) return [];
+    const { toleration, bound, isReboot = false } = policy;
+    return [{ due: addDuration(latest(stated, notBefore ?? stated), toleration), bound, isReboot }];
   });
-  return found.toSorted((a, b) => a.due - b.due).slice(0, 1);
+  const due = found.filter(each => each.due <= now).toSorted((a, b) => a.due - b.due);
+  if (found.length === 0) return undefined;
+  const [first] = due;
+  if (first === undefined) return { due: undefined };
+  const bounds = due.flatMap(({ bound }) => bound ?? []).toSorted((a, b) => a - b);
+  return { due: { due: first.due, bound: bounds[0], isReboot: due.every(({ isReboot }) => isReboot) } };
 }

@@ -103,8 +103,7 @@ const CLAIM = 'NodeClaim';
 function claimOf(object: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
   if (object.kind === 'NodeClaim') return object;
   const providerID = providerIDOf(object);
-  if (providerID === undefined) return undefined;
-  return [...mirror.all('nodeclaims').values()].find(other => providerIDOf(other) === providerID);
+  return providerID === undefined ? undefined : mirror.claimOfInstance(providerID);
 }
 
 const periodOfPool = (pool: KubernetesObject | undefined): number | undefined => {

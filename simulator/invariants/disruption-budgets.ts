@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
-import { wasHitWithin } from './cron.ts';
+import { wasHitWithin } from '../cron.ts';
 import { actOf } from './ladder-acts.ts';
 import { claimOf, poolNameOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
@@ -66,7 +66,7 @@ export const checkDisruptionBudgets: MakeCheck = ({ mirror, now, quietSince, vio
       if (!isAgain) since.set(uid, now());
       if (isAgain || isDisturbed || changed >= run.startTime - SLACK || !isInitialized(act.node)) return;
       const poolName = poolNameOf(claimOf(act.node, mirror) ?? act.node);
-      const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+      const pool = mirror.poolNamed(poolName);
       const policies = [...mirror.all('nodelifecyclepolicies').values()];
       const block = repairBlockFor(pool, policies);
       if (pool === undefined || !policies.every(isPolicyReadable) || !isRepairReadable(block)) return;

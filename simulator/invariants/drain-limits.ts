@@ -71,7 +71,7 @@ export const checkDrainLimits: MakeCheck = ({ mirror, now, violate }) => {
   function mostDrains(node: KubernetesObject): number | undefined {
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const poolName = poolNameOf(node);
-    const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+    const pool = mirror.poolNamed(poolName);
     if (!policies.every(isPolicyReadable) || (poolName !== undefined && pool === undefined)) return undefined;
     const holder = applyingTo(pool, policies).find(policy => dig(policy, 'spec', 'drain') !== undefined);
     const most = mostOf(dig(holder, 'spec', 'drain', 'maxConcurrent'), nodesWith(node).length);

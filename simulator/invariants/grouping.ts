@@ -1,6 +1,5 @@
 /** Objects of the mirror by something that can be read from them, kept up to date: what is asked every minute costs nothing to keep. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { Mirror, Mirrored } from './mirror.ts';
 
 export interface Grouping {
   /** Those with this key, in the order in which they came to have it. */
@@ -9,10 +8,15 @@ export interface Grouping {
   keys(): Iterable<string>;
 }
 
+/** Who tells of all that is there, then of every change. */
+interface Followed<Resource> {
+  follow(listener: (resource: Resource, uid: string, object: KubernetesObject | undefined) => void): void;
+}
+
 /** @param keyOf undefined for objects that nobody asks for */
-export function groupObjects(
-  mirror: Mirror,
-  resource: Mirrored,
+export function groupObjects<Resource extends string>(
+  mirror: Followed<Resource>,
+  resource: NoInfer<Resource>,
   keyOf: (object: KubernetesObject) => string | undefined,
 ): Grouping {
   const groups = new Map<string, Map<string, KubernetesObject>>();

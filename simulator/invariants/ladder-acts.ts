@@ -30,7 +30,7 @@ export interface Act extends Omit<ActSeen, 'node'> {
 export function actOf(call: PortCall, mirror: Mirror): ActSeen | undefined {
   const asked = askedOf(call, mirror);
   if (asked === undefined) return undefined;
-  const node = [...mirror.all('nodes').values()].find(each => asked.isMeant(each, mirror));
+  const node = [...mirror.all('nodes').values()].find(asked.isMeant);
   return node === undefined ? undefined : { kind: asked.kind, id: asked.id, node };
 }
 
@@ -89,7 +89,7 @@ const isReplacement = (name: string, mirror: Mirror): boolean =>
   );
 
 interface Asked extends Omit<ActSeen, 'node'> {
-  readonly isMeant: (node: KubernetesObject, mirror: Mirror) => boolean;
+  readonly isMeant: (node: KubernetesObject) => boolean;
 }
 
 /** What a call asks for; undefined for a call that acts on no node, as nearly all of them do. */
@@ -112,14 +112,12 @@ function askedOf(call: PortCall, mirror: Mirror): Asked | undefined {
     const { name = '' } = targetOf(call);
     // A replacement that is not needed goes for no incident of its own.
     if (isReplacement(name, mirror)) return undefined;
+    const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
+    const instance = textOf(dig(claim, 'status', 'providerID'));
     return {
       kind: 'Terminate',
       id: name,
-      isMeant({ spec }, mirror) {
-        const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
-        const instance = textOf(dig(claim, 'status', 'providerID'));
-        return instance !== undefined && dig(spec, 'providerID') === instance;
-      },
+      isMeant: ({ spec }) => instance !== undefined && dig(spec, 'providerID') === instance,
     };
   }
   if (!isKubernetes(call, 'create')) return undefined;

@@ -5,17 +5,18 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import { claimOf } from './node-pool.ts';
-import { dig, fieldsOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import { claimOf, poolNameOf } from './node-pool.ts';
+import { annotationOf, dig, fieldsOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 
+const LAST_REBOOT = 'curfew.dev/last-reboot';
 /** A reboot that is not accepted is given up after so long; ms. */
 const ACCEPTED_WITHIN = 5 * 60_000;
 /** A reboot without a timeout of its own; ms. */
 const DEFAULT_TIMEOUT = 10 * 60_000;
 
 export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastDenial, violate }) => {
-  /** By UID of the Node: since when repair maintains it. */
-  const since = new Map<string, number>();
+  /** By UID of the Node: since when repair maintains it for the reboot that it says there. */
+  const since = new Map<string, { readonly begin: number; readonly reboot: string | undefined }>();
   /** The longest that any reboot may take, by what any block has said. */
   let longest = DEFAULT_TIMEOUT;
   /** The longest that its pods may have before; where nothing says, as long as the reboot, or what the provider says. */
@@ -32,14 +33,17 @@ export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastD
     if (resource === 'nodeclaims')
       longestDrain = Math.max(longestDrain, millisecondsOf(dig(object, 'spec', 'terminationGracePeriod')) ?? 0);
     if (resource !== 'nodes') return;
-    if (object === undefined || !isMaintained(object)) since.delete(uid);
-    else if (!since.has(uid)) since.set(uid, now());
+    if (object === undefined || !isMaintained(object)) return void since.delete(uid);
+    // The next reboot may follow at once, and has a time of its own.
+    const reboot = annotationOf(object, LAST_REBOOT);
+    const known = since.get(uid);
+    if (known === undefined || known.reboot !== reboot) since.set(uid, { begin: now(), reboot });
   });
   return {
     onMinute() {
       const quiet = quietSince();
       if (quiet === undefined) return;
-      for (const [uid, begin] of since) {
+      for (const [uid, { begin, reboot }] of since) {
         const node = mirror.all('nodes').get(uid);
         if (node === undefined || isTerminated(node, mirror)) continue;
         const end = Math.max(
@@ -49,15 +53,18 @@ export const checkMaintenanceLeft: MakeCheck = ({ mirror, now, quietSince, lastD
         );
         if (now() - end <= LONGEST_DELAY) continue;
         violate('I7', `repair left its maintenance on ${nameOf(node)}, although the time of its reboot is over`);
-        since.set(uid, Infinity);
+        since.set(uid, { begin: Infinity, reboot });
       }
     },
   };
 };
 
-/** It keeps its cordon to its end. */
-const isTerminated = (node: KubernetesObject, mirror: Mirror): boolean =>
-  [node, claimOf(node, mirror)].some(object => object?.metadata.deletionTimestamp !== undefined);
+/** It keeps its cordon to its end; one that is left over, its NodeClaim gone, has none. */
+function isTerminated(node: KubernetesObject, mirror: Mirror): boolean {
+  const claim = claimOf(node, mirror);
+  if (claim === undefined && poolNameOf(node) !== undefined) return true;
+  return [node, claim].some(object => object?.metadata.deletionTimestamp !== undefined);
+}
 
 /** Ours by a reason that begins so. */
 const isMaintained = (node: KubernetesObject): boolean =>

@@ -2,6 +2,8 @@
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { followKind } from '../followed-kind.ts';
+import { groupObjects } from './grouping.ts';
+import { dig, textOf } from './reading.ts';
 
 const TYPES = {
   nodes: { group: '', version: 'v1', resource: 'nodes' },
@@ -20,6 +22,10 @@ export type Mirrored = keyof typeof TYPES;
 export interface Mirror {
   /** By UID. */
   all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
+  /** The NodePool of this name. */
+  poolNamed(name: string | undefined): KubernetesObject | undefined;
+  /** The NodeClaim of this instance, the first of several. */
+  claimOfInstance(instance: string): KubernetesObject | undefined;
   /** The NodePools of these names as they are, or as they were before they went. */
   lastPools(): ReadonlyMap<string, KubernetesObject>;
   /** Another number after each change. */
@@ -56,16 +62,21 @@ export function createMirror(core: ApiServerCore): Mirror {
     finalizerrules: watch('finalizerrules'),
     nodelifecyclepolicies: watch('nodelifecyclepolicies'),
   };
+  const follow: Mirror['follow'] = listener => {
+    for (const [resource, known] of Object.entries(objects)) {
+      if (isMirrored(resource)) for (const [uid, object] of known) listener(resource, uid, object);
+    }
+    listeners.push(listener);
+  };
+  const poolNames = groupObjects({ follow }, 'nodepools', ({ metadata }) => metadata.name);
+  const instances = groupObjects({ follow }, 'nodeclaims', ({ status }) => textOf(dig(status, 'providerID')));
   return {
     all: resource => objects[resource],
+    poolNamed: name => (name === undefined ? undefined : poolNames.get(name)[0]),
+    claimOfInstance: instance => instances.get(instance)[0],
     lastPools: () => pools,
     changes: () => changes,
-    follow(listener) {
-      for (const [resource, known] of Object.entries(objects)) {
-        if (isMirrored(resource)) for (const [uid, object] of known) listener(resource, uid, object);
-      }
-      listeners.push(listener);
-    },
+    follow,
   };
 }
 

@@ -10,8 +10,7 @@ export const poolNameOf = (object: KubernetesObject): string | undefined => labe
 /** The first NodeClaim with the Node's instance. */
 export function claimOf(node: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
   const instance = textOf(dig(node, 'spec', 'providerID'));
-  if (instance === undefined) return undefined;
-  return [...mirror.all('nodeclaims').values()].find(claim => dig(claim, 'status', 'providerID') === instance);
+  return instance === undefined ? undefined : mirror.claimOfInstance(instance);
 }
 
 /** The pool of a Node is that of its NodeClaim; its own label counts while there is none. */

@@ -3,7 +3,7 @@
  * and cluster all but the stopped ones and those that have been going for over an hour.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { claimOf, poolNameOf } from './node-pool.ts';
+import { claimOf, poolNameOf, poolOf } from './node-pool.ts';
 import type { Mirror } from './mirror.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { annotationOf, dig, instantOf, isReservedIn, labelOf, listOf, textOf } from './reading.ts';
@@ -54,10 +54,13 @@ export function censusOf(facts: CensusFacts): Census {
   const statementsFor = statementsByPool(mirror);
   const hasClaim = claimedIn(mirror, poolName);
   const nodes = [...mirror.all('nodes').values()];
-  const isBack = (other: KubernetesObject, statements: readonly Statement[]): boolean =>
+  const isBack = (other: KubernetesObject, counts: (statement: Statement) => boolean): boolean =>
     settling !== undefined &&
     !settling.wasActedOn(other) &&
-    statements.some(statement => settling.wasIll(other, statement) && cameBack(other, statement, now, settling.window));
+    statementsFor(other).some(
+      statement =>
+        counts(statement) && settling.wasIll(other, statement) && cameBack(other, statement, now, settling.window),
+    );
   const tallyOf = (
     scope: readonly KubernetesObject[],
     isLeftOut: (other: KubernetesObject) => boolean,
@@ -65,13 +68,13 @@ export function censusOf(facts: CensusFacts): Census {
   ): Tally => {
     let [unhealthy, total] = [0, 0];
     for (const other of scope) {
-      if (isUncertain(other)) total += 1;
-      if (isUncertain(other) || isLeftOut(other)) continue;
+      const isUnsure = isUncertain(other);
+      if (!isUnsure && isLeftOut(other)) continue;
       total += 1;
-      const statements = statementsFor(other);
-      const isUnhealthy = unhealthyStatementsOf(other, statements).length > 0;
-      const isCounted = unhealthyStatementsOf(other, statements.filter(counts)).length > 0;
-      if (isCounted || (!isUnhealthy && isBack(other, statements.filter(counts)))) unhealthy += 1;
+      if (isUnsure) continue;
+      const found = unhealthyStatementsOf(other, statementsFor(other));
+      // A node has one condition of a type: those that count hide each other as all do.
+      if (found.some(counts) || (found.length === 0 && isBack(other, counts))) unhealthy += 1;
     }
     return { unhealthy, total };
   };
@@ -81,8 +84,8 @@ export function censusOf(facts: CensusFacts): Census {
   const isLeftOver = (other: KubernetesObject): boolean =>
     claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
     (poolNameOf(other) !== undefined &&
-      !hasClaim(other) &&
-      unhealthyStatementsOf(other, statementsFor(other)).length > 0);
+      unhealthyStatementsOf(other, statementsFor(other)).length > 0 &&
+      !hasClaim(other));
   // Who counts the whole cluster for nodes without a pool knows no NodeClaims of pools.
   const isKnownByNode = (other: KubernetesObject): boolean => poolName === undefined && poolNameOf(other) !== undefined;
   const isOutside = (other: KubernetesObject): boolean =>
@@ -112,17 +115,11 @@ function darkOf(tallyOf: TallyOf, nodes: readonly KubernetesObject[], isLeftOut:
 
 /** The statements of the pool that a node is in. */
 function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly Statement[] {
-  const pools = new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool]));
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
-  const claims = new Map(
-    [...mirror.all('nodeclaims').values()].map(claim => [dig(claim, 'status', 'providerID'), claim]),
-  );
   const known = new Map<string | undefined, readonly Statement[]>();
   return node => {
-    const claim = claims.get(dig(node, 'spec', 'providerID') ?? '');
-    const name = poolNameOf(claim ?? node);
-    const pool = name === undefined ? undefined : pools.get(name);
-    const statements = known.get(name) ?? statementsOf(repairBlockFor(pool, policies));
+    const name = poolOf(node, mirror);
+    const statements = known.get(name) ?? statementsOf(repairBlockFor(mirror.poolNamed(name), policies));
     known.set(name, statements);
     return statements;
   };
@@ -130,11 +127,15 @@ function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly 
 
 /** Whether a NodeClaim of the pool stands for the node; of any without one. */
 function claimedIn(mirror: Mirror, poolName: string | undefined): (node: KubernetesObject) => boolean {
-  const claims = [...mirror.all('nodeclaims').values()].filter(
-    claim => poolName === undefined || poolNameOf(claim) === poolName,
-  );
-  const instances = new Set(claims.map(claim => dig(claim, 'status', 'providerID')));
-  return node => instances.has(dig(node, 'spec', 'providerID') ?? '');
+  let instances: ReadonlySet<unknown> | undefined;
+  return node => {
+    instances ??= new Set(
+      [...mirror.all('nodeclaims').values()]
+        .filter(claim => poolName === undefined || poolNameOf(claim) === poolName)
+        .map(claim => dig(claim, 'status', 'providerID')),
+    );
+    return instances.has(dig(node, 'spec', 'providerID') ?? '');
+  };
 }
 
 export const isStopped = (node: KubernetesObject): boolean =>
@@ -165,7 +166,7 @@ export function isOthersWork(node: KubernetesObject, claim: KubernetesObject | u
 export function isVetoed(node: KubernetesObject, mirror: Mirror, now: number): boolean {
   const claim = claimOf(node, mirror);
   const poolName = poolNameOf(claim ?? node);
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const pool = mirror.poolNamed(poolName);
   const isHeldByPool = pool !== undefined && isHeldUntil(annotationOf(pool, VETO), now);
   return isHeldByPool || [node, claim].some(object => object !== undefined && isVetoedBy(object, now));
 }

@@ -75,7 +75,7 @@ export const checkRepairGuards: MakeCheck = context => {
   function complaint(node: KubernetesObject, run: Run): string | undefined {
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const poolName = poolNameOf(claimOf(node, mirror) ?? node);
-    const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+    const pool = mirror.poolNamed(poolName);
     const block = repairBlockFor(pool, policies);
     if (!policies.every(isPolicyReadable) || !isRepairReadable(block)) return undefined;
     const neighbours = ownershipOf(

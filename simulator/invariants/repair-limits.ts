@@ -129,7 +129,7 @@ function mostSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext): M
   const nodes = lastList(run, 'nodes') ?? [];
   if (!policies.every(isPolicyReadable)) return UNLIMITED;
   const poolName = poolNameOf(claimOf(node, mirror) ?? node);
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const pool = mirror.poolNamed(poolName);
   // Without a NodePool of that name none is selected by its labels.
   if (poolName !== undefined && pool === undefined) return UNLIMITED;
   return mostRepairs(node, pool, policies, nodes);

@@ -127,19 +127,11 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
       history.statusBefore(other.metadata.uid, type) === status,
     wasActedOn,
   };
-  const answer = repairAnswer({
-    profile: facts.profile,
-    now,
-    node,
-    claim,
-    pool,
-    policies,
-    everReadable,
-    neighbours,
-    sinceOf,
-    heldBy: heldByCounts,
-  });
-  return { answer, poolName, pool };
+  const asked = { profile: facts.profile, now, node, claim, pool, policies, everReadable, neighbours, sinceOf };
+  const unheld = repairAnswer({ ...asked, heldBy: () => undefined });
+  // To count the cluster for every node that is unhealthy takes long; a node that is not due is held by nobody.
+  const isDue = unheld.kind === 'from' && (unheld.time <= now || unheld.past.flapping !== undefined);
+  return { answer: isDue ? repairAnswer({ ...asked, heldBy: heldByCounts }) : unheld, poolName, pool };
 }
 
 /** It is being deleted, and by its deadline or its own terms a repair may have nothing to add. */

@@ -16,14 +16,25 @@ export function ownershipOf(nodes: readonly KubernetesObject[], claims: readonly
   const claimsBy = Map.groupBy(claims, claim => textOf(dig(claim, 'status', 'providerID')));
   const claimsOf = (instance: string): readonly KubernetesObject[] => claimsBy.get(instance) ?? [];
   // As a pass lists them: by the label, and those that a NodeClaim with the label names although they lack it.
-  const isIn = (poolName: string, node: KubernetesObject): boolean =>
-    poolNameOf(node) === poolName ||
-    claimsOf(textOf(dig(node, 'spec', 'providerID')) ?? '').some(
-      claim => poolNameOf(claim) === poolName && dig(claim, 'status', 'nodeName') === node.metadata.name,
+  const poolsOf = (node: KubernetesObject): ReadonlySet<string | undefined> => {
+    const naming = claimsOf(textOf(dig(node, 'spec', 'providerID')) ?? '').filter(
+      claim => dig(claim, 'status', 'nodeName') === node.metadata.name,
     );
+    return new Set([node, ...naming].map(poolNameOf));
+  };
+  let byPool: ReadonlyMap<string | undefined, readonly KubernetesObject[]> | undefined;
+  const readPools = (): ReadonlyMap<string | undefined, readonly KubernetesObject[]> => {
+    const pairs = nodes.flatMap(node => [...poolsOf(node)].map(pool => ({ pool, node })));
+    const grouped = Map.groupBy(pairs, ({ pool }) => pool);
+    return new Map([...grouped].map(([pool, members]) => [pool, members.map(({ node }) => node)]));
+  };
   return {
     nodesOf: instance => nodesBy.get(instance) ?? [],
     claimsOf,
-    neighboursIn: poolName => (poolName === undefined ? nodes : nodes.filter(node => isIn(poolName, node))),
+    neighboursIn(poolName) {
+      if (poolName === undefined) return nodes;
+      byPool ??= readPools();
+      return byPool.get(poolName) ?? [];
+    },
   };
 }

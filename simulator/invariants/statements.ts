@@ -67,8 +67,20 @@ const compiled = (value: unknown): RE2JS | undefined => {
   return pattern === undefined ? undefined : RE2JS.compile(pattern);
 };
 
+/** Objects of the API server never change: what was made of one is right for good. */
+const madeOf = new WeakMap<object, Map<string | undefined, readonly Statement[]>>();
+
 /** Those that count: without a block the provider's. */
 export function statementsOf(block: unknown, profile?: string): readonly Statement[] {
+  if (typeof block !== 'object' || block === null) return readStatements(undefined, profile);
+  const known = madeOf.get(block) ?? new Map<string | undefined, readonly Statement[]>();
+  madeOf.set(block, known);
+  const statements = known.get(profile) ?? readStatements(block, profile);
+  known.set(profile, statements);
+  return statements;
+}
+
+function readStatements(block: unknown, profile: string | undefined): readonly Statement[] {
   const provided = profile === 'aws-1.15' ? AWS_1_15 : AWS_1_14;
   const overrides = listOf(dig(block, 'policies'));
   const own = listOf(dig(block, 'conditions'));
@@ -127,8 +139,20 @@ function isStatedOf(node: KubernetesObject, { type, status, reason }: Statement)
   return condition?.['status'] === status && (reason === undefined || reason.test(textOf(condition['reason']) ?? ''));
 }
 
+interface Found {
+  readonly statements: readonly Statement[];
+  readonly found: readonly Statement[];
+}
+
+/** What was last asked of each node, which is asked again with every look at the others. */
+const lastFound = new WeakMap<KubernetesObject, Found>();
+
 /** Those that hold of the node. */
 export function unhealthyStatementsOf(node: KubernetesObject, statements: readonly Statement[]): readonly Statement[] {
-  const found = statements.filter(statement => isStatedOf(node, statement));
-  return found.filter(({ type, rank }) => !found.some(other => other.type === type && other.rank > rank));
+  const last = lastFound.get(node);
+  if (last?.statements === statements) return last.found;
+  const stated = statements.filter(statement => isStatedOf(node, statement));
+  const found = stated.filter(({ type, rank }) => !stated.some(other => other.type === type && other.rank > rank));
+  lastFound.set(node, { statements, found });
+  return found;
 }

@@ -95,7 +95,7 @@ function planFor(
   { mirror, policiesInForce }: CheckContext,
 ): { readonly plan: TerminationPlan | 'none' | 'unknown'; readonly isPoolGone: boolean } {
   const poolName = poolNameOf(object);
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const pool = mirror.poolNamed(poolName);
   const isPoolGone = pool === undefined && mirror.lastPools().has(poolName ?? '');
   const policies = policiesInForce([...mirror.all('nodelifecyclepolicies').values()]);
   return { plan: terminationPlan(pool, policies), isPoolGone };

@@ -174,7 +174,7 @@ function planOf(object: KubernetesObject, run: Run, context: Judged) {
 function hooksInForce(object: KubernetesObject, run: Run, { mirror, policiesInForce }: CheckContext) {
   const name = poolNameOf(object);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
-  const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
+  const pool = seen ?? mirror.poolNamed(name);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [...mirror.all('nodelifecyclepolicies').values()];
   const plan = terminationPlan(pool, policiesInForce(policies));
   return plan === 'none' || plan === 'unknown' ? [] : plan.hooks;

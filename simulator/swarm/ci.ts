@@ -7,7 +7,7 @@ import { formatFinding, toFinding } from '../scenario/finding.ts';
 import { toTrial } from './trial-file.ts';
 import type { Trial } from './seed.ts';
 import { HARDSHIPS_FROM } from './generate/hardships.ts';
-import { KARPENTERS_FROM } from './generate/karpenters.ts';
+import { KARPENTER_REBOOTS_FROM, KARPENTERS_FROM } from './generate/karpenters.ts';
 import { CLUSTER_RESTORES_FROM, MISHAPS_FROM } from './generate/mishaps.ts';
 
 /** 1.3 s of one core each (measured over seeds 1 to 150): some two minutes on two cores. */
@@ -30,6 +30,9 @@ const CI_RESTORE_SEEDS: readonly number[] = [5, 7, 9, 11, 14, 15, 19, 22].map(in
 /** Seeds with Karpenters that act by themselves, two at once among them: two seconds of one core each. The last one has a pool of a thousand nodes: 16 s. */
 const CI_KARPENTER_SEEDS: readonly number[] = [0, 3, 5, 40, 79].map(index => KARPENTERS_FROM + index);
 
+/** Seeds in which one of them reboots nodes, with budgets that have schedules: a second of one core each. */
+const CI_REBOOT_SEEDS: readonly number[] = [3, 4, 5].map(index => KARPENTER_REBOOTS_FROM + index);
+
 /** Seeds that showed what a check must not ask for: words that overtake each other without times of their own, and what only a lost table knew. */
 const CI_UNDECIDABLE_SEEDS: readonly number[] = [12_090, 200_503];
 
@@ -42,6 +45,7 @@ export const ALL_CI_SEEDS: readonly number[] = [
   ...CI_MISHAP_SEEDS,
   ...CI_RESTORE_SEEDS,
   ...CI_KARPENTER_SEEDS,
+  ...CI_REBOOT_SEEDS,
   ...CI_UNDECIDABLE_SEEDS,
 ];
 

@@ -77,9 +77,13 @@ describe('a node condition on its way to a deletion', () => {
 
 const sections = readFileSync(join(root, 'docs/data-flow.md'), 'utf8').split('\n## ');
 
+const sectionOf = (heading: string): string => sections.find(text => text.startsWith(`${heading}\n`)) ?? '';
+/** What a section says one must open: a folder, then files of it. */
+const OPEN = /^\*\*Open\*\* of `([\w/-]+)`, in this order: (.+)$/gm;
+
 /** The files that a section of the document names: with their path, or in a table as a row of one folder. */
 function namedIn(heading: string): readonly string[] {
-  const section = sections.find(text => text.startsWith(`${heading}\n`)) ?? '';
+  const section = sectionOf(heading).replaceAll(OPEN, '');
   const rows = [...section.matchAll(/^\| `([\w/-]+)` *\| ([^|]+)/gm)];
   const inRows = rows.flatMap(([, folder, files = '']) =>
     [...files.matchAll(/`([\w-]+\.ts)`/g)].map(([, file]) => `${folder}/${file}`),
@@ -87,6 +91,13 @@ function namedIn(heading: string): readonly string[] {
   return [...inRows, ...[...section.matchAll(/`([\w-]+\/[\w/-]+\.ts)`/g)].map(([, file = '']) => file)];
 }
 const IN_COMMON = 'What the paths have in common';
+
+const toOpen = (heading: string): readonly string[] =>
+  [...sectionOf(heading).matchAll(OPEN)].flatMap(([, folder, files = '']) =>
+    [...files.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file]) => `${folder}/${file}`),
+  );
+/** Of one path, those in common included: as many as a reader keeps in mind. */
+const MOST_TO_OPEN = 18;
 
 describe('the whole path with the real adapters', () => {
   it.each(WHOLE_PATHS)('$heading', async ({ heading, most, follow }) => {
@@ -100,6 +111,10 @@ describe('the whole path with the real adapters', () => {
     const named = [...namedIn(IN_COMMON), ...namedIn(heading)];
     expect(entered.filter(file => !named.includes(file))).toEqual([]);
     expect(entered.length).toBeLessThanOrEqual(most);
+    const opened = toOpen(heading);
+    expect(opened.length).toBeGreaterThan(5);
+    expect(opened.filter(file => !entered.includes(file))).toEqual([]);
+    expect([...toOpen(IN_COMMON), ...opened].length).toBeLessThanOrEqual(MOST_TO_OPEN);
   });
 
   it('names no file that is not there', () => {

@@ -4,10 +4,20 @@ import type { Mirror, Mirrored } from '../../simulator/invariants/mirror.ts';
 
 /** A mirror of these objects, read anew at each question. Followers hear of no change. */
 export function mirrorOf(objects: Partial<Record<Mirrored, readonly KubernetesObject[]>>): Mirror {
+  const all: Mirror['all'] = resource =>
+    new Map((objects[resource] ?? []).map(object => [object.metadata.uid, object]));
   return {
-    all: resource => new Map((objects[resource] ?? []).map(object => [object.metadata.uid, object])),
+    all,
+    ...foundIn(all),
     lastPools: () => new Map(),
     changes: () => 0,
     follow: () => {},
   };
 }
+
+/** What a mirror finds by name and instance, by looking through all. */
+export const foundIn = (all: Mirror['all']): Pick<Mirror, 'poolNamed' | 'claimOfInstance'> => ({
+  poolNamed: name => [...all('nodepools').values()].find(({ metadata }) => metadata.name === name),
+  claimOfInstance: instance =>
+    [...all('nodeclaims').values()].find(({ status }) => status?.['providerID'] === instance),
+});

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from '../../simulator/invariants/invariant.ts';
 import type { Mirror, Mirrored } from '../../simulator/invariants/mirror.ts';
+import { foundIn } from './mirror.ts';
 
 const START = Date.parse('2024-11-01T15:00:00Z');
 const MINUTE = 60_000;
@@ -48,6 +49,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
   };
   const mirror: Mirror = {
     all: of,
+    ...foundIn(of),
     lastPools: () => new Map(),
     changes: () => changes,
     follow(listener) {

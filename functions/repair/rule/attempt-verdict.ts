@@ -97,7 +97,7 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
     case 'Replace':
       return attempt.replacement !== undefined && replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
-      // Without a NodeClaim the instance was looked at before (`inquire` in `functions/repair/observe.ts`), and had not
+      // Without a NodeClaim the instance was looked at before (`functions/repair/inquiry.ts`), and had not
       // been ended.
       if (attempt.claim === undefined) return false;
       const claim = claims.get(attempt.claim.uid);

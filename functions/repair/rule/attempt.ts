@@ -12,7 +12,8 @@ import {
   type NodeClaimView,
   TERMINATION_TIMESTAMP_ANNOTATION,
 } from '../../../shared/domain/node-claim.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
+import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
+import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -276,6 +277,30 @@ export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
   const { time, count, bootID } = read;
   const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
   return Array.from({ length: count }, () => reboot);
+}
+
+/** On a Node that a repair has cordoned: it is opened again at the end, unless somebody else has closed it. */
+export const CORDON_MARK = 'curfew.dev/cordoned-by-repair';
+/** The condition that says so to others. */
+export const MAINTENANCE = 'MaintenanceInProgress';
+
+/** Whether the conditions of a Node say that a reboot of ours is under way. */
+export const isMaintained = (conditions: readonly NodeCondition[]): boolean =>
+  conditions.some(each => each.type === MAINTENANCE && each.status === 'True' && isOwnCondition(each));
+
+/** Whether the Node carries marks of a reboot of ours. */
+export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotations' | 'conditions'>): boolean =>
+  annotations[CORDON_MARK] !== undefined || isMaintained(conditions);
+
+/**
+ * What is ours on a Node: a record of before the reboot, as after a restore of the table, does not know of its marks
+ * (I7).
+ */
+export function withMarks(
+  { attempt, ours }: Pick<NodeRecord, 'attempt' | 'ours'>,
+  node: Pick<NodeView, 'annotations' | 'conditions'>,
+): Ours | undefined {
+  return isMarked(node) && attempt === undefined ? { ...ours, maintenance: true } : ours;
 }
 
 /** A due condition in the details of an audit line. */

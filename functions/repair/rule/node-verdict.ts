@@ -4,7 +4,7 @@
  * somebody else is at work on it. A judgement says what has to be read before anything is decided: what only due nodes
  * need is not read while none is due. What a whole pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { actsOf, newNode, replacementOf } from './attempt.ts';
+import { actsOf, newNode, replacementOf, withMarks } from './attempt.ts';
 import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
 import { disruptionBudgetOf } from './disruption-budget.ts';
 import { nextEpisodes } from './flapping.ts';
@@ -148,7 +148,8 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, asked, now) : undefined;
   const since = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
-  const { incident: _, otherWork: __, pool: ___, ours, ...rest } = known;
+  const { incident: _, otherWork: __, pool: ___, ours: ____, ...rest } = known;
+  const ours = withMarks(known, node);
   const incident = incidentAt(known.incident, isUnhealthy, now);
   const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
   const record: NodeRecord = {
@@ -180,20 +181,20 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
   const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
   const wellEnds =
     healthySince === undefined || record === undefined ? undefined : addDuration(healthySince, HEALTHY_FOR);
-  const isOver = wellEnds !== undefined && isDue(now, wellEnds);
-  const { replacement, annotation } = record?.ours ?? {};
+  const { replacement, annotation, maintenance } = record?.ours ?? {};
   const unmarks = replacement && unmarkTime(replacement);
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
   // A run that died has left this, and nothing begins now that would use it.
-  const isLeftover = isUnused || (record?.attempt === undefined && annotation !== undefined);
+  const hasMarks = annotation !== undefined || maintenance === true;
+  const isLeftover = isUnused || (record?.attempt === undefined && hasMarks);
   return {
     ...finding,
     kind: 'present',
     node,
     takesBack: finding.takesBack || isMarked || (isLeftover && dueOf(finding) === undefined),
     state: finding.state === 'idle' && replacement !== undefined ? 'followed' : finding.state,
-    time: earliest(isOver ? finding.time : earliest(finding.time, wellEnds), unmarks),
+    time: earliest(earliest(finding.time, wellEnds), unmarks),
   };
 }
 

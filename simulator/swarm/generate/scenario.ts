@@ -25,7 +25,14 @@ import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
 import { CROWD, FOCUSES, INCIDENTS, INCIDENTS_FROM, NEWS, NEWS_FROM, type Focus } from './focus.ts';
 import { drawHardships, HARDSHIPS_FROM } from './hardships.ts';
 import { drawHookWork } from './hook-resources.ts';
-import { drawDrifts, drawKarpenters, KARPENTERS_FROM, withKarpenters } from './karpenters.ts';
+import {
+  drawDrifts,
+  drawKarpenters,
+  drawReboots,
+  KARPENTER_REBOOTS_FROM,
+  KARPENTERS_FROM,
+  withKarpenters,
+} from './karpenters.ts';
 import { drawLasting, drawRefusals } from './lasting.ts';
 import { drawCallDuration, drawMishaps, MISHAPS_FROM } from './mishaps.ts';
 import { GENERATED, START, type Draft, type Model } from './model.ts';
@@ -67,7 +74,8 @@ export function generateScenario(seed: number): Scenario {
   const config = focus.drawConfig(shape, model);
   const drawn = focus.drawObjects(root.stream('objects'), model, START, shape).map(withoutEmpty);
   const isActing = seed >= KARPENTERS_FROM;
-  const objects = isActing ? withKarpenters(root.stream('disruption'), drawn) : drawn;
+  const reboots = seed >= KARPENTER_REBOOTS_FROM;
+  const objects = isActing ? withKarpenters(root.stream('disruption'), drawn, reboots) : drawn;
   const lastTime = addDuration(end, toDurationMs(0 - shape.pick(focus.calmEnds)));
   const span = durationBetween(START, lastTime);
   const drafts = [
@@ -82,6 +90,7 @@ export function generateScenario(seed: number): Scenario {
     ...(isHard ? drawHardships(hard, { model, start: START, span, config, pools: poolsOf(objects) }) : []),
     ...(seed >= MISHAPS_FROM ? drawMishaps(root.stream('mishaps'), { seed, start: START, span }) : []),
     ...(isActing ? drawDrifts(root.stream('drifts'), model, START, span) : []),
+    ...(reboots ? drawReboots(root.stream('reboots'), model, START, span) : []),
     ...drawChecks(root.stream('checks'), { objects, model, start: START, span }),
   ];
   return {
@@ -95,7 +104,7 @@ export function generateScenario(seed: number): Scenario {
     templates: focus.templates,
     actors: new Set([
       ...(isHard && hard.chance(0.1) ? WITHOUT_KARPENTER : drawActors(shape)),
-      ...(isActing ? drawKarpenters(root.stream('karpenters')) : []),
+      ...(isActing ? drawKarpenters(root.stream('karpenters'), reboots) : []),
     ]),
     objects,
     steps: carryOut(drafts, lastTime),

@@ -201,6 +201,12 @@ describe('a drain under way', () => {
     const outcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] } as const;
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
     const ending = { phase: endingBy(waiting, outcome, NOW) };
+    expect(ending.phase).toEqual({
+      kind: 'ending',
+      outcome: { ...outcome, time: NOW },
+      over: [],
+      before: waiting.phase,
+    });
     expect(openPhaseOf(ending)).toEqual(waiting.phase);
     expect([isWaiting(ending), isWaiting(drain)]).toEqual([true, false]);
     const custom = active({ phase: { kind: 'custom', resource: RESOURCE } });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
@@ -54,6 +55,27 @@ describe('Reboot', () => {
       expect({ crash, deletions: deletions(world) }).toEqual({ crash, deletions: ['nodeclaims/claim-n1'] });
       return calls;
     });
+  });
+
+  it.each([
+    ['is well', 'False'],
+    ['may not be repaired', 'True'],
+  ])('I7: leaves no maintenance where the table forgets it and the node %s', async (_, status) => {
+    const world = dueWorld({ type: 'Reboot', timeout: '30m' });
+    await world.look('n1');
+    const marks = () => {
+      const { spec, status: said, metadata } = world.core.get({ type: RESOURCES.Node, name: 'n1' });
+      const isMaintained = /"True","reason":"CurfewReboot/.test(JSON.stringify(said?.['conditions']));
+      return [spec?.['unschedulable'] === true, isMaintained, metadata.annotations?.['curfew.dev/cordoned-by-repair']];
+    };
+    expect(marks()).toEqual([true, true, 'true']);
+    for (const record of world.store.all()) await world.store.delete(record, record.version);
+    world.setCondition('n1', 'NetworkUnavailable', status);
+    const veto = { metadata: { annotations: { 'curfew.dev/do-not-repair': 'true' } } };
+    world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body: veto }, { user: 'x' });
+    await world.look('n1');
+    await world.run(minutes(15));
+    expect(marks()).toEqual([false, false, undefined]);
   });
 
   it('is asked for once wherever a request fails that comes before it', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { activity } from '../../../shared/contract/budget-schedule.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
-import { wasHitWithin } from '../../../simulator/invariants/cron.ts';
+import { wasHitWithin } from '../../../simulator/cron.ts';
 import { at } from '../../builders/repair.ts';
 import schedules from '../../fixtures/cron/karpenter-schedules.json' with { type: 'json' };
 

@@ -74,6 +74,13 @@ it('every codec has its fixtures', () => {
   expect(codecs.toSorted()).toEqual([...RECORD_TYPES.map(({ file }) => file), ...PRIVATE].toSorted());
 });
 
+it('every codec is in the table of ARCHITECTURE.md', () => {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', '..', 'ARCHITECTURE.md'), 'utf8');
+  const [, table = ''] = text.split('## Where truth is');
+  const named = [...table.matchAll(/\| `([\w/-]+\.ts)` \|$/gm)].map(([, file = '']) => file);
+  expect(named.toSorted()).toEqual([...RECORD_TYPES.map(({ file }) => file), ...PRIVATE].toSorted());
+});
+
 it('an accepted policy that version 1 stored is in force again, with fields that a newer version added', async () => {
   const records = createMemoryRecordStore();
   const stored: JsonObject = { ...storedState('repair-policy-v1.json'), ...ADDED };

@@ -51,6 +51,23 @@ describe('a Karpenter that acts by itself', () => {
     expect(await acts('1.15', none, `${initialized('a')}${initialized('b')}${ILL('a')}`)).toEqual([]);
   });
 
+  it.each([
+    ['whose time it is', '{ nodes: "0", reasons: [Unhealthy], schedule: "0 15 * * *", duration: 40m }', '15:40:00'],
+    ['whose time it is not', '{ nodes: "0", reasons: [Unhealthy], schedule: "0 16 * * *", duration: 40m }', '15:30:10'],
+    [
+      'whose time cannot be read',
+      '{ nodes: "5", reasons: [Drifted], schedule: "61 * * * *", duration: 40m }',
+      undefined,
+    ],
+  ])('holds to a budget %s', async (_, budget, begin) => {
+    const told = await acts(
+      '1.15',
+      pool(`{ budgets: [${budget}] }`),
+      `${initialized('a')}${initialized('b')}${ILL('a')}`,
+    );
+    expect(told[0]?.slice(0, 8)).toBe(begin);
+  });
+
   it('replaces what has drifted, unless a pod of it is protected', async () => {
     const steps = `${initialized('a', DRIFTED)}${initialized('b', DRIFTED)}`;
     const told = await acts('1.14', `${pool('{ budgets: [{ nodes: "2" }] }')}${POD}`, steps);

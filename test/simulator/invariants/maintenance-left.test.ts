@@ -19,6 +19,19 @@ function hour(reason: string, until = Infinity): readonly string[] {
 }
 
 describe('maintenance on a Node', () => {
+  it('has the time of the last of its reboots', () => {
+    const told = toldRepair(checkMaintenanceLeft, LADDER);
+    const conditions = [...UNHEALTHY, ['MaintenanceInProgress', 'True', 0, 'CurfewReboot']] as never;
+    for (let minute = 0; minute <= 120; minute++) {
+      told.at(minute);
+      if (minute % 30 === 0 && minute <= 60)
+        told.node({ name: 'n', conditions, annotations: { 'curfew.dev/last-reboot': String(minute) } });
+      told.look();
+      if (minute <= 105) expect({ minute, found: told.found }).toEqual({ minute, found: [] });
+    }
+    expect(told.found).toHaveLength(1);
+  });
+
   it.each([
     ['of ours that stays', 'CurfewReboot', Infinity, 1],
     ['of ours that goes in time', 'CurfewReboot', 25, 0],

@@ -5,6 +5,7 @@ import { minutes, toEpochMs } from '../../../shared/domain/time.ts';
 import type { CheckContext } from '../../../simulator/invariants/invariant.ts';
 import type { Mirror, Mirrored } from '../../../simulator/invariants/mirror.ts';
 import { checkRepair } from '../../../simulator/invariants/repair.ts';
+import { mirrorOf } from '../../builders/mirror.ts';
 
 const metadata = (name: string) => ({
   name,
@@ -41,9 +42,7 @@ const OBJECTS: Partial<Record<Mirrored, KubernetesObject>> = {
 function complaintsOver(message: string): readonly string[] {
   const of = (resource: Mirrored): KubernetesObject[] => [OBJECTS[resource] ?? []].flat();
   const mirror: Mirror = {
-    all: resource => new Map(of(resource).map(object => [object.metadata.uid, object])),
-    lastPools: () => new Map(),
-    changes: () => 0,
+    ...mirrorOf(Object.fromEntries(Object.keys(OBJECTS).map(resource => [resource, of(resource as Mirrored)]))),
     follow(listener) {
       for (const resource of Object.keys(OBJECTS) as Mirrored[])
         for (const object of of(resource)) listener(resource, object.metadata.uid, object);

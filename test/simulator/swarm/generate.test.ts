@@ -8,6 +8,7 @@ import { drawFaults } from '../../../simulator/swarm/faults.ts';
 import { NEWS_FROM } from '../../../simulator/swarm/generate/focus.ts';
 import { MISHAPS_FROM } from '../../../simulator/swarm/generate/mishaps.ts';
 import { HARDSHIPS_FROM } from '../../../simulator/swarm/generate/hardships.ts';
+import { KARPENTER_REBOOTS_FROM, KARPENTERS_FROM } from '../../../simulator/swarm/generate/karpenters.ts';
 import { generateScenario } from '../../../simulator/swarm/generate/scenario.ts';
 import { hours } from '../../../shared/domain/time.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
@@ -177,6 +178,16 @@ describe('a generated scenario', () => {
     expect(steps).toContain('"kind":"delete","target":{"resource":"nodepools"');
     expect(steps).toMatch(/"terminationGracePeriodSeconds":(3600|86400)/);
     expect(steps).toContain('"merge":{"spec":{"taints":null}}');
+  });
+
+  it('has, from a range of its own on, what Karpenter 1.15 reboots for and budgets with schedules', () => {
+    const [before, since] = [KARPENTERS_FROM, KARPENTER_REBOOTS_FROM].map(from =>
+      JSON.stringify(Array.from({ length: 20 }, (_, index) => generateScenario(from + index))),
+    );
+    for (const drawn of ['NvidiaXID48Error', 'NvidiaXID79Error', '"RebootRequested"', '"*/30 * * * *"']) {
+      expect(since).toContain(drawn);
+      expect(before).not.toContain(drawn);
+    }
   });
 
   it('has from 1 to 150 nodes and up to 4 NodePools at its start', () => {

@@ -108,6 +108,9 @@ function nextCommand(
     const time = bound === undefined || (own !== undefined && own < bound) ? own : bound;
     const standing = Date.parse(claim.annotations[DEADLINE] ?? '');
     const wanted = time === undefined ? Infinity : cluster.now + time;
+    // One that is being deleted is repaired where that brings its end forward.
+    const isSooner = Number.isNaN(standing) ? wanted < Infinity : wanted < standing;
+    if (claim.deletionTime !== undefined && action !== 'Reboot' && !isSooner) continue;
     // A reboot leaves the deadline of a termination alone.
     const deadline = action === 'Reboot' ? wanted : Math.min(wanted, Number.isNaN(standing) ? Infinity : standing);
     return { claim: claim.name, pool, action, deadline: deadline === Infinity ? undefined : deadline };

@@ -1,0 +1,34 @@
+/** What custom resources and EC2 say of attempts under way, where neither Node nor NodeClaim tells. Always live reads. */
+import { runOverTime } from './rule/attempt.ts';
+import type { PassDeps } from './context.ts';
+import { remediationAnswer } from './custom-resource.ts';
+import type { NodeRecord, StoredNode } from './record.ts';
+import { askForEnd } from './terminate.ts';
+import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import { isDue } from '../../shared/domain/time.ts';
+
+/** Asks, and puts each answer into its record. @param nodes of the pool */
+export async function inquire(
+  deps: PassDeps,
+  records: Map<string, StoredNode>,
+  nodes: readonly NodeView[],
+): Promise<void> {
+  const providerIDs = new Map(nodes.map(({ uid, providerID }) => [uid, providerID]));
+  await fewAtATime([...records], async ([uid, stored]) => {
+    const { attempt, ours } = stored.value;
+    if (attempt === undefined) return;
+    const update = (change: Partial<NodeRecord>): void =>
+      void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
+    if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
+      const answer = await remediationAnswer(deps, ours ?? {});
+      if (answer !== undefined) update({ attempt: { ...attempt, answer } });
+      return;
+    }
+    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), runOverTime(attempt));
+    const providerID = providerIDs.get(uid);
+    if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
+    const asked = await askForEnd(deps, attempt, providerID);
+    if (asked !== undefined) update({ attempt: asked });
+  });
+}
