@@ -10,4 +10,4 @@ export interface Cluster {
   readonly records?: Pick<RecordStore, 'get'> | undefined;
 }
 
-export type Look<Answer> = (cluster: Cluster) => Promise<Answer>;
+export type ClusterQuery<Answer> = (cluster: Cluster) => Promise<Answer>;

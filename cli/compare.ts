@@ -36,13 +36,16 @@ export function compareCommand(
   });
 }
 
-interface Named {
+interface NamedScenario {
   readonly name: string;
   readonly scenario: Scenario;
 }
 
 /** Throws `UsageError`. */
-async function readBoth(files: readonly string[], policies: readonly string[]): Promise<readonly [Named, Named]> {
+async function readBoth(
+  files: readonly string[],
+  policies: readonly string[],
+): Promise<readonly [NamedScenario, NamedScenario]> {
   const [first, second, ...more] = files;
   const [old, next, ...rest] = policies;
   if (first !== undefined && second !== undefined && more.length === 0 && policies.length === 0)

@@ -9,7 +9,7 @@ import { onOneLine } from '../shared/domain/printable.ts';
 import { objectOf } from '../shared/ports/read-answer.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
-import { follow, type Followed } from './drain/follow.ts';
+import { follow, type FollowResult } from './drain/follow.ts';
 import { loadConfiguration } from './drain/observe.ts';
 import { planDrain } from './drain/plan.ts';
 import { renderPlan } from './drain/render.ts';
@@ -146,12 +146,12 @@ async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, outp
   return 0;
 }
 
-interface Drained {
+interface DrainTarget {
   readonly name: string;
   readonly options: Pick<DrainOptions, 'kubeconfig' | 'context'>;
 }
 
-function conclude(followed: Followed, { name, options }: Drained, output: CommandOutput): number {
+function conclude(followed: FollowResult, { name, options }: DrainTarget, output: CommandOutput): number {
   switch (followed.kind) {
     case 'interrupted': {
       const { kubeconfig, context } = options;

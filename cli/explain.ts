@@ -16,13 +16,13 @@ import { toJson } from './explain/json.ts';
 import { explainLifecycle, inForceOf, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { readRefusals, renderRefusals } from './explain/refusals.ts';
 import { renderNode, renderPod } from './explain/render.ts';
-import { loadSaid, withSaid } from './explain/repair-events.ts';
+import { loadRepairEvents, withRepairEvents } from './explain/repair-events.ts';
 import { describeMissing, parseSubject, type ExplainedObject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
 import { readTermination, type KnownTermination } from './explain/termination-record.ts';
 import { reportFailure } from './failure.ts';
 import type { CommandOutput } from './command-output.ts';
-import type { Cluster, Look } from './cluster.ts';
+import type { Cluster, ClusterQuery } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
 import { wrapLines } from './wrap.ts';
 import { objectOf } from '../shared/ports/read-answer.ts';
@@ -72,7 +72,7 @@ export async function explainCommand(
 
 /** A line for each policy or NodePool, or all of them as JSON. */
 async function list({ kubernetes, now }: Cluster, kind: 'policies' | 'nodepools', asJson: boolean): Promise<string> {
-  const groups = explainGroups(await observeLifecycle(kubernetes), await loadSaid(kubernetes), kind, now);
+  const groups = explainGroups(await observeLifecycle(kubernetes), await loadRepairEvents(kubernetes), kind, now);
   return asJson ? toJson(groups) : renderGroups(groups, kind);
 }
 
@@ -84,7 +84,7 @@ export async function explain(
 ): Promise<string | undefined> {
   const json = toJson;
   if (subject.kind === 'nodepool' || subject.kind === 'policy') {
-    const group = explainGroup(await observeLifecycle(kubernetes), await loadSaid(kubernetes), subject, now);
+    const group = explainGroup(await observeLifecycle(kubernetes), await loadRepairEvents(kubernetes), subject, now);
     return group && (asJson ? json(group) : renderGroup(group, now));
   }
   if (subject.kind === 'node') {
@@ -93,8 +93,8 @@ export async function explain(
     const stored = records && (await readTermination(records, observation));
     const node = explainNode({ ...observation, stored }, now);
     const decided = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
-    const said = (await loadSaid(kubernetes, subject.name)).get(observation.node.uid);
-    const known = withSaid(decided, observation.node, said, now);
+    const said = (await loadRepairEvents(kubernetes, subject.name)).get(observation.node.uid);
+    const known = withRepairEvents(decided, observation.node, said, now);
     const lifecycle = await withDrain(
       kubernetes,
       withTermination(withStored(known, stored), observation, node, now),
@@ -167,7 +167,7 @@ function whoAsked(id: string, { node }: NodeObservation, { drain }: LifecycleExp
   return requestedId(drain.requested) === id ? 'a person, on the node' : undefined;
 }
 
-async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): Promise<Answer> {
+async function onCluster<Answer>(options: ExplainOptions, look: ClusterQuery<Answer>): Promise<Answer> {
   if (options.scenario !== undefined) {
     if (options.kubeconfig !== undefined || options.context !== undefined)
       throw new UsageError(

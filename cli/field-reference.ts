@@ -108,15 +108,15 @@ function examplesOfConfig(values: readonly unknown[]): ReadonlyMap<string, strin
   return examplesIn(texts.map(parseConfig).map(parsed => (parsed.ok ? parsed.content : {})));
 }
 
-interface Said {
+interface KeyDescription {
   readonly meaning: string;
   readonly byDefault: string;
 }
 
 /** What docs/configuration.md says of each key. */
-function saidOfConfig(): ReadonlyMap<string, Said> {
+function configDescriptions(): ReadonlyMap<string, KeyDescription> {
   const page = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8').split('## The mode of a policy')[0] ?? '';
-  const found = new Map<string, Said>();
+  const found = new Map<string, KeyDescription>();
   let table = '';
   for (const line of page.split('\n').filter(each => each.startsWith('| '))) {
     const [keys = '', value = '', byDefault = ''] = line
@@ -135,7 +135,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 function table(
   fields: readonly Field[],
   examples: ReadonlyMap<string, string>,
-  said: ReadonlyMap<string, Said> = new Map(),
+  descriptions: ReadonlyMap<string, KeyDescription> = new Map(),
 ): string {
   const rows = fields.map(({ path, schema, isRequired }) => {
     // The actions of an entry are written as those of the block.
@@ -144,9 +144,9 @@ function table(
     const columns = [
       `\`${path}\``,
       typeOf(schema),
-      isRequired ? 'required' : said.get(path)?.byDefault || byDefault,
+      isRequired ? 'required' : descriptions.get(path)?.byDefault || byDefault,
       example === undefined ? '' : `\`${example}\``,
-      schema.description ?? said.get(path)?.meaning ?? '',
+      schema.description ?? descriptions.get(path)?.meaning ?? '',
     ];
     return `| ${columns.map(cell).join(' | ')} |`;
   });
@@ -185,7 +185,7 @@ ${table(fieldsOf(specOf('finalizerrules.curfew.dev')), examplesOf('FinalizerRule
 
 Rules: [configuration](configuration.md), where the meanings come from.
 
-${table(fieldsOf(config), examplesOfConfig(values), saidOfConfig())}
+${table(fieldsOf(config), examplesOfConfig(values), configDescriptions())}
 `;
   return { path: 'docs/fields.md', text };
 }

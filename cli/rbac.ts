@@ -31,11 +31,11 @@ export interface RbacOptions {
 type Resolve = (kind: GroupVersionKind) => Promise<ResourceType | undefined>;
 
 /** A kind that something names, or why it cannot be said which. */
-type Wanted =
+type NamedKind =
   | { readonly ok: true; readonly who: string; readonly kind: GroupVersionKind }
   | { readonly ok: false; readonly who: string; readonly message: string };
 
-const WANTED: Readonly<Record<KindUse, (objects: readonly KubernetesObject[]) => readonly Wanted[]>> = {
+const NAMED_KINDS: Readonly<Record<KindUse, (objects: readonly KubernetesObject[]) => readonly NamedKind[]>> = {
   finalizerrules: kindsOfRules,
   hooks: kindsOfHooks,
 };
@@ -61,11 +61,11 @@ export async function rbacCommand(
     const defined: Resolve = async kind => definitionOf(kind, objects);
     const result =
       files.length > 0 && !onCluster
-        ? await resolved(WANTED[use](objects), defined)
+        ? await resolved(NAMED_KINDS[use](objects), defined)
         : await onKubeconfig(options, async ({ kubernetes }) => {
             const holders = files.length > 0 ? objects : await holdersOf(use, kubernetes);
             return resolved(
-              WANTED[use](holders),
+              NAMED_KINDS[use](holders),
               async kind => (await defined(kind)) ?? (await kubernetes.resolve(kind)),
             );
           });
@@ -105,10 +105,10 @@ async function holdersOf(
   return configMap === undefined ? items : [...items, { ...configMap, kind: 'ConfigMap' }];
 }
 
-function kindsOfRules(objects: readonly KubernetesObject[]): readonly Wanted[] {
+function kindsOfRules(objects: readonly KubernetesObject[]): readonly NamedKind[] {
   return objects
     .filter(({ kind }) => kind === 'FinalizerRule')
-    .map(({ metadata, spec }): Wanted => {
+    .map(({ metadata, spec }): NamedKind => {
       const who = `FinalizerRule ${metadata.name}`;
       const rule = parseFinalizerRule(spec);
       return rule.ok ? { ok: true, who, kind: rule.value } : { ok: false, who, message: rule.message };
@@ -116,16 +116,16 @@ function kindsOfRules(objects: readonly KubernetesObject[]): readonly Wanted[] {
 }
 
 /** A policy names a key of the ConfigMap, and the template there names its kind. */
-function kindsOfHooks(objects: readonly KubernetesObject[]): readonly Wanted[] {
+function kindsOfHooks(objects: readonly KubernetesObject[]): readonly NamedKind[] {
   const isConfiguration = ({ kind, metadata }: KubernetesObject): boolean =>
     kind === 'ConfigMap' && metadata.namespace === CONFIG_MAP.namespace && metadata.name === CONFIG_MAP.name;
   const data = objects.find(isConfiguration)?.['data'];
-  return objects.flatMap(({ kind, metadata, spec }): readonly Wanted[] => {
+  return objects.flatMap(({ kind, metadata, spec }): readonly NamedKind[] => {
     if (kind !== 'NodeLifecyclePolicy' || spec?.['termination'] === undefined) return [];
     const block = parseTerminationBlock(spec['termination'], 'spec.termination');
     const policy = `NodeLifecyclePolicy ${metadata.name}`;
     if (!block.ok) return [{ ok: false, who: policy, message: block.message }];
-    return block.value.hooks.flatMap(({ name, target }): readonly Wanted[] => {
+    return block.value.hooks.flatMap(({ name, target }): readonly NamedKind[] => {
       if (target.kind !== 'customResource') return [];
       const who = `${policy}, hook ${name}`;
       const template = fieldOf(data, target.template);
@@ -140,7 +140,7 @@ function kindsOfHooks(objects: readonly KubernetesObject[]): readonly Wanted[] {
 
 /** The resources of these kinds, each once, in order of their names. */
 async function resolved(
-  wanted: readonly Wanted[],
+  wanted: readonly NamedKind[],
   resolve: Resolve,
 ): Promise<{ readonly types: readonly ResourceType[]; readonly faults: readonly string[] }> {
   const types = new Map<string, ResourceType>();

@@ -79,7 +79,7 @@ export function simulateCommand(
   });
 }
 
-interface Run {
+interface ScenarioRun {
   readonly scenario: Scenario;
   readonly seed: number;
 }
@@ -92,7 +92,7 @@ interface RunOptions {
 
 /** Throws `UsageError` for an object that only the running cluster refuses. */
 async function runOne(
-  { scenario, seed }: Run,
+  { scenario, seed }: ScenarioRun,
   { faults, recordsObjects, interrupted }: RunOptions,
   terminal: Terminal,
 ): Promise<RunResult | 'interrupted'> {

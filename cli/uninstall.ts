@@ -12,7 +12,7 @@ import type { CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY, TERMINATION_POLICY_TYPES } from './policies/termination-policy.ts';
-import { giveBack, markedObjects, type Marked } from './uninstall/give-back.ts';
+import { giveBack, markedObjects, type MarkedObject } from './uninstall/give-back.ts';
 import { ownConditionsOf, releaseOf, withoutConditions } from './uninstall/release.ts';
 import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
@@ -82,7 +82,7 @@ const isDone = ({ left, held, rules }: Pick<Remains, 'left' | 'held' | 'rules'>)
 
 type Kubernetes = Pick<KubernetesApi, 'get' | 'list' | 'patch' | 'delete'>;
 
-interface Run extends Pick<UninstallOptions, 'releaseHolds' | 'definitions'> {
+interface UninstallContext extends Pick<UninstallOptions, 'releaseHolds' | 'definitions'> {
   readonly dryRun: boolean;
   readonly say: (line: string) => void;
   readonly pause: () => Promise<void>;
@@ -92,9 +92,9 @@ interface Run extends Pick<UninstallOptions, 'releaseHolds' | 'definitions'> {
  * For some seconds API servers still judge writes by the admission policy that was deleted, and it turns Karpenter's finalizer into ours
  * again, in our writes and in others': only a later look that finds nothing of ours ends it.
  */
-export async function uninstall(kubernetes: Kubernetes, run: Run): Promise<Remains> {
+export async function uninstall(kubernetes: Kubernetes, run: UninstallContext): Promise<Remains> {
   if (await isPolicyDeleted(kubernetes, run)) await run.pause();
-  let left: readonly Marked[] = [];
+  let left: readonly MarkedObject[] = [];
   const held = await inPasses(run, async () => {
     const marked = await markedObjects(kubernetes);
     // Nothing can be added to what is being deleted.
@@ -110,7 +110,7 @@ export async function uninstall(kubernetes: Kubernetes, run: Run): Promise<Remai
   return released;
 }
 
-async function isPolicyDeleted(kubernetes: Kubernetes, { dryRun, say }: Run): Promise<boolean> {
+async function isPolicyDeleted(kubernetes: Kubernetes, { dryRun, say }: UninstallContext): Promise<boolean> {
   let isDeleted = false;
   for (const type of POLICIES) {
     const ref = { type, name: TERMINATION_POLICY };
@@ -125,7 +125,10 @@ async function isPolicyDeleted(kubernetes: Kubernetes, { dryRun, say }: Run): Pr
 }
 
 /** Repeats what answers with the names of all that is not known to be done; the names that are left at last. */
-async function inPasses({ dryRun, pause }: Run, pass: () => Promise<readonly string[]>): Promise<readonly string[]> {
+async function inPasses(
+  { dryRun, pause }: UninstallContext,
+  pass: () => Promise<readonly string[]>,
+): Promise<readonly string[]> {
   for (let count = 1; ; count += 1) {
     const open = await pass();
     if (dryRun || open.length === 0) return [];
@@ -135,7 +138,11 @@ async function inPasses({ dryRun, pause }: Run, pass: () => Promise<readonly str
 }
 
 /** Takes Curfew's conditions off. @returns false: the Node changed meanwhile */
-async function isQuiet(kubernetes: Kubernetes, node: KubernetesObject, { dryRun, say }: Run): Promise<boolean> {
+async function isQuiet(
+  kubernetes: Kubernetes,
+  node: KubernetesObject,
+  { dryRun, say }: UninstallContext,
+): Promise<boolean> {
   const types = ownConditionsOf(node);
   if (types.length === 0) return true;
   const ref = { type: RESOURCES.Node, name: node.metadata.name };
@@ -146,7 +153,7 @@ async function isQuiet(kubernetes: Kubernetes, node: KubernetesObject, { dryRun,
 }
 
 /** Curfew's definitions, and with them all policies and rules. */
-async function removeDefinitions(kubernetes: Kubernetes, { dryRun, say }: Run): Promise<void> {
+async function removeDefinitions(kubernetes: Kubernetes, { dryRun, say }: UninstallContext): Promise<void> {
   for (const type of [RESOURCES.NodeLifecyclePolicy, RESOURCES.FinalizerRule]) {
     const ref = { type: RESOURCES.CustomResourceDefinition, name: `${type.resource}.${type.group}` };
     const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
@@ -157,7 +164,7 @@ async function removeDefinitions(kubernetes: Kubernetes, { dryRun, say }: Run): 
   }
 }
 
-async function release(kubernetes: Kubernetes, before: Remains, run: Run): Promise<Remains> {
+async function release(kubernetes: Kubernetes, before: Remains, run: UninstallContext): Promise<Remains> {
   let cordoned: string[] = [];
   const held = await inPasses(run, async () => {
     cordoned = [];

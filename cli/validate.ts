@@ -12,7 +12,7 @@ import { refusal } from './findings/refuse.ts';
 import { UsageError } from './usage-error.ts';
 import { acrossFiles } from './validate/across-files.ts';
 import { checkFile, type CheckedPart } from './validate/check-file.ts';
-import { byPlace, type Checked } from './validate/checked.ts';
+import { byPlace, type CheckedInput } from './validate/checked.ts';
 import { readSources, readText } from './validate/files.ts';
 import { createObjectChecker, isAccepted } from './validate/objects.ts';
 import { readYaml } from './validate/yaml-source.ts';
@@ -56,7 +56,7 @@ type Texts = ReadonlyMap<string, string>;
 async function check(
   paths: readonly string[],
   options: ValidateOptions,
-): Promise<{ readonly checked: readonly Checked[]; readonly texts: Texts }> {
+): Promise<{ readonly checked: readonly CheckedInput[]; readonly texts: Texts }> {
   const sources = await readSources(paths);
   const template =
     options.template === undefined ? undefined : { file: options.template, text: await readText(options.template) };
@@ -74,7 +74,7 @@ async function check(
 }
 
 /** Each part with what the others make of it. */
-function withNeighbours(parts: readonly CheckedPart[]): readonly Checked[] {
+function withNeighbours(parts: readonly CheckedPart[]): readonly CheckedInput[] {
   const objects = parts.flatMap(({ checked, object }) => (object && isAccepted(checked) ? [object] : []));
   const found = acrossFiles(objects);
   return parts.map(({ checked, object }) => {
@@ -92,7 +92,7 @@ function readEvent(text: string, file: string): HealthEvent {
   return parsed.value.event;
 }
 
-function format(checked: readonly Checked[], texts: Texts): string {
+function format(checked: readonly CheckedInput[], texts: Texts): string {
   const colors = createColors(wantsColors(process.stdout));
   const lines: string[] = [];
   for (const each of checked) {

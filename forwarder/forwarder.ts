@@ -49,7 +49,7 @@ export interface Forwarder {
 }
 
 /** What a forwarder is made of. */
-interface Connected {
+interface Components {
   readonly deps: ForwarderDeps;
   readonly settings: ForwarderSettings;
   readonly log: Log;
@@ -60,7 +60,7 @@ interface Connected {
 }
 
 /** A forwarder that was started. */
-interface Started {
+interface RunningForwarder {
   readonly time: EpochMs;
   readonly watchesEnded: Promise<void>;
   readonly resyncEnded: Promise<void>;
@@ -70,28 +70,28 @@ interface Started {
 
 /** Does nothing before `start`; throws there when it is started twice: after `stop`, create another one. */
 export function createForwarder(deps: ForwarderDeps): Forwarder {
-  const connected = connect(deps);
-  const { settings } = connected;
+  const components = connect(deps);
+  const { settings } = components;
   const watching = unlimitedAbortController();
   const publishing = unlimitedAbortController();
-  let started: Started | undefined;
+  let started: RunningForwarder | undefined;
   let stopped: Promise<void> | undefined;
 
-  const stats = (): ForwarderStats => statsOf(connected, started?.time);
+  const stats = (): ForwarderStats => statsOf(components, started?.time);
   const ready = (): Readiness => assessReadiness(stats(), deps.clock.now(), settings.staleAfter);
   return {
     start() {
       if (started !== undefined) throw new Error('a forwarder is started once; create another one');
       started = {
         time: deps.clock.now(),
-        watchesEnded: connected.watches.run(watching.signal),
-        resyncEnded: connected.resync.run(watching.signal),
-        publisherEnded: connected.publisher.run(publishing.signal),
-        heartbeatsEnded: beat(connected, { ready: () => ready().ready, stats }, watching.signal),
+        watchesEnded: components.watches.run(watching.signal),
+        resyncEnded: components.resync.run(watching.signal),
+        publisherEnded: components.publisher.run(publishing.signal),
+        heartbeatsEnded: beat(components, { ready: () => ready().ready, stats }, watching.signal),
       };
     },
     stop: options =>
-      (stopped ??= stop(connected, started, {
+      (stopped ??= stop(components, started, {
         watching,
         publishing,
         drainTimeout: options?.drainTimeout ?? settings.drainTimeout,
@@ -102,7 +102,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
 }
 
 /** Puts the parts together; none of them runs yet. */
-function connect(deps: ForwarderDeps): Connected {
+function connect(deps: ForwarderDeps): Components {
   const settings: ForwarderSettings = { ...DEFAULT_SETTINGS, ...deps.config };
   const { clock, metrics, random, log = SILENT_LOG } = deps;
   const queue = createChangeQueue(settings.queuedObjectsMax, createPublishFloor(settings.publishFloor));
@@ -133,16 +133,16 @@ function connect(deps: ForwarderDeps): Connected {
   return { deps, settings, log, queue, watches, publisher, resync };
 }
 
-interface Stopping {
+interface StopOptions {
   readonly watching: AbortController;
   readonly publishing: AbortController;
   readonly drainTimeout: DurationMs;
 }
 
 async function stop(
-  { deps, log, queue }: Connected,
-  started: Started | undefined,
-  { watching, publishing, drainTimeout }: Stopping,
+  { deps, log, queue }: Components,
+  started: RunningForwarder | undefined,
+  { watching, publishing, drainTimeout }: StopOptions,
 ): Promise<void> {
   watching.abort(new Error('stopping'));
   await started?.watchesEnded;
@@ -164,7 +164,7 @@ async function drain(queue: ChangeQueue, clock: Clock, timeout: DurationMs): Pro
   }
 }
 
-function statsOf({ deps, watches, queue, publisher }: Connected, startTime: EpochMs | undefined): ForwarderStats {
+function statsOf({ deps, watches, queue, publisher }: Components, startTime: EpochMs | undefined): ForwarderStats {
   const now = deps.clock.now();
   return {
     resources: watches.stats(now, startTime ?? now),
@@ -174,7 +174,7 @@ function statsOf({ deps, watches, queue, publisher }: Connected, startTime: Epoc
 }
 
 async function beat(
-  { deps, settings, log }: Connected,
+  { deps, settings, log }: Components,
   reports: { readonly ready: () => boolean; readonly stats: () => ForwarderStats },
   signal: AbortSignal,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { messageOf } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { Log } from './log.ts';
 
-export interface KeepGoing {
+export interface LoopOptions {
   readonly step: (signal: AbortSignal) => Promise<void>;
   /** Logged when a step fails. */
   readonly failed: string;
@@ -14,7 +14,7 @@ export interface KeepGoing {
 }
 
 /** Repeats a step until `signal` aborts. What a step throws is a bug: it is logged, and the next step follows after a pause. Never rejects. */
-export async function keepGoing(signal: AbortSignal, { step, failed, pause, clock, log }: KeepGoing): Promise<void> {
+export async function keepGoing(signal: AbortSignal, { step, failed, pause, clock, log }: LoopOptions): Promise<void> {
   while (!signal.aborted) {
     try {
       await step(signal);

@@ -33,7 +33,7 @@ export type KindStep =
   /** How the list-watch of this resource stands. */
   | { readonly kind: 'watched'; readonly status: WatchStatus; readonly resource: string };
 
-export interface NextKind {
+export interface KindTransition {
   readonly progress: KindProgress;
   /** What the owners are told. */
   readonly shows?: KindState;
@@ -46,7 +46,7 @@ export const FIRST_LOOK: KindProgress = { failures: 0, misses: 0 };
 /** Failures in a row before they are reported: one is cured by the next attempt. */
 const FAILURES_BEFORE_REPORT = 3;
 
-export function nextKind(wanted: GroupVersionKind, { failures, misses }: KindProgress, step: KindStep): NextKind {
+export function nextKind(wanted: GroupVersionKind, { failures, misses }: KindProgress, step: KindStep): KindTransition {
   switch (step.kind) {
     case 'found':
       return { progress: { failures: 0, misses } };
@@ -67,7 +67,7 @@ function nextOfWatch(
   before: KindProgress,
   { state, problem, forbidden }: WatchStatus,
   resource: string,
-): NextKind {
+): KindTransition {
   if (state === 'notServed') {
     const misses = before.misses + 1;
     const next = { progress: { failures: 0, misses }, looksAgain: true } as const;
@@ -81,5 +81,5 @@ function nextOfWatch(
   return state === 'synced' ? { progress, shows: { state: 'Watching', resource } } : { progress };
 }
 
-const withFailure = (progress: KindProgress, shows: KindState): NextKind =>
+const withFailure = (progress: KindProgress, shows: KindState): KindTransition =>
   progress.failures < FAILURES_BEFORE_REPORT ? { progress } : { progress, shows };

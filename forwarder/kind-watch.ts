@@ -5,7 +5,14 @@ import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { backoffDelay, type RandomSource } from './backoff.ts';
-import { FIRST_LOOK, nextKind, stateOfError, type KindState, type KindStep, type NextKind } from './kind-states.ts';
+import {
+  FIRST_LOOK,
+  nextKind,
+  stateOfError,
+  type KindState,
+  type KindStep,
+  type KindTransition,
+} from './kind-states.ts';
 import type { Log } from './log.ts';
 import { customResource, type KindRole, type WatchedResource } from './resources.ts';
 import { guardSilence, orAborted } from './silence.ts';
@@ -49,31 +56,31 @@ export interface WatchOfKind {
 }
 
 /** The watch of one kind while it runs. */
-interface Running extends KindWatchDeps {
-  readonly wanted: KindToWatch;
-  readonly progress: () => NextKind['progress'];
-  readonly on: (step: KindStep) => NextKind;
+interface RunningKindWatch extends KindWatchDeps {
+  readonly target: KindToWatch;
+  readonly progress: () => KindTransition['progress'];
+  readonly on: (step: KindStep) => KindTransition;
   readonly watcher: () => KindWatcher | undefined;
   readonly watchWith: (watcher: KindWatcher) => void;
 }
 
 /** @param onStatus called after each change of `status` */
-export function createWatchOfKind(deps: KindWatchDeps, wanted: KindToWatch, onStatus: () => void): WatchOfKind {
+export function createWatchOfKind(deps: KindWatchDeps, target: KindToWatch, onStatus: () => void): WatchOfKind {
   const { clock, log } = deps;
-  const { kind, role } = wanted;
+  const { kind, role } = target;
   let status: KindWatch | undefined;
   let watcher: KindWatcher | undefined;
   let progress = FIRST_LOOK;
 
   function show(state: KindState): void {
     if (status?.state === state.state && status.message === state.message) return;
-    status = statusOf(wanted, state, clock.now());
+    status = statusOf(target, state, clock.now());
     log.info({ ...status, role }, 'watch of a custom resource');
     onStatus();
   }
-  const running: Running = {
+  const running: RunningKindWatch = {
     ...deps,
-    wanted,
+    target,
     progress: () => progress,
     on(step) {
       const next = nextKind(kind, progress, step);
@@ -114,7 +121,7 @@ const statusOf = (
   since: toIsoText(now),
 });
 
-async function findAndWatch(running: Running, signal: AbortSignal): Promise<void> {
+async function findAndWatch(running: RunningKindWatch, signal: AbortSignal): Promise<void> {
   const { clock, random, timings } = running;
   const type = await untilServed(running, signal);
   running.on({ kind: 'found' });
@@ -123,9 +130,9 @@ async function findAndWatch(running: Running, signal: AbortSignal): Promise<void
 }
 
 /** Looks until the kind is served. */
-async function untilServed(running: Running, signal: AbortSignal): Promise<ResourceType> {
-  const { clock, random, timings, wanted, watch } = running;
-  const { kind } = wanted;
+async function untilServed(running: RunningKindWatch, signal: AbortSignal): Promise<ResourceType> {
+  const { clock, random, timings, target, watch } = running;
+  const { kind } = target;
   for (;;) {
     try {
       const type = await discover(running, kind, signal, guarded => watch.resolve(kind, guarded));
@@ -144,8 +151,8 @@ async function untilServed(running: Running, signal: AbortSignal): Promise<Resou
 }
 
 /** Watches until the kind is served no more. */
-async function whileServed(running: Running, type: ResourceType, signal: AbortSignal): Promise<void> {
-  const { kind, role } = running.wanted;
+async function whileServed(running: RunningKindWatch, type: ResourceType, signal: AbortSignal): Promise<void> {
+  const { kind, role } = running.target;
   const served = new AbortController();
   const stop = (): void => served.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });

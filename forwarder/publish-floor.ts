@@ -29,7 +29,7 @@ export interface PublishFloor {
 
 const AT_ONCE = toEpochMs(0);
 
-interface Spent {
+interface PublishAllowance {
   readonly lastTime: EpochMs;
   /** Part name → when its allowance is whole again (generic cell rate algorithm). */
   readonly wholeAt: Readonly<Record<string, EpochMs>>;
@@ -41,7 +41,7 @@ interface Spent {
  */
 export function createPublishFloor({ period, burst, ofPart = {} }: PublishFloorSettings): PublishFloor {
   /** In the order of their last publication. */
-  const recent = new Map<string, Spent>();
+  const recent = new Map<string, PublishAllowance>();
   const allowanceOf = (part: string) => {
     const own = { period, burst, ...ofPart[part] };
     return { period: own.period, capacity: toDurationMs(own.period * own.burst) };

@@ -64,7 +64,7 @@ const NO_OUTCOME = { kind: 'retry', code: 'NoOutcome' } as const;
 const OTHER_CAME_FIRST = new Error('the other came first');
 
 /** A publisher while it runs. */
-interface Running extends PublishDeps {
+interface RunningPublisher extends PublishDeps {
   readonly health: () => BusHealth;
   readonly on: (step: BusStep) => void;
   readonly count: (name: MetricName, dimensions?: Readonly<Record<string, string>>) => void;
@@ -77,7 +77,7 @@ interface Running extends PublishDeps {
 export function createPublisher(deps: PublishDeps): Publisher {
   const { queue, clock, log, metrics, timings } = deps;
   let health = HEALTHY;
-  const running: Running = {
+  const running: RunningPublisher = {
     ...deps,
     health: () => health,
     on(step) {
@@ -104,7 +104,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
 }
 
 /** Takes a batch and publishes it, or waits until there is something to take. */
-async function publishNext(running: Running, signal: AbortSignal): Promise<void> {
+async function publishNext(running: RunningPublisher, signal: AbortSignal): Promise<void> {
   const { queue, clock } = running;
   const batch = queue.take(running.health().batchMax, clock.now());
   if (batch.length === 0) return untilAvailable(queue, clock, signal);
@@ -119,7 +119,7 @@ async function publishNext(running: Running, signal: AbortSignal): Promise<void>
 
 /** Sends one batch and settles its entries. Answers how long to wait before the next one. */
 async function publishBatch(
-  running: Running,
+  running: RunningPublisher,
   batch: readonly QueuedChange[],
   signal: AbortSignal,
 ): Promise<DurationMs> {
@@ -146,7 +146,7 @@ async function publishBatch(
 }
 
 /** Gives the whole batch back. What looks final (no such bus, access denied) is cured by an operator: nothing is given up. */
-function callFailed(running: Running, batch: readonly QueuedChange[], error: unknown): DurationMs {
+function callFailed(running: RunningPublisher, batch: readonly QueuedChange[], error: unknown): DurationMs {
   const { queue, clock, timings, random } = running;
   running.count('PublishFailed');
   const passing = error instanceof RetryableError;
@@ -157,7 +157,7 @@ function callFailed(running: Running, batch: readonly QueuedChange[], error: unk
 }
 
 /** Answers whether the entry is done with. */
-function settle(running: Running, queued: QueuedChange, outcome: PublishOutcome): boolean {
+function settle(running: RunningPublisher, queued: QueuedChange, outcome: PublishOutcome): boolean {
   const { queue, clock, count } = running;
   const { change, attempts } = queued;
   const { kind } = change.subject;

@@ -4,7 +4,7 @@ import type { Fingerprint } from './fingerprint.ts';
 import type { Hints } from './projection.ts';
 
 /** One of these per object of interest in the cluster: kept small. */
-export interface Tracked {
+export interface TrackedObject {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly resourceVersion: string;
@@ -16,9 +16,9 @@ export interface Tracked {
 }
 
 export interface TrackedObjects {
-  get(uid: string): Tracked | undefined;
+  get(uid: string): TrackedObject | undefined;
   has(uid: string): boolean;
-  keep(uid: string, state: Tracked): void;
+  keep(uid: string, state: TrackedObject): void;
   forget(uid: string): void;
   /** Forgets what is of interest only on this node. */
   forgetOnNode(nodeName: string): void;
@@ -30,7 +30,7 @@ export interface TrackedObjects {
 }
 
 export function createTrackedObjects(): TrackedObjects {
-  const tracked = new Map<string, Tracked>();
+  const tracked = new Map<string, TrackedObject>();
   /** The newest object of each name: cluster-scoped ones alone can be asked for by it. */
   const named = new Map<string, string>();
 

@@ -9,7 +9,7 @@ import { isDue, type EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts } from './fingerprint.ts';
 import type { Hints, ObjectParts, PodInterest } from './projection.ts';
 import type { WatchedResource } from './resources.ts';
-import { createTrackedObjects, type Tracked, type TrackedObjects } from './tracked-objects.ts';
+import { createTrackedObjects, type TrackedObject, type TrackedObjects } from './tracked-objects.ts';
 
 /** What happened to one object, to be published. */
 export interface ObjectChange {
@@ -57,7 +57,7 @@ export interface Tracker {
 }
 
 /** What one tracker works with. */
-interface Tracking {
+interface TrackerContext {
   readonly resource: WatchedResource;
   readonly pods: PodInterest;
   readonly objects: TrackedObjects;
@@ -67,7 +67,7 @@ type Interest = ObjectChange['interest'];
 
 export function createTracker(resource: WatchedResource, interest: PodInterest): Tracker {
   const objects = createTrackedObjects();
-  const tracking: Tracking = { resource, pods: interest, objects };
+  const tracking: TrackerContext = { resource, pods: interest, objects };
   return {
     observe: (object, now, initial = false) => observe(tracking, object, now, initial),
     seed(object) {
@@ -98,7 +98,7 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
 }
 
 function observe(
-  tracking: Tracking,
+  tracking: TrackerContext,
   object: KubernetesObject,
   now: EpochMs,
   initial: boolean,
@@ -131,7 +131,7 @@ function observe(
     : changeOf(tracking, uid, published, { change: 'Modified', changed, observedTime: now });
 }
 
-function remove({ objects, ...tracking }: Tracking, uid: string, now: EpochMs, resourceVersion?: string) {
+function remove({ objects, ...tracking }: TrackerContext, uid: string, now: EpochMs, resourceVersion?: string) {
   const before = objects.get(uid);
   if (before === undefined) return undefined;
   objects.forget(uid);
@@ -139,14 +139,14 @@ function remove({ objects, ...tracking }: Tracking, uid: string, now: EpochMs, r
   return changeOf(tracking, uid, state, { change: 'Deleted', changed: [], observedTime: now });
 }
 
-const interestIn = ({ resource, pods }: Tracking, object: KubernetesObject): Interest | undefined =>
+const interestIn = ({ resource, pods }: TrackerContext, object: KubernetesObject): Interest | undefined =>
   resource.interest === undefined ? 'itself' : resource.interest(object, pods);
 
 function stateOf(
-  { resource, pods }: Tracking,
+  { resource, pods }: TrackerContext,
   object: KubernetesObject,
   interest: Interest,
-): { readonly parts: ObjectParts; readonly state: Tracked } {
+): { readonly parts: ObjectParts; readonly state: TrackedObject } {
   const { name, namespace, resourceVersion } = object.metadata;
   const { parts, hints } = resource.project(object, pods);
   const fingerprint = fingerprintOf(parts);
@@ -157,7 +157,7 @@ function stateOf(
 /** Only the timed part is gone, and its time is over. */
 function isExpected(
   { timedPart }: WatchedResource,
-  { endTime }: Tracked,
+  { endTime }: TrackedObject,
   { parts, changed, now }: { readonly parts: ObjectParts; readonly changed: readonly string[]; readonly now: EpochMs },
 ): boolean {
   if (timedPart === undefined || endTime === undefined || !isDue(now, endTime)) return false;
@@ -165,9 +165,9 @@ function isExpected(
 }
 
 const changeOf = (
-  { resource }: Pick<Tracking, 'resource'>,
+  { resource }: Pick<TrackerContext, 'resource'>,
   uid: string,
-  { namespace, name, resourceVersion, hints, interest }: Tracked,
+  { namespace, name, resourceVersion, hints, interest }: TrackedObject,
   rest: Pick<ObjectChange, 'change' | 'changed' | 'observedTime' | 'resync'>,
 ): ObjectChange => ({
   ...rest,

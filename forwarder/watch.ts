@@ -63,7 +63,7 @@ export interface WatchSupervisor {
 }
 
 /** One list-watch while it runs. */
-interface Running extends WatchDeps {
+interface RunningWatch extends WatchDeps {
   readonly health: WatchHealth;
   readonly position: () => WatchPosition;
   readonly on: (step: WatchStep) => void;
@@ -75,7 +75,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   const { clock, log, metrics } = deps;
   const health = createWatchHealth(clock, deps.onStatus);
   let position = START;
-  const running: Running = {
+  const running: RunningWatch = {
     ...deps,
     health,
     position: () => position,
@@ -100,14 +100,14 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
 
 const dimensionsOf = ({ resource }: Pick<WatchDeps, 'resource'>) => ({ resource: resource.type.resource });
 
-async function listOrWatch(running: Running, signal: AbortSignal): Promise<void> {
+async function listOrWatch(running: RunningWatch, signal: AbortSignal): Promise<void> {
   const from = running.position().from ?? (await list(running, signal));
   if (from === undefined) return running.clock.sleep(running.timings.notServedPoll, signal);
   await watchOnce(running, from, signal);
 }
 
 /** Answers the position to watch from; undefined when the resource is not served. */
-async function list(running: Running, signal: AbortSignal): Promise<string | undefined> {
+async function list(running: RunningWatch, signal: AbortSignal): Promise<string | undefined> {
   const { log, health } = running;
   const from = await listAll(running, signal);
   running.on({ kind: 'listed', from });
@@ -117,7 +117,7 @@ async function list(running: Running, signal: AbortSignal): Promise<string | und
 }
 
 /** Reads all pages, and tells the consumer. */
-async function listAll(running: Running, signal: AbortSignal): Promise<string | undefined> {
+async function listAll(running: RunningWatch, signal: AbortSignal): Promise<string | undefined> {
   const { consumer, count, health } = running;
   running.on({ kind: 'listBegins' });
   const initial = health.status().state !== 'synced';
@@ -138,7 +138,7 @@ async function listAll(running: Running, signal: AbortSignal): Promise<string | 
 }
 
 /** Watches until the stream ends. Throws when it ends badly. */
-async function watchOnce(running: Running, from: string, signal: AbortSignal): Promise<void> {
+async function watchOnce(running: RunningWatch, from: string, signal: AbortSignal): Promise<void> {
   const { clock, random, resource, health, timings } = running;
   const startTime = clock.now();
   const guard = guardSilence(clock, timings.longestSilence, signal, `watching ${resource.type.resource}`);
@@ -171,7 +171,7 @@ async function watchOnce(running: Running, from: string, signal: AbortSignal): P
   health.contact();
 }
 
-async function handle(running: Running, event: WatchEvent, signal: AbortSignal): Promise<void> {
+async function handle(running: RunningWatch, event: WatchEvent, signal: AbortSignal): Promise<void> {
   if (event.type === 'BOOKMARK') return running.on({ kind: 'messageHandled', resourceVersion: event.resourceVersion });
   const { consumer } = running;
   const { object } = event;
@@ -183,7 +183,7 @@ async function handle(running: Running, event: WatchEvent, signal: AbortSignal):
 
 /** Runs the consumer for one object; an exception stays here. */
 async function consume(
-  running: Running,
+  running: RunningWatch,
   { metadata: { namespace, name } }: KubernetesObject,
   call: () => Promise<void>,
   signal: AbortSignal,
@@ -200,7 +200,7 @@ async function consume(
   }
 }
 
-async function recover(running: Running, error: unknown, signal: AbortSignal): Promise<void> {
+async function recover(running: RunningWatch, error: unknown, signal: AbortSignal): Promise<void> {
   const { clock, log, random, health, timings } = running;
   const expired = error instanceof WatchExpired;
   running.on({ kind: 'failed', expired });

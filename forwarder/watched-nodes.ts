@@ -31,7 +31,7 @@ export interface WatchedNodesListener {
   removed(name: string): void;
 }
 
-interface WatchWanted {
+interface NodeWaiters {
   readonly nodeName: string;
   readonly waiters: readonly string[];
 }
@@ -47,7 +47,7 @@ const FOREIGN_FINALIZERS: ReadonlySet<string> = new Set([
 ]);
 
 /** The node whose pods this Node or NodeClaim asks for, and the functions that wait for them. */
-export function nodeToWatch(kind: NodeKind, object: KubernetesObject): WatchWanted | undefined {
+export function nodeToWatch(kind: NodeKind, object: KubernetesObject): NodeWaiters | undefined {
   const { annotations = {}, deletionTimestamp, finalizers = [], name } = object.metadata;
   const terminating =
     deletionTimestamp !== undefined && finalizers.some(finalizer => !FOREIGN_FINALIZERS.has(finalizer));
@@ -77,7 +77,7 @@ export function createWatchedNodes(listener: WatchedNodesListener): WatchedNodes
     listener.removed(name);
   }
 
-  function join(uid: string, { nodeName, waiters }: WatchWanted): void {
+  function join(uid: string, { nodeName, waiters }: NodeWaiters): void {
     const before = waitersOf(nodeName);
     nodeOf.set(uid, nodeName);
     wanted.set(nodeName, (wanted.get(nodeName) ?? new Map<string, readonly string[]>()).set(uid, waiters));

@@ -98,17 +98,17 @@ function createWatch(deps: WatchesDeps, resource: WatchedResource, options: Crea
 
 const commonOf = ({ clock, metrics, log, random, watch }: WatchesDeps) => ({ clock, metrics, log, random, watch });
 
-interface Why {
+interface RepeatReason {
   readonly changed: readonly string[];
   readonly resync?: true;
 }
-const EVERYTHING: Why = { changed: [], resync: true };
+const EVERYTHING: RepeatReason = { changed: [], resync: true };
 
 /** Publishes an object as it was last seen, by whichever of the watches knows it. */
 async function repeat(
   { clock, metrics, queue }: Pick<WatchesDeps, 'clock' | 'metrics' | 'queue'>,
   watches: Iterable<Watch>,
-  { uid, why }: { readonly uid: string; readonly why: Why },
+  { uid, why }: { readonly uid: string; readonly why: RepeatReason },
   signal: AbortSignal,
 ): Promise<void> {
   for (const { tracker, resource } of watches) {

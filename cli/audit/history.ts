@@ -18,7 +18,7 @@ export interface History {
   readonly notices: readonly string[];
 }
 
-export interface Wanted {
+export interface HistoryQuery {
   /** Milliseconds before the newest line. */
   readonly span?: number | undefined;
   /** Lines about one node alone. */
@@ -32,7 +32,7 @@ const LONGEST_LINE = 16_000_000;
 const SHORTER = 'give a shorter time with --since, or one node with --node';
 
 /** Throws `UsageError`. */
-export async function historyOfFile(file: string, wanted: Wanted): Promise<History> {
+export async function historyOfFile(file: string, wanted: HistoryQuery): Promise<History> {
   const bytes = await sizeOf(file);
   if (bytes > MOST_CHARACTERS && wanted.span === undefined && wanted.node === undefined) {
     throw new UsageError(
@@ -49,7 +49,7 @@ export async function historyOfFile(file: string, wanted: Wanted): Promise<Histo
 export async function historyOf(
   texts: AsyncIterable<string>,
   name: string,
-  { span, node, longest = MOST_CHARACTERS }: Wanted & Pick<ReadOptions, 'longest'>,
+  { span, node, longest = MOST_CHARACTERS }: HistoryQuery & Pick<ReadOptions, 'longest'>,
 ): Promise<History> {
   let read: ReadTrace;
   let others = 0;

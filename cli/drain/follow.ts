@@ -8,14 +8,14 @@ import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
-export type Followed =
+export type FollowResult =
   | { readonly kind: 'answered'; readonly status: string; readonly message: string; readonly left: readonly string[] }
   /** The annotation was taken off. */
   | { readonly kind: 'withdrawn' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'interrupted' };
 
-export interface Following {
+export interface FollowOptions {
   readonly name: string;
   readonly uid: string;
   readonly id: string;
@@ -35,8 +35,8 @@ const LOOKS_UNSEEN = 30;
  */
 export async function follow(
   kubernetes: KubernetesApi,
-  { say, pause, isOver, ...following }: Following,
-): Promise<Followed> {
+  { say, pause, isOver, ...following }: FollowOptions,
+): Promise<FollowResult> {
   const look = createLook(kubernetes, { say, ...following });
   let isAway = false;
   while (!isOver()) {
@@ -60,8 +60,8 @@ export async function follow(
 /** One look; answers how it ended, if it did. */
 function createLook(
   kubernetes: KubernetesApi,
-  { name, uid, id, say }: Omit<Following, 'pause' | 'isOver'>,
-): () => Promise<Followed | undefined> {
+  { name, uid, id, say }: Omit<FollowOptions, 'pause' | 'isOver'>,
+): () => Promise<FollowResult | undefined> {
   let said: Set<string> | undefined;
   let left: number | undefined;
   let unseen = 0;

@@ -76,7 +76,7 @@ export function planDrain(
   }
   const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
-  const situation: Situation = {
+  const situation: PlanContext = {
     observation,
     now,
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
@@ -111,7 +111,7 @@ export const NO_CONFIGURATION =
 const heldBy = (message: string): string =>
   `the configuration is not valid: ${message}. A drain follows the last valid one, or waits if there was none; which one that is cannot be seen here`;
 
-interface Situation {
+interface PlanContext {
   readonly observation: NodeObservation;
   readonly now: EpochMs;
   readonly deleteTime: EpochMs;
@@ -120,7 +120,7 @@ interface Situation {
   readonly rules: ReturnType<typeof podRules>;
 }
 
-function planPod(pod: PodView, situation: Situation): PlannedPod {
+function planPod(pod: PodView, situation: PlanContext): PlannedPod {
   const { observation, now, deleteTime, isCustom, isHeld, rules } = situation;
   const { namespace, name } = pod;
   const planned = (action: PlannedPod['action'], because: string, more: Partial<PlannedPod> = {}): PlannedPod => ({

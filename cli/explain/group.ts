@@ -8,7 +8,7 @@ import { explainLifecycle, nodesOfPool, nodesWithoutPool, type LifecycleCluster,
 import { rulesOfPool, type PoolRules } from './pool-rules.ts';
 import { rulesText, statedProtection, type ProtectionRules } from './protection-rules.ts';
 import { repairText } from './render-lifecycle.ts';
-import { withSaid, type SaidOfNodes } from './repair-events.ts';
+import { withRepairEvents, type EventsByNode } from './repair-events.ts';
 
 export interface GroupExplanation {
   readonly kind: 'nodepool' | 'policy';
@@ -32,7 +32,7 @@ export interface GroupExplanation {
 /** undefined: there is no such object. */
 export function explainGroup(
   cluster: LifecycleCluster,
-  said: SaidOfNodes,
+  events: EventsByNode,
   { kind, name }: { readonly kind: 'nodepool' | 'policy'; readonly name: string },
   now: EpochMs,
 ): GroupExplanation | undefined {
@@ -49,7 +49,7 @@ export function explainGroup(
   const without = isGeneral ? nodesWithoutPool(cluster) : [];
   const nodes = [...nodePools.flatMap(pool => nodesOfPool(cluster, pool)), ...without].map(node => ({
     name: node.name,
-    lifecycle: withSaid(explainLifecycle(cluster, node, now), node, said.get(node.uid), now),
+    lifecycle: withRepairEvents(explainLifecycle(cluster, node, now), node, events.get(node.uid), now),
   }));
   const ofBoth = { kind, name, nodePools, nodesWithoutNodePool: without.length, nodes };
   if (kind === 'nodepool') {
@@ -83,7 +83,7 @@ function statusOf(object: KubernetesObject | undefined): readonly string[] {
 /** All policies, the most specific first, and those that cannot be read; or all NodePools by name. */
 export function explainGroups(
   cluster: LifecycleCluster,
-  said: SaidOfNodes,
+  events: EventsByNode,
   kind: 'policies' | 'nodepools',
   now: EpochMs,
 ): readonly GroupExplanation[] {
@@ -93,7 +93,7 @@ export function explainGroups(
       ? [...cluster.pools.keys()].toSorted()
       : [...policies, ...faults].map(({ object }) => object.metadata.name);
   const one = kind === 'nodepools' ? 'nodepool' : 'policy';
-  return names.flatMap(name => explainGroup(cluster, said, { kind: one, name }, now) ?? []);
+  return names.flatMap(name => explainGroup(cluster, events, { kind: one, name }, now) ?? []);
 }
 
 /** A line each, in columns. */

@@ -7,7 +7,7 @@ import { clusterCatalog } from '../../simulator/world.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { addDuration, parseTimestamp, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
-import type { Look } from '../cluster.ts';
+import type { ClusterQuery } from '../cluster.ts';
 import { readScenarioFile } from '../scenario-file.ts';
 import { scenarioRefusal } from '../findings/refuse.ts';
 import { UsageError } from '../usage-error.ts';
@@ -16,7 +16,11 @@ import { UsageError } from '../usage-error.ts';
  * Looks at the first scenario of a file, or at the one that is named after a `#`. Throws `UsageError`.
  * @param at a Go duration from its start, or an RFC 3339 instant; default: its end
  */
-export async function onScenario<Answer>(file: string, at: string | undefined, look: Look<Answer>): Promise<Answer> {
+export async function onScenario<Answer>(
+  file: string,
+  at: string | undefined,
+  look: ClusterQuery<Answer>,
+): Promise<Answer> {
   const scenario = await readScenario(file);
   const end = at === undefined ? scenario.end : parseMoment(at, scenario.start);
   if (end < scenario.start || end > scenario.end) {

@@ -15,14 +15,14 @@ import { objectsOf } from '../../shared/ports/read-answer.ts';
 import type { LifecycleExplanation, RepairExplanation } from './lifecycle.ts';
 
 /** One Event. */
-export interface Said {
+export interface RepairEvent {
   readonly reason: string;
   readonly message: string;
   readonly time: EpochMs;
 }
 
 /** By the UID of the Node, the newest first. */
-export type SaidOfNodes = ReadonlyMap<string, readonly Said[]>;
+export type EventsByNode = ReadonlyMap<string, readonly RepairEvent[]>;
 
 const { nodeRepairStarted, nodeRepairStuck, nodeRepairBlocked, nodeRepairVetoed, nodeRepairScheduled } = EVENT_REASONS;
 
@@ -41,32 +41,32 @@ const READ: readonly string[] = [...OF_ACTS, nodeRepairScheduled];
 const HOLDS_FOR = minutes(62);
 
 /** @param name of one Node; undefined: of all */
-export async function loadSaid(kubernetes: KubernetesApi, name?: string): Promise<SaidOfNodes> {
+export async function loadRepairEvents(kubernetes: KubernetesApi, name?: string): Promise<EventsByNode> {
   const fieldSelector = `involvedObject.kind=Node${name === undefined ? '' : `,involvedObject.name=${name}`}`;
   const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { notServed: 'notKnown' });
-  const said = new Map<string, Said[]>();
+  const byNode = new Map<string, RepairEvent[]>();
   for (const event of events) {
     const uid = aboutUid(event);
     const [reason, message] = [textOf(event['reason']), textOf(event['message'])];
     const time = parseTimestamp(textOf(event['lastTimestamp']));
     if (uid === undefined || time === undefined || !READ.includes(reason)) continue;
-    said.set(uid, [...(said.get(uid) ?? []), { reason, message, time }]);
+    byNode.set(uid, [...(byNode.get(uid) ?? []), { reason, message, time }]);
   }
   // Of one second the act is the newest.
-  const rank = ({ reason }: Said): number => (reason === nodeRepairStarted ? 1 : 0);
-  for (const list of said.values()) list.sort((a, b) => b.time - a.time || rank(b) - rank(a));
-  return said;
+  const rank = ({ reason }: RepairEvent): number => (reason === nodeRepairStarted ? 1 : 0);
+  for (const list of byNode.values()) list.sort((a, b) => b.time - a.time || rank(b) - rank(a));
+  return byNode;
 }
 
 /** The explanation with what was said of the node. */
-export function withSaid(
+export function withRepairEvents(
   lifecycle: LifecycleExplanation,
   node: NodeView,
-  said: readonly Said[] = [],
+  events: readonly RepairEvent[] = [],
   now: EpochMs,
 ): LifecycleExplanation {
   const repair =
-    underWay(lifecycle.repair, node, said, now) ?? stillHeld(dueBy(lifecycle.repair, said, now), said, now);
+    underWay(lifecycle.repair, node, events, now) ?? stillHeld(dueBy(lifecycle.repair, events, now), events, now);
   return { ...lifecycle, repair };
 }
 
@@ -74,10 +74,10 @@ export function withSaid(
 function underWay(
   repair: RepairExplanation,
   node: NodeView,
-  said: readonly Said[],
+  events: readonly RepairEvent[],
   now: EpochMs,
 ): RepairExplanation | undefined {
-  const last = said.find(({ reason }) => OF_ACTS.includes(reason));
+  const last = events.find(({ reason }) => OF_ACTS.includes(reason));
   const reboot = node.conditions.find(
     each => each.type === 'MaintenanceInProgress' && each.status === 'True' && isOwnCondition(each),
   );
@@ -98,9 +98,9 @@ function hasTime(message: string, now: EpochMs): boolean {
 }
 
 /** What Curfew has said when it looked at the incident first: it knows earlier unhealthy times, and what it has seen of a clock. */
-function dueBy(repair: RepairExplanation, said: readonly Said[], now: EpochMs): RepairExplanation {
+function dueBy(repair: RepairExplanation, events: readonly RepairEvent[], now: EpochMs): RepairExplanation {
   if (repair.kind !== 'tolerate' && repair.kind !== 'due') return repair;
-  const last = said.find(({ reason }) => reason === nodeRepairScheduled);
+  const last = events.find(({ reason }) => reason === nodeRepairScheduled);
   const [clause, text = ''] = /, repair is due at (\S+)$/.exec(last?.message ?? '') ?? [];
   const dueTime = parseTimestamp(text);
   if (last === undefined || clause === undefined || dueTime === undefined || dueTime === repair.dueTime) return repair;
@@ -109,9 +109,9 @@ function dueBy(repair: RepairExplanation, said: readonly Said[], now: EpochMs): 
 }
 
 /** Limits on concurrent repairs, a ramp, futility, exhausted actions. */
-function stillHeld(repair: RepairExplanation, said: readonly Said[], now: EpochMs): RepairExplanation {
+function stillHeld(repair: RepairExplanation, events: readonly RepairEvent[], now: EpochMs): RepairExplanation {
   if (repair.kind !== 'due') return repair;
-  const last = said.find(({ reason }) => OF_ACTS.includes(reason));
+  const last = events.find(({ reason }) => OF_ACTS.includes(reason));
   if (last?.reason !== nodeRepairBlocked || isDue(now, addDuration(last.time, HOLDS_FOR))) return repair;
   return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${last.message}` };
 }

@@ -1,7 +1,7 @@
 /** Kinds whose grant gives away more than their objects: said beside the roles that `curfew rbac` prints (docs/security.md). */
 import type { KindUse } from '../../deploy/rule-kind-roles.ts';
 
-interface Granted {
+interface GrantedResource {
   readonly group: string;
   readonly resource: string;
 }
@@ -36,7 +36,7 @@ const GRANTED: Readonly<Record<KindUse, string>> = {
 };
 
 /** A line for each kind that a grant should make somebody think about. */
-export function warningsOn(use: KindUse, types: readonly Granted[]): readonly string[] {
+export function warningsOn(use: KindUse, types: readonly GrantedResource[]): readonly string[] {
   return types.flatMap(({ group, resource }) => {
     const name = group === '' ? resource : `${resource}.${group}`;
     const because = reasonFor(group, name);

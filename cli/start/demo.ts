@@ -17,7 +17,7 @@ const PUNCTUAL_WITHIN_MS = 3000;
 const STORY_LIMIT_MS = 60_000;
 const POLL = seconds(0.1);
 
-interface Happened {
+interface DemoEvents {
   readonly audits: AuditLine[];
   /** When each NodeClaim's deletion was accepted, epoch ms, by name. */
   readonly deletions: Map<string, number>;
@@ -29,7 +29,7 @@ interface Happened {
 
 /** Resolves to the exit code: 0 only if everything happened that should, and nothing else. */
 export async function playDemo(timeline: Timeline): Promise<number> {
-  const happened: Happened = { audits: [], deletions: new Map(), annotations: new Map(), problems: [], over: false };
+  const happened: DemoEvents = { audits: [], deletions: new Map(), annotations: new Map(), problems: [], over: false };
   const interrupted = new AbortController();
   timeline.heading('Curfew: node auto repair, on this machine');
   timeline.plain('  Two nodes of ten become unhealthy. One condition is tolerated for 10 s, the other for 15 s.');
@@ -60,7 +60,7 @@ export async function playDemo(timeline: Timeline): Promise<number> {
   }
 }
 
-function observeWrites({ cluster }: LocalStack, happened: Happened, timeline: Timeline): void {
+function observeWrites({ cluster }: LocalStack, happened: DemoEvents, timeline: Timeline): void {
   cluster.core.observe(write => {
     narrateWrite(timeline, write);
     if (write.resource.kind !== 'NodeClaim' || !write.user.startsWith('curfew-')) return;
@@ -128,15 +128,15 @@ function find(core: LocalStack['cluster']['core'], name: string): KubernetesObje
 }
 
 /** How the story went. */
-interface Ended {
-  readonly happened: Happened;
+interface DemoEnd {
+  readonly happened: DemoEvents;
   /** In milliseconds since 1970. */
   readonly began: number;
   /** Within its time. */
   readonly over: boolean;
 }
 
-function report(stack: LocalStack, timeline: Timeline, { happened, began, over }: Ended): number {
+function report(stack: LocalStack, timeline: Timeline, { happened, began, over }: DemoEnd): number {
   timeline.heading('What happened');
   let failures = 0;
   const check = (holds: boolean, text: string): void => {

@@ -15,7 +15,7 @@ import { makePage } from '../page/html.ts';
 import { createLiveHistory } from './live-history.ts';
 import type { AuditLine } from './narrate.ts';
 
-export interface Live {
+export interface LivePage {
   /** A decision of a function. */
   hear(record: AuditLine): void;
   /** Serves the page on a port of this machine that is free. */
@@ -31,7 +31,11 @@ const MAX_BEHIND_BYTES = 32_000_000;
 const KEPT_LINES = 5000;
 
 /** Follows the cluster from now on. @param keptLines that a new reader gets at least, as far as there are so many */
-export function followCluster(core: ApiServerCore, clock: { now(): EpochMs }, keptLines: number = KEPT_LINES): Live {
+export function followCluster(
+  core: ApiServerCore,
+  clock: { now(): EpochMs },
+  keptLines: number = KEPT_LINES,
+): LivePage {
   const trace = createTrace(() => clock.now());
   const history = createLiveHistory(trace, clock.now(), keptLines);
   const header = (): JsonObject => {

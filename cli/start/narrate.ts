@@ -5,7 +5,7 @@ import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { FUNCTION_NAMES, HOOK_ANSWERED, SOURCES } from '../../shared/contract/names.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
-import type { Timeline, Voice } from './timeline.ts';
+import type { Timeline, LineSource } from './timeline.ts';
 
 const auditSchema = z.object({
   audit: z.literal(true),
@@ -41,7 +41,7 @@ export function narrateAudit(timeline: Timeline, audit: AuditLine): void {
 
 /** Whose writes the timeline shows: this actor's, and those of functions, whose users are `curfew-` and their name. */
 const KARPENTER = 'actor:karpenter';
-function voiceOf(user: string): Voice | undefined {
+function voiceOf(user: string): LineSource | undefined {
   if (user === KARPENTER) return 'karpenter';
   return FUNCTION_NAMES.find(name => user === `curfew-${name}`);
 }

@@ -4,7 +4,7 @@ import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { untilInterrupted } from './interruption.ts';
 import { startLocalStack } from './local-stack.ts';
-import { followCluster, type Live } from './live.ts';
+import { followCluster, type LivePage } from './live.ts';
 import { keepObjects } from './kept-objects.ts';
 import { narrateAudit, narrateEvent, narrateWrite, readAuditLine, readProblem } from './narrate.ts';
 import { playgroundObjects } from './story.ts';
@@ -18,7 +18,7 @@ export interface ServeOptions {
 
 /** Resolves to the exit code once SIGINT or SIGTERM came and everything is stopped. Throws `UsageError` for a folder that cannot be used. */
 export async function serve(timeline: Timeline, { port, data }: ServeOptions): Promise<number> {
-  let live: Live | undefined;
+  let live: LivePage | undefined;
   let isResumed = false;
   const stack = await startLocalStack({
     ...(port !== undefined && { port }),

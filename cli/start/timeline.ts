@@ -7,7 +7,7 @@ import { onOneLine, printable } from '../../shared/domain/printable.ts';
 import { colors as c } from '../../simulator/terminal-colors.ts';
 
 /** Who a line is by: a function, or what stands around Curfew. */
-export type Voice = FunctionName | 'you' | 'cluster' | 'forwarder' | 'karpenter' | 'curfew' | 'controller' | 'bus';
+export type LineSource = FunctionName | 'you' | 'cluster' | 'forwarder' | 'karpenter' | 'curfew' | 'controller' | 'bus';
 
 export interface Output {
   readonly isTTY: boolean;
@@ -18,7 +18,7 @@ export interface Output {
 export interface Timeline {
   /** Sets the instant that times are counted from. */
   begin(instant: number): void;
-  line(voice: Voice, text: string): void;
+  line(voice: LineSource, text: string): void;
   heading(text: string): void;
   plain(text?: string): void;
   good(text: string): void;
@@ -34,7 +34,7 @@ const VOICE_WIDTH = 12;
 
 /** @param now milliseconds, on the clock of the instant that `begin` is given */
 export function createTimeline(output: Output, now: () => number): Timeline {
-  const paint: Record<Voice, (text: string) => string> = {
+  const paint: Record<LineSource, (text: string) => string> = {
     you: c.magenta,
     cluster: c.blue,
     forwarder: c.dim,

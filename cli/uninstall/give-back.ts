@@ -11,7 +11,7 @@ import { objectsOf } from '../../shared/ports/read-answer.ts';
 const KINDS = ['NodeClaim', 'Node'] as const;
 
 /** An object with our mark, which names the finalizer; where the mark was taken off, one with the default finalizer, or with that which its NodePool and policies ask for. */
-export interface Marked {
+export interface MarkedObject {
   /** As `NodeClaim a`. */
   readonly what: string;
   readonly kind: (typeof KINDS)[number];
@@ -20,8 +20,8 @@ export interface Marked {
   readonly metadata: KubernetesObject['metadata'];
 }
 
-export async function markedObjects(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly Marked[]> {
-  const marked: Marked[] = [];
+export async function markedObjects(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly MarkedObject[]> {
+  const marked: MarkedObject[] = [];
   const askedFor = await finalizersInForce(kubernetes);
   for (const kind of KINDS) {
     for (const { metadata } of objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' })) {
@@ -55,7 +55,7 @@ async function finalizersInForce(
 /** Exactly the object that was read. Says it when the API server has stored it so, which an admission policy can prevent. */
 export async function giveBack(
   kubernetes: Pick<KubernetesApi, 'patch'>,
-  { what, kind, mark, metadata }: Marked,
+  { what, kind, mark, metadata }: MarkedObject,
   { dryRun, say }: { readonly dryRun: boolean; readonly say: (line: string) => void },
 ): Promise<void> {
   const { name, uid, resourceVersion, finalizers = [], labels } = metadata;

@@ -20,11 +20,16 @@ export function acrossFiles(objects: readonly PlacedObject[]): ReadonlyMap<Place
   const known = new Map(inForce.map(each => [toObject(each), each]));
   const pools = [...known.keys()].filter(({ kind }) => kind === 'NodePool');
   const set = readPolicies([...known.keys()].filter(({ kind }) => kind === 'NodeLifecyclePolicy'));
-  const at = (object: KubernetesObject, path: Path, message: string, severity: Severity = 'warning'): Found[] => {
+  const at = (
+    object: KubernetesObject,
+    path: Path,
+    message: string,
+    severity: Severity = 'warning',
+  ): PlacedFinding[] => {
     const placed = known.get(object);
     return placed === undefined ? [] : [{ placed, finding: findingAt(placed.placeOf(path), message, severity) }];
   };
-  const tied = tiesHere(set, pools);
+  const tied = policyTies(set, pools);
   const found = [
     ...namesTaken(objects),
     ...tied.flatMap(({ loser, message, severity }) => at(loser, ['spec', 'nodePoolSelector'], message, severity)),
@@ -44,7 +49,7 @@ export function acrossFiles(objects: readonly PlacedObject[]): ReadonlyMap<Place
   );
 }
 
-interface Found {
+interface PlacedFinding {
   readonly placed: PlacedObject;
   readonly finding: Finding;
 }
@@ -57,7 +62,7 @@ const toObject = ({ manifest }: PlacedObject): KubernetesObject => ({
 });
 
 /** A copy that says the same, as a chart has one, is no second object. */
-function namesTaken(objects: readonly PlacedObject[]): readonly Found[] {
+function namesTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] {
   return objects.flatMap((object, index) => {
     const { kind, metadata } = object.manifest;
     const first = objects.slice(0, index).find(each => keyOf(each) === keyOf(object));
@@ -68,7 +73,7 @@ function namesTaken(objects: readonly PlacedObject[]): readonly Found[] {
   });
 }
 
-interface TieHere {
+interface PolicyTie {
   readonly loser: KubernetesObject;
   readonly blocks: readonly Block[];
   readonly message: string;
@@ -76,7 +81,7 @@ interface TieHere {
 }
 
 /** With NodePools at hand only what two policies both select counts; without, the same selector twice, and a note on what could be. */
-function tiesHere(set: PolicySet, pools: readonly KubernetesObject[]): readonly TieHere[] {
+function policyTies(set: PolicySet, pools: readonly KubernetesObject[]): readonly PolicyTie[] {
   const selectorOf = (object: KubernetesObject): ReadPolicy['selector'] =>
     set.policies.find(each => each.object === object)?.selector ?? {};
   const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, set).map(tie => ({ ...tie, block })));

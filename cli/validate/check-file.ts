@@ -9,7 +9,7 @@ import { formatPath } from '../../simulator/scenario/places.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { ResourceCatalog } from '../../simulator/scenario/resource-names.ts';
 import { textsOf } from '../texts-of.ts';
-import type { Checked } from './checked.ts';
+import type { CheckedInput } from './checked.ts';
 import { checkConfiguration } from './configuration.ts';
 import type { SourceFile } from './files.ts';
 import { asManifest, type Manifest } from './manifest.ts';
@@ -29,7 +29,7 @@ export interface CheckContext {
 
 /** What was checked, with the object that it is about. */
 export interface CheckedPart {
-  readonly checked: Checked;
+  readonly checked: CheckedInput;
   readonly object?: PlacedObject;
 }
 
@@ -52,7 +52,10 @@ export async function checkFile(source: SourceFile, context: CheckContext): Prom
   return [{ checked: { file, kind: 'YAML', name: basename(file), findings: [nothing] } }];
 }
 
-async function checkToml({ file, text }: SourceFile, { event, template, readSibling }: CheckContext): Promise<Checked> {
+async function checkToml(
+  { file, text }: SourceFile,
+  { event, template, readSibling }: CheckContext,
+): Promise<CheckedInput> {
   const parsed = parseConfig(text);
   const key = parsed.ok ? parsed.value.drain?.customDrain?.templateFileName : undefined;
   const templateFile = key === undefined ? undefined : (template?.file ?? join(dirname(file), key));
@@ -68,7 +71,7 @@ async function checkToml({ file, text }: SourceFile, { event, template, readSibl
   );
 }
 
-function checkScenarios({ file, text }: SourceFile, { catalog }: CheckContext): Checked {
+function checkScenarios({ file, text }: SourceFile, { catalog }: CheckContext): CheckedInput {
   const parsed = parseScenarios(text, file, catalog);
   const findings = parsed.ok
     ? parsed.scenarios.flatMap(({ doubts }) => doubts.map(doubt => toFinding(doubt)))
@@ -106,7 +109,7 @@ function checkConfigMap(
   { placeOf, textAt }: SourceDocument,
   { data, metadata: { name } }: Manifest,
   { event, template }: CheckContext,
-): readonly Checked[] {
+): readonly CheckedInput[] {
   const keys: Record<string, string> = { ...textsOf(data) };
   const text = keys[CONFIG_MAP.key];
   if (text === undefined) {

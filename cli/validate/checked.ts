@@ -2,7 +2,7 @@
 import type { Finding } from '../../simulator/scenario/finding.ts';
 
 /** A configuration, an object, a scenario. */
-export interface Checked {
+export interface CheckedInput {
   readonly file: string;
   /** `Configuration`, or the kind of the object. */
   readonly kind: string;

@@ -13,7 +13,7 @@ import { MESSAGE_LIFETIME } from '../../shared/domain/retention.ts';
 import { hours } from '../../shared/domain/time.ts';
 import { findingAt, type Finding, type Severity } from '../../simulator/scenario/finding.ts';
 import { inOneVoice } from '../findings/voice.ts';
-import type { Checked } from './checked.ts';
+import type { CheckedInput } from './checked.ts';
 import { toPath, valueAt } from './value-path.ts';
 import { unquotedValues } from './unquoted-values.ts';
 
@@ -30,7 +30,7 @@ export interface ConfigurationSource {
 }
 
 /** @param event what the template is rendered for; undefined: a sample */
-export function checkConfiguration(source: ConfigurationSource, event: HealthEvent | undefined): Checked {
+export function checkConfiguration(source: ConfigurationSource, event: HealthEvent | undefined): CheckedInput {
   const { file, name, data, locate } = source;
   const checked = { file, kind: 'Configuration', name };
   const content = contentOf(data);

@@ -12,7 +12,7 @@ import { ladderTexts } from '../explain/ladder-text.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { inOneVoice } from '../findings/voice.ts';
-import { byPlace, isError, type Checked } from './checked.ts';
+import { byPlace, isError, type CheckedInput } from './checked.ts';
 import { doubtsAbout } from './object-doubts.ts';
 import { errorsOf } from './object-errors.ts';
 import type { Manifest } from './manifest.ts';
@@ -27,7 +27,7 @@ export interface PlacedObject {
 
 export interface ObjectChecker {
   /** What is wrong with it; undefined when it is of a kind that Curfew does not read. */
-  check(object: PlacedObject): Checked | undefined;
+  check(object: PlacedObject): CheckedInput | undefined;
 }
 
 /** A checker with an API server of its own, which stores nothing. */
@@ -67,7 +67,7 @@ const OWN_KINDS: readonly string[] = ['NodeLifecyclePolicy', 'FinalizerRule'];
 const SCENARIO = { group: CURFEW_GROUP, version: 'v1alpha1', kind: 'Scenario' };
 
 /** An object of our group or kinds, or nearly of one that is read, that nothing serves as it is written: it would be passed over. */
-function checkKind(core: ApiServerCore, { manifest, file, placeOf }: PlacedObject): Checked | undefined {
+function checkKind(core: ApiServerCore, { manifest, file, placeOf }: PlacedObject): CheckedInput | undefined {
   const { apiVersion, kind, metadata } = manifest;
   const known = [...core.resources().filter(each => each.schema !== undefined), SCENARIO];
   const names = known.map(each => `${each.group}/${each.version} ${each.kind}`);
@@ -83,4 +83,4 @@ function checkKind(core: ApiServerCore, { manifest, file, placeOf }: PlacedObjec
 }
 
 /** Whether nothing of it is refused. */
-export const isAccepted = ({ findings }: Checked): boolean => !findings.some(isError);
+export const isAccepted = ({ findings }: CheckedInput): boolean => !findings.some(isError);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { follow, type Followed } from '../../cli/drain/follow.ts';
+import { follow, type FollowResult } from '../../cli/drain/follow.ts';
 import { drainCommand, type DrainOptions } from '../../cli/drain.ts';
 import { explainCommand } from '../../cli/explain.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
@@ -217,7 +217,7 @@ describe('curfew drain', () => {
 });
 
 describe('following', () => {
-  async function followed(steps: readonly (() => void)[]): Promise<{ result: Followed; said: string[] }> {
+  async function followed(steps: readonly (() => void)[]): Promise<{ result: FollowResult; said: string[] }> {
     const said: string[] = [];
     const rest = [...steps];
     annotate({ [REQUESTED]: 'm7' });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { FIRST_LOOK, nextKind, type KindStep, type NextKind } from '../../forwarder/kind-states.ts';
+import { FIRST_LOOK, nextKind, type KindStep, type KindTransition } from '../../forwarder/kind-states.ts';
 import type { WatchStatus } from '../../forwarder/watch-status.ts';
 import { RetryableError } from '../../shared/errors.ts';
 
 const KIND = { group: 'example.com', version: 'v1', kind: 'ManagedDatabase' };
-const after = (...steps: readonly KindStep[]): NextKind =>
-  steps.reduce<NextKind>(({ progress }, step) => nextKind(KIND, progress, step), { progress: FIRST_LOOK });
+const after = (...steps: readonly KindStep[]): KindTransition =>
+  steps.reduce<KindTransition>(({ progress }, step) => nextKind(KIND, progress, step), { progress: FIRST_LOOK });
 
 const status = (fields: Partial<WatchStatus>): KindStep => ({
   kind: 'watched',
