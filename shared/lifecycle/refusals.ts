@@ -108,9 +108,8 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     own.has(key) ? own.get(key) : stored?.[key];
   const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
     const before = known({ key, stored });
-    if (before === undefined) return undefined;
-    const permission = permissionOf(before);
-    if (permission !== undefined && allowed.has(permission)) return undefined;
+    const permission = before && permissionOf(before);
+    if (before === undefined || (permission !== undefined && allowed.has(permission))) return undefined;
     // One probe serves all changes of the subject.
     const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(own) });
     const times = others.flatMap(each => (each && permissionOf(each) === permission ? [each.lastTime] : []));
@@ -154,8 +153,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const { refusal: next, reportKind } = noteRefusal(after(stored), key, refused, report && { isReportedAtOnce });
         const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        const isSaid = reportKind === 'news' || reportKind === 'again';
-        if (isSaid) await report?.(textOfRefusal(next), reportKind === 'again');
+        if (reportKind === 'news' || reportKind === 'again') await report?.(textOfRefusal(next), reportKind === 'again');
         own.set(key, next);
         const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
@@ -170,10 +168,8 @@ const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
 /** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
 const isLost = (outcome: unknown): boolean =>
   outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
-
-/** A step or a turn that carried out one of several things, or a step that lost a race for one. */
-const isOnward = (outcome: unknown): boolean =>
-  isJsonObject(outcome) && (outcome['kind'] === 'onward' || outcome['onward'] === true);
+/** A step that carried out one of several things, or lost a race for one. */
+const isOnward = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['onward'] === true;
 
 export interface RefusedCall {
   readonly kind: 'refused';

@@ -4,7 +4,7 @@ import { toThrown } from '../../../shared/adapters/kubernetes/errors.ts';
 import { nextTry, nextRefusal, waitAfter, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import { addDuration, durationBetween, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { again, ONWARD } from '../../../shared/lifecycle/settle.ts';
+import { again } from '../../../shared/lifecycle/settle.ts';
 import {
   causeOf,
   createTries,
@@ -202,7 +202,6 @@ describe('tries of one subject', () => {
     { kind: 'changed' },
     { kind: 'conflict' },
     again('its record was written'),
-    ONWARD,
     { kind: 'notYet', until: 0, on: 'it changed in between', onward: true },
   ])('does not forget a refusal for a lost race, nor for what has more to do at once: %j', async lost => {
     const subject = refusedSubject();
