@@ -15,8 +15,10 @@ export const CI_SEEDS = { from: 1, to: 150 } as const;
 /** Seeds that draw news over days (`generate/drain-news.ts`), which those from 1 on do not. */
 const CI_NEWS_SEEDS: readonly number[] = Array.from({ length: 11 }, (_, index) => 20_000 + 4 * index);
 
-/** Seeds beyond those that alone show a mistake: what is readable last, a recovery while a drain ends, a try that dies, an act that counts as carried out, words that the table has lost. */
-const CI_MORE_SEEDS: readonly number[] = [434, 690, 6870, 9914, 12_107, 200_539];
+/** Seeds beyond those that alone show a mistake: what is readable last, a recovery while a drain ends, a try that dies, an act that counts as carried out, words that the table has lost, and those that found a fault later. */
+const CI_MORE_SEEDS: readonly number[] = [
+  434, 621, 624, 672, 690, 738, 794, 1057, 6870, 9914, 12_107, 200_270, 200_539, 400_213, 400_221,
+];
 
 /** Seeds with hardships (`generate/hardships.ts`): 1.1 s of one core each. */
 const CI_HARDSHIP_SEEDS: readonly number[] = Array.from({ length: 130 }, (_, index) => HARDSHIPS_FROM + index);
