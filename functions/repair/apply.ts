@@ -18,7 +18,7 @@ import { type GrantedRepair, poolAfter, type PoolDecision } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
 import { allActionsOf, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { stillWanted } from './rule/node-verdict.ts';
-import { giveBack, type Reserved } from './reservations.ts';
+import { giveBack, type OpenReservations } from './reservations.ts';
 import { type ObservedPool, readLiveClaim, readLiveNode } from './observe.ts';
 import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
 import { type FindingChange, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
@@ -51,7 +51,7 @@ export async function apply(
   deps: PassDeps,
   observed: ObservedPool,
   decision: PoolDecision,
-  { now, reserved }: { readonly now: EpochMs; readonly reserved: Reserved | undefined },
+  { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
   const { pool, rules, scope } = observed;
   const needsCleanUp = decision.findings.some(({ takesBack, unreported }) => takesBack || unreported.length > 0);
@@ -90,7 +90,7 @@ async function act(
   deps: PassDeps,
   observed: ObservedPool,
   { granted, inFlight, findings, state }: PoolDecision,
-  reserved: Reserved | undefined,
+  reserved: OpenReservations | undefined,
 ): Promise<readonly ActResult[]> {
   if (granted.length === 0) return [];
   const { pool, record, state: before } = observed;

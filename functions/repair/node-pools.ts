@@ -1,6 +1,6 @@
 /** Which pool a node is of: nodes that went, or that belong to another pool by now. */
 import type { NodeRecord, StoredNode } from './record.ts';
-import type { Asked } from './rule/pool-facts.ts';
+import type { RepairRequests } from './rule/pool-facts.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { getNode } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -22,7 +22,7 @@ export interface NodeElsewhere {
 }
 
 /** Nodes that are remembered, and are not among those of the pool. */
-export interface Missing {
+export interface MissingNodes {
   /** What is remembered of those that are gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
   /** Of those that another pool has by now. */
@@ -33,7 +33,7 @@ export async function readMissing(
   deps: Kubernetes,
   pool: string | undefined,
   missing: readonly (readonly [uid: string, stored: StoredNode])[],
-): Promise<Missing> {
+): Promise<MissingNodes> {
   const gone = new Map<string, NodeRecord>();
   const elsewhere: NodeElsewhere[] = [];
   await fewAtATime(missing, async ([uid, { value }]) => {
@@ -59,7 +59,7 @@ export async function readOtherPools(
   { kubernetes }: Kubernetes,
   pool: string | undefined,
   strays: readonly NodeView[],
-  { observedTimes }: Pick<Asked, 'observedTimes'>,
+  { observedTimes }: Pick<RepairRequests, 'observedTimes'>,
 ): Promise<ReadonlyMap<string, NodeElsewhere>> {
   const others = new Map<string, NodeElsewhere>();
   const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });

@@ -7,8 +7,8 @@ import type { DecisionScope, PassDeps } from './context.ts';
 import type { PoolObservation } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
 import { inquire } from './inquiry.ts';
-import type { Asked, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
-import { type Missing, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
+import type { RepairRequests, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
+import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import {
   type JudgedPool,
   judgePool,
@@ -28,7 +28,7 @@ import {
   poolRecordId,
   type StoredNode,
 } from './record.ts';
-import { openReservations, type Reserved } from './reservations.ts';
+import { openReservations, type OpenReservations } from './reservations.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
@@ -72,7 +72,7 @@ export interface ObservedPool extends PoolFacts {
 type PoolLookup = { readonly kind: 'newer' } | { readonly kind: 'here'; readonly observation: ObservedPool };
 
 /** Reads what each node is judged by. */
-export async function observe(deps: PassDeps, pool: string | undefined, asks: Asked): Promise<PoolLookup> {
+export async function observe(deps: PassDeps, pool: string | undefined, asks: RepairRequests): Promise<PoolLookup> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (loaded.kind === 'newer') return loaded;
@@ -122,7 +122,7 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: As
 }
 
 const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
-const NONE_MISSING: Missing = { gone: new Map(), elsewhere: [] };
+const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 
 /** Reads on in rounds, each by what the judgement before it asks for, and nothing twice. */
 export async function judgeInRounds(
@@ -141,7 +141,7 @@ export async function judgeInRounds(
 /** `newer`: a later version keeps the reservations. @property reserved undefined: no limit is in force, or none counts */
 type DueLookup =
   | { readonly kind: 'newer' }
-  | { readonly kind: 'here'; readonly observation: PoolObservation; readonly reserved: Reserved | undefined };
+  | { readonly kind: 'here'; readonly observation: PoolObservation; readonly reserved: OpenReservations | undefined };
 
 /** What is decided on: the nodes as they were judged, what others have reserved, and what EC2 says of those that are due. */
 export async function observeDue(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<DueLookup> {
@@ -234,7 +234,7 @@ async function readNodes(
     unhealthy,
     state,
     asks,
-  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: Asked },
+  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairRequests },
 ): Promise<Map<string, StoredNode> | 'newer'> {
   const { inFlight, followed, attemptsOfBefore = [] } = state;
   const wanted = new Set([

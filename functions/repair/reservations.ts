@@ -63,7 +63,7 @@ const RESERVATIONS = 'the reservations of repairs';
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
 /** The reservations of all pools, as one pass works with them. `newer`: a later version of this function keeps them. */
-export interface Reserved {
+export interface OpenReservations {
   /** @param own UIDs of what the pool has in flight */
   gate(own: ReadonlySet<string>, now: EpochMs): Gate;
   /** Reserves. False: others took the places; the pass has to look again. */
@@ -78,7 +78,7 @@ interface ReservationScope extends LimitsScope {
   readonly pools: readonly (string | undefined)[];
 }
 
-export async function openReservations(deps: Deps, scope: ReservationScope): Promise<Reserved | 'newer'> {
+export async function openReservations(deps: Deps, scope: ReservationScope): Promise<OpenReservations | 'newer'> {
   const { pool, limits, nodes } = scope;
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
   const loaded = await record.load();

@@ -4,7 +4,7 @@
  */
 import type { PassAsk, PassDeps } from './context.ts';
 import { readLiveClaim, readLiveNode } from './observe.ts';
-import type { Asked } from './rule/pool-facts.ts';
+import type { RepairRequests } from './rule/pool-facts.ts';
 import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
@@ -89,7 +89,7 @@ function ofAsk(ask: Ask): PassAsk {
 }
 
 /** All that a pass is asked for. */
-export function readAsks(asks: readonly Ask[]): Asked {
+export function readAsks(asks: readonly Ask[]): RepairRequests {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();

@@ -3,7 +3,7 @@ import {
   openReservations,
   type Reservation,
   reservationsCodec,
-  type Reserved,
+  type OpenReservations,
 } from '../../functions/repair/reservations.ts';
 import { NEW_POOL, poolCodec, poolRecordId } from '../../functions/repair/record.ts';
 import { createMemoryRecordStore, type MemoryRecordStore } from '../../runtime/memory/record-store.ts';
@@ -79,7 +79,7 @@ export const open = (
     limits: { basis: BASIS, binding: [{ source: 'NodeLifecyclePolicy all', ...limits }] },
   });
 
-export async function opened(world: World, limits?: RepairLimits, pool?: string): Promise<Reserved> {
+export async function opened(world: World, limits?: RepairLimits, pool?: string): Promise<OpenReservations> {
   const reserved = await open(world, limits, pool);
   if (reserved === 'newer') throw new Error('a newer version has it');
   return reserved;

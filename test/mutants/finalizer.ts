@@ -199,7 +199,8 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
-    seed: 74,
+    scenario: 'finalizer-drain.yaml#the-end-of-a-protection-is-said-before-its-pod-goes',
+    fault: () => firstListsFail('finalizer', 'NodeLifecyclePolicy', 4),
     mutation: withoutErrors('finalizer'),
   },
 ];

@@ -26,7 +26,7 @@ export type Activity = (
 ) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
 
 /** All that a pass is asked for. */
-export interface Asked extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
+export interface RepairRequests extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
   /** Of the nodes that are named. */
   readonly uids: ReadonlySet<string>;
 }
@@ -48,7 +48,7 @@ export interface PoolFacts {
   readonly records: ReadonlyMap<string, StoredNode>;
   /** The same of those whose Nodes are gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
-  readonly asks: Asked;
+  readonly asks: RepairRequests;
   /** What a refused act rests on, beside its NodeClaim. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
   /** Whether a schedule of the NodePool's budgets is in force. */

@@ -1,6 +1,6 @@
 /** The one record of the places in zone and cluster: whom it counts, and who may write it. */
 import { describe, expect, it } from 'vitest';
-import { openReservations, type Reservation, type Reserved } from '../../../functions/repair/reservations.ts';
+import { openReservations, type Reservation, type OpenReservations } from '../../../functions/repair/reservations.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { RecordStore } from '../../../shared/ports/record-store.ts';
 import {
@@ -104,7 +104,7 @@ describe('a place is', () => {
 
   it('counted in the zone of its node, whether it is reserved or in flight', async () => {
     const zoned = { maxConcurrentRepairsPerZone: { count: 1 } };
-    const isFree = (reserved: Reserved, own = ours()) =>
+    const isFree = (reserved: OpenReservations, own = ours()) =>
       [N1, N2].map(node => reserved.gate(own, NOW).admit(node) === undefined);
     const world = aWorld();
     await world.shared([of('g1', 'gpu', 0, 'a')]);

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { createMirror } from '../../../simulator/invariants/mirror.ts';
+import { createCluster } from '../../../simulator/world.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+
+const NODE_CLAIM = RESOURCES.NodeClaim;
+
+function aCluster() {
+  const core = createCluster({ now: () => toEpochMs(Date.UTC(2024, 10, 1)) });
+  const mirror = createMirror(core);
+  const seedClaim = (name: string, providerID: string): void => {
+    const status = { providerID, nodeName: name };
+    core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', metadata: { name }, status });
+  };
+  const setInstance = (name: string, providerID: string): void => {
+    const body = { status: { providerID } };
+    core.patch({ type: NODE_CLAIM, name }, { type: 'merge', body }, { user: 'karpenter', subresource: 'status' });
+  };
+  return {
+    core,
+    seedClaim,
+    setInstance,
+    of: (instance: string) => mirror.claimOfInstance(instance)?.metadata.name,
+    mirror,
+  };
+}
+
+describe('what the mirror finds by a key', () => {
+  it('is the NodeClaim of an instance, the first of several, as it is by now', () => {
+    const { core, seedClaim, setInstance, of } = aCluster();
+    seedClaim('a', 'i-1');
+    seedClaim('b', 'i-1');
+    expect([of('i-1'), of('i-2')]).toEqual(['a', undefined]);
+    setInstance('a', 'i-2');
+    expect([of('i-1'), of('i-2')]).toEqual(['b', 'a']);
+    core.delete({ type: NODE_CLAIM, name: 'b' }, { user: 'karpenter' });
+    expect([of('i-1'), of('i-2')]).toEqual([undefined, 'a']);
+  });
+
+  it('is the NodePool of a name, also the one that comes after it went', () => {
+    const { core, mirror } = aCluster();
+    const seed = (uid: string): unknown =>
+      core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'default', uid }, spec: {} });
+    seed('first');
+    expect(mirror.poolNamed('default')?.metadata.uid).toBe('first');
+    core.delete({ type: RESOURCES.NodePool, name: 'default' }, { user: 'somebody' });
+    expect(mirror.poolNamed('default')).toBeUndefined();
+    seed('second');
+    expect(mirror.poolNamed('default')?.metadata.uid).toBe('second');
+    expect(mirror.poolNamed(undefined)).toBeUndefined();
+  });
+});
