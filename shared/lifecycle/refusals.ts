@@ -149,11 +149,11 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const cause = causeOf(error);
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = cutText(error.message, maxText);
-        const what = { cause, message, basis: basisOf(restsOn), now };
-        const { refusal: next, reportKind: said } = noteRefusal(after(stored), key, what, report && { isReportedAtOnce });
+        const why = { cause, message, basis: basisOf(restsOn), now };
+        const { refusal: next, reportKind: say } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
         const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        if (said === 'news' || said === 'again') await report?.(textOfRefusal(next), said === 'again');
+        if (say === 'news' || say === 'again') await report?.(textOfRefusal(next), say === 'again');
         own.set(key, next);
         const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
