@@ -43,8 +43,8 @@ export const checkLadder: MakeCheck = context => {
   /** Of custom resources. */
   const reads: PortCall[] = [];
   const firstSeen = new Map<string, number>();
-  /** When a record last named a reboot, by UID of the node: a run that dies before its call leaves one that counts. */
-  const intended = new Map<string, number>();
+  /** UIDs of nodes of which a record names a reboot: a run that dies before its call leaves one that counts. */
+  const intended = new Set<string>();
   mirror.follow((resource, uid, object) => {
     if (resource !== 'nodes') return;
     if (object !== undefined) firstSeen.set(uid, firstSeen.get(uid) ?? now());
@@ -81,10 +81,7 @@ export const checkLadder: MakeCheck = context => {
     const here = before.filter(each => each.incident === patient?.incident);
     const taken = here.filter(({ calls }) => calls.some(mayHaveBeen));
     // A drain that was called off was not carried out.
-    const isOff = (each: Taken): boolean => each.kind === 'Drain' && (hasFailed(each, node) || wasLeft(each));
-    // A run that died after its request leaves a drain that counts as not carried out: what comes before it may be tried again first.
-    const wasLeft = ({ calls }: Taken): boolean =>
-      !wasQuiet(uid) && (intended.get(uid) ?? -Infinity) > (calls[0]?.time ?? Infinity);
+    const isOff = (each: Taken): boolean => each.kind === 'Drain' && hasFailed(each, node);
     const sameKind = taken.filter(each => each.kind === kind && !isOff(each)).length;
     const places = rungs.flatMap((rung, index) => (rung.kind === kind ? [index] : []));
     // One that did not become ready is not taken.
@@ -92,13 +89,7 @@ export const checkLadder: MakeCheck = context => {
       return complain('I4', `it was taken ${sameKind} times in this incident`);
     const last = taken.at(-1);
     const slack = wasQuiet(uid) ? tolerance : DISTURBED_SLACK;
-    if (
-      last !== undefined &&
-      last.kind !== 'Replace' &&
-      !hasFailed(last, node) &&
-      !isOff(last) &&
-      now() + slack < endOf(last)
-    )
+    if (last !== undefined && last.kind !== 'Replace' && !hasFailed(last, node) && now() + slack < endOf(last))
       return complain('I3', `${last.kind} has time until ${toIsoText(toEpochMs(endOf(last)))}`);
     // A run that died may have counted as an act.
     if (!wasQuiet(uid)) return;
@@ -127,7 +118,7 @@ export const checkLadder: MakeCheck = context => {
   };
 
   const note = (call: PortCall): void => {
-    for (const { metadata } of rebootsIntended(call, mirror)) intended.set(metadata.uid, now());
+    for (const { metadata } of rebootsIntended(call, mirror)) intended.add(metadata.uid);
   };
 
   const onBusEvent = ({ detailType, detail }: BusEventSeen): void => {

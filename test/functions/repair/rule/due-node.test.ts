@@ -34,6 +34,7 @@ const KINDS: Readonly<Record<string, JsonObject>> = {
   fix: { type: 'CustomResource', template: 'fix.yaml', timeout: '5m' },
   replace: { type: 'ReplaceThenTerminate', timeout: '15m' },
   terminate: { type: 'Terminate', timeout: '1h' },
+  drain: { type: 'DrainThenTerminate', timeout: '1h' },
 };
 const listOf = (text: string): readonly JsonObject[] => text.split(' ').map(name => KINDS[name] ?? {});
 const ladder = (text: string): readonly LadderAction[] => ladderOf(someSettings({ actions: listOf(text) }));
@@ -133,6 +134,20 @@ describe('a due node gets', () => {
     const claims = { claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
     expect(unfinished('terminate')).toMatchObject({ number: 1, phase: 'intended', time, ...claims });
     expect(unfinished('reboot terminate')).toBeUndefined();
+  });
+});
+
+describe('a due node whose run ended before it could say what became of its request', () => {
+  it.each([
+    ['goes on with the drain, although the reboot before it may be tried again', 'Drain', 'Drain||3600000', 'Drain'],
+    ['goes on with the custom resource', 'CustomResource', FIX, 'CustomResource'],
+    ['is rebooted where its termination was not carried out', 'Terminate', TERMINATE, 'Reboot'],
+  ] as const)('%s', (_, action, key, next) => {
+    const attempt = anAttempt('n1', { action, phase: 'intended', time: at(-10), key, requestId: 'r1' } as never);
+    const refusals = { [REBOOT]: refused('request', -5) };
+    const due = dueOf(look('reboot fix drain', { attempt, number: 1, refusals }));
+    expect(due?.action.type).toBe(next);
+    expect(due?.unfinished?.key).toBe(next === 'Reboot' ? undefined : key);
   });
 });
 
